@@ -1,0 +1,87 @@
+// Builds what ships (dist/extension.js and the bundles it loads lazily, dist/service.js) and, with
+// `--tests`, the suites that run inside VS Code (dist/test/index.js).
+// Every dynamic `import('./x.ts')` below src/ becomes a bundle of its own, dist/x.js: activation loads
+// the wiring alone, and what is needed later is loaded then.
+import { build, context } from 'esbuild';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const watch = process.argv.includes('--watch');
+const tests = process.argv.includes('--tests');
+const production = process.argv.includes('--production');
+
+/** Entry points found so far: bundle name → source file. Grows while bundles that import lazily are built. */
+const bundles = new Map([
+  ['extension', path.resolve('src/extension.ts')],
+  ['service', path.resolve('src/service/main.ts')],
+]);
+
+const lazyBundles = {
+  name: 'lazy-bundles',
+  setup(build) {
+    build.onResolve({ filter: /^\..*\.ts$/ }, (args) => {
+      if (args.kind !== 'dynamic-import') return undefined;
+      const file = path.resolve(args.resolveDir, args.path);
+      const name = path.basename(file, '.ts');
+      const known = bundles.get(name);
+      if (known !== undefined && known !== file) {
+        return { errors: [{ text: `Two lazy bundles are named ${name}: ${known} and ${file}` }] };
+      }
+      bundles.set(name, file);
+      return { path: `./${name}.js`, external: true };
+    });
+  },
+};
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  format: 'cjs',
+  external: ['vscode'],
+  minify: production,
+  sourcemap: production ? false : 'linked',
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+
+const options = (name, entry) => ({
+  ...shared,
+  entryPoints: { [name]: entry },
+  outdir: 'dist',
+  plugins: [lazyBundles],
+});
+
+async function buildAll() {
+  const metafile = { inputs: {}, outputs: {} };
+  const done = new Set();
+  while (done.size < bundles.size) {
+    const next = [...bundles].filter(([name]) => !done.has(name));
+    const results = await Promise.all(next.map(([name, entry]) => build(options(name, entry))));
+    for (const [name] of next) done.add(name);
+    for (const result of results) {
+      Object.assign(metafile.inputs, result.metafile.inputs);
+      Object.assign(metafile.outputs, result.metafile.outputs);
+    }
+  }
+  await writeFile('dist/meta.json', JSON.stringify(metafile));
+}
+
+const testOptions = {
+  ...shared,
+  minify: false,
+  sourcemap: 'inline',
+  entryPoints: { 'test/index': path.resolve('test/host/inside/index.ts') },
+  external: ['vscode', 'mocha'],
+  outdir: 'dist',
+};
+
+if (!watch) await rm('dist', { recursive: true, force: true });
+await buildAll();
+if (tests) await build(testOptions);
+
+if (watch) {
+  for (const [name, entry] of bundles) await (await context(options(name, entry))).watch();
+  console.log('watching');
+}
