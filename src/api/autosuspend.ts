@@ -1,0 +1,21 @@
+/**
+ * The autosuspend delay (sections 3.1 and 8), in seconds as on the record: `0` is the service's default,
+ * `-1` never, otherwise one minute to seven days.
+ */
+
+export const AUTOSUSPEND_DEFAULT = 0;
+export const AUTOSUSPEND_NEVER = -1;
+export const AUTOSUSPEND_DEFAULT_SECONDS = 300;
+export const AUTOSUSPEND_MIN_SECONDS = 60;
+export const AUTOSUSPEND_MAX_SECONDS = 7 * 24 * 60 * 60;
+
+export const isAutosuspendDelay = (seconds: number): boolean =>
+  seconds === AUTOSUSPEND_DEFAULT ||
+  seconds === AUTOSUSPEND_NEVER ||
+  (Number.isInteger(seconds) && seconds >= AUTOSUSPEND_MIN_SECONDS && seconds <= AUTOSUSPEND_MAX_SECONDS);
+
+/** Seconds without activity until the compute sleeps, or undefined when it never does. */
+export function autosuspendSeconds(delay: number | undefined): number | undefined {
+  if (delay === AUTOSUSPEND_NEVER) return undefined;
+  return delay === undefined || delay === AUTOSUSPEND_DEFAULT ? AUTOSUSPEND_DEFAULT_SECONDS : delay;
+}

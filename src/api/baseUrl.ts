@@ -1,0 +1,36 @@
+/** The service's base address (sections 4 and 9): where a key is sent, so it is checked before anything else. */
+
+declare const normalised: unique symbol;
+/** A checked base address without a trailing slash, such as `https://console.neon.tech/api/v2`. */
+export type BaseUrl = string & { readonly [normalised]: true };
+
+export const PUBLIC_BASE_URL = 'https://console.neon.tech/api/v2' as BaseUrl;
+
+export type BaseUrlProblem = 'not-a-url' | 'not-https' | 'credentials' | 'query-or-fragment' | 'no-version';
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Whether a host name (with or without a port) is this machine's own. */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
+
+/**
+ * Checks and normalises a base address: https (http to loopback only), no user info, query or fragment, and a
+ * path ending in the version segment `v2`.
+ */
+export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUrlProblem } {
+  const url = URL.parse(text.trim());
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return { problem: 'not-a-url' };
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return { problem: 'not-https' };
+  if (url.username !== '' || url.password !== '') return { problem: 'credentials' };
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) return { problem: 'query-or-fragment' };
+  const path = url.pathname.replace(/\/+$/, '');
+  if (!path.endsWith('/v2')) return { problem: 'no-version' };
+  return `${url.origin}${path}` as BaseUrl;
+}
+
+/** For addresses that are known to be good: the saved ones and the local service's own. */
+export function baseUrlOrUndefined(text: string): BaseUrl | undefined {
+  const parsed = parseBaseUrl(text);
+  return typeof parsed === 'string' ? parsed : undefined;
+}

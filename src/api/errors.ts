@@ -1,0 +1,78 @@
+/**
+ * What can go wrong with a call, told apart by `kind`. Never by `instanceof`: the client is loaded lazily as a
+ * bundle of its own, so a class may exist twice. Messages name method and path, never a header, a key or a body.
+ */
+
+/** The service answered and said no. `message` is the service's own; `code` and `requestId` where it gave them. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  /** Seconds the service asked to wait, where it did. */
+  readonly retryAfter: number | undefined;
+}
+
+/** No answer arrived. `code` is the system's (`ECONNREFUSED`, `ENOTFOUND`, a certificate code…), if it gave one. */
+export interface NetworkFailed {
+  readonly kind: 'network';
+  readonly code: string | undefined;
+}
+
+/** The service was too slow: to answer at all, to send the body, or over all tries together. */
+export interface TimedOut {
+  readonly kind: 'timeout';
+  readonly phase: 'headers' | 'body' | 'total';
+}
+
+/** Something answered, but not as the service does (a captive portal, a proxy's page, a redirect, a broken reply). */
+export interface UnexpectedReply {
+  readonly kind: 'unexpectedReply';
+  readonly status: number;
+  readonly reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect';
+  /** The offending field for `shape`, the other origin for `redirect`. */
+  readonly detail: string | undefined;
+}
+
+/** The caller gave up: a closed picker, a cancelled progress, a sign-out. */
+export interface Cancelled {
+  readonly kind: 'cancelled';
+}
+
+/** Nothing was sent: an id that must not be put into a path. */
+export interface InvalidRequest {
+  readonly kind: 'invalidRequest';
+}
+
+export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
+
+/** The one error the client throws. `arrived` tells whether the request may have reached the service. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly fault: Fault;
+  readonly arrived: boolean;
+
+  constructor(message: string, fault: Fault, options: { cause?: unknown; arrived?: boolean } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.fault = fault;
+    this.arrived = options.arrived ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
+  }
+}
+
+/** The fault of an error from the client, or undefined for any other error. */
+export function faultOf(error: unknown): Fault | undefined {
+  const isOurs = error instanceof Error && error.name === 'ApiError' && 'fault' in error;
+  return isOurs ? (error as ApiError).fault : undefined;
+}
+
+/** Whether the service refused with one of these statuses. */
+export function isRefused(error: unknown, ...statuses: number[]): boolean {
+  const fault = faultOf(error);
+  return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
+}
+
+export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';
+
+/** Whether the error leaves open what happened: a change was sent, but no answer of the service came back. */
+export const isOutcomeUnknown = (error: unknown): boolean =>
+  faultOf(error) !== undefined && (error as ApiError).arrived;

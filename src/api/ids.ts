@@ -1,0 +1,20 @@
+/** Identifiers as the service makes them. Anything else must never be put into a path. */
+
+const ID = /^[a-z0-9-]{1,60}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
+
+/** Compute ids begin with `ep-` (section 2.5). */
+export const isComputeId = (value: unknown): value is string => isId(value) && value.startsWith('ep-');
+
+/** Branch ids begin with `br-` (section 2.5). */
+export const isBranchId = (value: unknown): value is string => isId(value) && value.startsWith('br-');
+
+/** Operation ids are UUIDs (section 2.6). */
+export const isOperationId = (value: unknown): value is string =>
+  typeof value === 'string' && UUID.test(value);
+
+/** API key ids are positive integers (section 2.1). */
+export const isApiKeyId = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,0 +1,48 @@
+/** Request bodies of section 4, as zod records that refuse what the service would: the local service parses with them. */
+import * as z from 'zod/mini';
+import { isAutosuspendDelay } from './autosuspend.ts';
+import { isBranchId } from './ids.ts';
+import { PgSettings } from './records.ts';
+
+const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
+
+/** What both creating and updating a compute accept. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
+const attributes = {
+  autoscaling_limit_min_cu: z.optional(z.number()),
+  autoscaling_limit_max_cu: z.optional(z.number()),
+  suspend_timeout_seconds: z.optional(
+    z.int().check(z.refine(isAutosuspendDelay, 'must be 0 (default), -1 (never) or 60 to 604800 seconds')),
+  ),
+  settings: z.optional(z.strictObject({ pg_settings: z.optional(PgSettings) })),
+  pooler_enabled: z.optional(z.boolean()),
+  pooler_mode: z.optional(z.literal('transaction')),
+  disabled: z.optional(z.boolean()),
+  passwordless_access: z.optional(z.boolean()),
+  name: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+};
+
+/** Attributes of a new compute (POST …/endpoints). */
+export const ComputeCreation = z.strictObject({
+  ...attributes,
+  branch_id: branchId,
+  type: z.enum(['read_write', 'read_only']),
+  region_id: z.optional(z.string()),
+  provisioner: z.optional(z.string()),
+});
+export type ComputeCreation = z.infer<typeof ComputeCreation>;
+
+/** Attributes to change (PATCH …/endpoints/{endpoint_id}); `branch_id` moves the compute. */
+export const ComputeChange = z.strictObject({
+  ...attributes,
+  branch_id: z.optional(branchId),
+  provisioner: z.optional(z.string()),
+});
+export type ComputeChange = z.infer<typeof ComputeChange>;
+
+export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
+export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
+
+/** POST /api_keys. */
+export const ApiKeyCreationBody = z.strictObject({
+  key_name: z.string().check(z.minLength(1), z.maxLength(256)),
+});

@@ -1,0 +1,80 @@
+/**
+ * Compute sizes and the limits that follow from them (sections 2.7 and 8), as data and pure functions.
+ * All sizes are in compute units (CU), memory in GB.
+ */
+
+export interface ComputeSize {
+  readonly cu: number;
+  readonly vcpu: number;
+  readonly ramGb: number;
+  /** Local file cache, 80 % of the RAM. */
+  readonly fileCacheGb: number;
+  readonly maxConnections: number;
+}
+
+export type Plan = 'free' | 'paid';
+
+/** A fixed size has `min === max`; anything else is an autoscaling range. */
+export interface SizeRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** `shared_buffers` of every compute, whatever its size. */
+export const SHARED_BUFFERS_MB = 128;
+
+/** Concurrent client connections of a pooled connection. */
+export const POOLED_CONNECTIONS = 10_000;
+
+const size = (cu: number, maxConnections: number): ComputeSize => ({
+  cu,
+  vcpu: cu,
+  ramGb: cu * 4,
+  fileCacheGb: Math.round(cu * 4 * 0.8 * 10) / 10,
+  maxConnections,
+});
+
+/** Every allowed size, smallest first. */
+export const COMPUTE_SIZES: readonly ComputeSize[] = [
+  size(0.25, 112),
+  size(0.5, 225),
+  size(1, 450),
+  size(2, 901),
+  size(3, 1351),
+  size(4, 1802),
+  size(5, 2253),
+  size(6, 2703),
+  size(7, 3154),
+  size(8, 3604),
+  size(9, 4000),
+  size(10, 4000),
+];
+
+export const DEFAULT_SIZE: SizeRange = { min: 0.25, max: 0.25 };
+
+/** The table's row of a size, or undefined for a size outside the table. */
+export const computeSize = (cu: number): ComputeSize | undefined =>
+  COMPUTE_SIZES.find((row) => row.cu === cu);
+
+/** Sizes a plan allows: the free plan stops at 1 GB of RAM. */
+export const sizesOf = (plan: Plan): readonly ComputeSize[] =>
+  plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
+
+/**
+ * `max_connections` of a compute: from the minimum of its range, not growing when it scales up.
+ * @param minCu minimum size in CU
+ * @returns undefined for a size outside the table
+ */
+export const maxConnections = (minCu: number): number | undefined => computeSize(minCu)?.maxConnections;
+
+export type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
+
+/** What is wrong with a range on a plan, or undefined when it may be had. */
+export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {
+  if (computeSize(range.min) === undefined || computeSize(range.max) === undefined) return 'not-a-size';
+  if (range.min > range.max) return 'min-above-max';
+  const allowed = sizesOf(plan);
+  return allowed.some((row) => row.cu === range.max) ? undefined : 'above-plan';
+}
+
+export const isFixedSize = (range: SizeRange): boolean => range.min === range.max;
