@@ -1,0 +1,94 @@
+// A browser to show the web workbench in: an installed one, else the headless Chromium of an npm package,
+// which needs neither a package manager nor any library of the system but the C library.
+import { execFile } from 'node:child_process';
+import { access, constants, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { chromium, type Browser } from 'playwright-core';
+import { cacheFolder } from './folders.ts';
+import { installOnce } from './installOnce.ts';
+
+interface Executable {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts a headless browser. It ends with `close()`, and by itself when this process ends. */
+export async function launchBrowser(): Promise<Browser> {
+  const executable = await findChromium();
+  return chromium.launch({
+    executablePath: executable.path,
+    env: { ...stringsOf(process.env), ...executable.env },
+    // The pages are our own, and neither root nor a plain container can have the sandbox.
+    chromiumSandbox: false,
+    args: ['--disable-dev-shm-usage', '--font-render-hinting=none'],
+  });
+}
+
+async function findChromium(): Promise<Executable> {
+  const installed = await findInstalled();
+  if (installed !== undefined) return { path: installed, env: {} };
+  if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium();
+  throw new Error('No Chromium or Chrome found: install one, or set CHROME_PATH to its executable');
+}
+
+async function findInstalled(): Promise<string | undefined> {
+  const named = process.env.CHROME_PATH;
+  if (named !== undefined && named !== '') return named;
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  const candidates = [
+    ...names.flatMap((name) => folders.map((folder) => path.join(folder, name))),
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    String.raw`C:\Program Files\Google\Chrome\Application\chrome.exe`,
+    chromium.executablePath(),
+  ];
+  for (const candidate of candidates) if (await isAccessible(candidate, constants.X_OK)) return candidate;
+  return undefined;
+}
+
+/** Unpacks `@sparticuz/chromium` into the cache, with the libraries and fonts that a bare machine lacks. */
+async function unpackChromium(): Promise<Executable> {
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  const { version } = JSON.parse(await readFile(path.resolve(entry, '../../../package.json'), 'utf8'));
+  const folder = await installOnce(path.join(cacheFolder, `chromium-${version}`), async (staging) => {
+    console.log('Unpacking Chromium…');
+    // The package unpacks into the temporary folder, and its libraries only on what it takes for Amazon Linux.
+    const script = "import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())";
+    await promisify(execFile)(process.execPath, ['-e', script], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+    });
+    await writeFile(path.join(staging, 'fonts', 'fonts.conf'), fontConfiguration);
+  });
+  const systemFonts = await isAccessible('/etc/fonts/fonts.conf', constants.R_OK);
+  const fonts = systemFonts ? {} : { FONTCONFIG_PATH: path.join(folder, 'fonts') };
+  return {
+    path: path.join(folder, 'chromium'),
+    env: { LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'), ...fonts },
+  };
+}
+
+/** The package's own names folders that only its usual home has. */
+const fontConfiguration = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="relative">cache</cachedir>
+</fontconfig>
+`;
+
+async function isAccessible(file: string, mode: number): Promise<boolean> {
+  return access(file, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+function stringsOf(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,57 @@
+// The real VS Code from the npm registry: the package `code-server` carries the built VS Code server with
+// its web workbench. It stays out of the project's own dependencies (0.6 GB) and is fetched when first used.
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { cacheFolder } from './folders.ts';
+import { installOnce } from './installOnce.ts';
+
+const codeServerVersion = '4.139.1';
+
+/** Installs the web workbench when it is missing; returns the folder that holds `out/server-main.js`. */
+export async function installWebWorkbench(): Promise<string> {
+  const folder = path.join(cacheFolder, `code-server-${codeServerVersion}`);
+  await installOnce(folder, async (staging) => {
+    console.log('Installing the VS Code web workbench from npm (once, about 0.6 GB)…');
+    const startedAt = Date.now();
+    await writeFile(path.join(staging, 'package.json'), '{ "private": true }\n');
+    // Without install scripts nothing is compiled; all that misses is a native logger.
+    await npm(['install', '--ignore-scripts', `code-server@${codeServerVersion}`], staging);
+    await npm(['install', '--ignore-scripts', '--omit=dev'], vscodeFolder(staging));
+    console.log(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  });
+  return vscodeFolder(folder);
+}
+
+function vscodeFolder(installation: string): string {
+  return path.join(installation, 'node_modules', 'code-server', 'lib', 'vscode');
+}
+
+async function npm(args: string[], cwd: string): Promise<void> {
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  const cli = process.env.npm_execpath;
+  const child = cli?.endsWith('.js')
+    ? spawn(process.execPath, [cli, ...args, ...quiet], { cwd, env: cleanEnvironment(), stdio: npmStdio })
+    : spawn('npm', [...args, ...quiet], {
+        cwd,
+        env: cleanEnvironment(),
+        stdio: npmStdio,
+        shell: process.platform === 'win32',
+      });
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`npm ${args.join(' ')} ended with ${code ?? 'a signal'}`));
+    });
+  });
+}
+
+const npmStdio: ['ignore', 'inherit', 'inherit'] = ['ignore', 'inherit', 'inherit'];
+
+/** The outer npm describes its own project to scripts (npm_package_…, npm_config_local_prefix); this is another. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const outer =
+    /^npm_(package_|lifecycle_|command$|config_(local_prefix|global_prefix|prefix|allow_scripts)$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
+}

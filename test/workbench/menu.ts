@@ -1,0 +1,27 @@
+import type { Locator, Page } from 'playwright-core';
+import { until } from './until.ts';
+
+/** Clicks an item of the menu that is open, by its whole title. */
+export async function clickMenuItem(page: Page, title: string): Promise<void> {
+  const item = items(page).getByText(title, { exact: true });
+  await item.waitFor();
+  // For its first tenth of a second a menu ignores the mouse: the click is repeated until the menu is gone.
+  await until(`the menu to close after a click on ${title}`, async () => {
+    if (!(await item.isVisible())) return true;
+    await item.click({ timeout: 1_000 }).catch(() => undefined);
+    return !(await item.isVisible());
+  });
+}
+
+/** The titles of the menu that is open, which is then closed. */
+export async function readMenu(page: Page): Promise<string[]> {
+  await items(page).first().waitFor();
+  const titles = await items(page).locator('.action-label:not(.separator)').allInnerTexts();
+  await page.keyboard.press('Escape');
+  await items(page).first().waitFor({ state: 'hidden' });
+  return titles.map((title) => title.trim());
+}
+
+function items(page: Page): Locator {
+  return page.locator('.monaco-menu .action-item');
+}

@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { projectRoot } from './folders.ts';
+import { installExtension, startServer, type WorkbenchServer } from './server.ts';
+import { Workbench } from './workbench.ts';
+
+export interface OpenOptions {
+  /** The folder to open; an empty temporary one by default. */
+  readonly folder?: string;
+  /** The extension: a folder to develop in, the project by default, or a .vsix file to install. */
+  readonly extension?: string;
+  /** Bundled suite that the extension host runs, as `dist/test/index.js`. */
+  readonly suite?: string;
+  /** Machine settings of this window. Those of scope `application` cannot be given here. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Added to the environment of the extension host. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly size?: { readonly width: number; readonly height: number };
+  /** Called with the page before it goes anywhere. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+export interface OpenWorkbench {
+  readonly workbench: Workbench;
+  readonly server: WorkbenchServer;
+  /** The folder that is open. */
+  readonly folder: string;
+  /** Opens a second window on the same server, with the same stored state. */
+  openWindow(): Promise<Workbench>;
+  close(): Promise<void>;
+}
+
+/** Opens VS Code with nothing of any earlier run in it: a server, a profile and a folder of its own. */
+export async function openWorkbench(browser: Browser, options: OpenOptions = {}): Promise<OpenWorkbench> {
+  const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-workbench-'));
+  const dataFolder = path.join(home, 'data');
+  const extension = options.extension ?? projectRoot;
+  const installed = extension.endsWith('.vsix');
+  if (installed) await installExtension(dataFolder, extension);
+  const folder = options.folder ?? path.join(home, 'folder');
+  await mkdir(folder, { recursive: true });
+
+  const server = await startServer({
+    dataFolder,
+    testDriver: true,
+    env: options.env ?? {},
+    settings: { ...forTests, ...options.settings },
+  });
+  const context = await browser.newContext({
+    viewport: options.size ?? { width: 1280, height: 800 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const remote = (file: string) => `vscode-remote://${server.authority}${file}`;
+  const payload = [
+    ['skipWelcome', 'true'],
+    ...(installed ? [] : [['extensionDevelopmentPath', remote(extension)]]),
+    ...(options.suite === undefined ? [] : [['extensionTestsPath', remote(options.suite)]]),
+  ];
+  const openWindow = async (): Promise<Workbench> => {
+    const page = await context.newPage();
+    await options.prepare?.(page);
+    await page.goto(server.address(folder, { payload: JSON.stringify(payload) }));
+    const workbench = new Workbench(page);
+    await workbench.whenRestored();
+    return workbench;
+  };
+  const close = async (): Promise<void> => {
+    await context.close();
+    await server.stop();
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    return { workbench: await openWindow(), server, folder, openWindow, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Rows that stick to the top of a tree would lie over the row to be clicked. */
+const forTests = { 'workbench.tree.enableStickyScroll': false };

@@ -1,0 +1,160 @@
+// Runs the VS Code server with its web workbench on 127.0.0.1, for a browser of the tests or of the user.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openFrontDoor } from './frontDoor.ts';
+import { installWebWorkbench } from './install.ts';
+import { writeMachineSettings } from './machineSettings.ts';
+
+export interface ServerOptions {
+  /** Settings, state and logs of the server. A second start with the same folder finds them again. */
+  readonly dataFolder: string;
+  /** Where extensions are installed; by default a folder inside `dataFolder`. */
+  readonly extensionsFolder?: string;
+  /** Port wanted; another free one is taken when it is in use. 0, the default: any free one. */
+  readonly port?: number;
+  /** Lets a page load extensions and suites by its address, and keeps toasts away. For tests. */
+  readonly testDriver?: boolean;
+  /** Added to the environment of the server and so of every extension host. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Machine settings on top of the calm ones. Settings of scope `application` have no effect here. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export interface WorkbenchServer {
+  /** `127.0.0.1:PORT`, which is also the authority of the server's `vscode-remote:` addresses. */
+  readonly authority: string;
+  /** Leads the process group of the server, its extension hosts and their children. */
+  readonly pid: number;
+  /** The address that opens `folder`, with the token that the server asks for. */
+  address(folder: string, parameters?: Readonly<Record<string, string>>): string;
+  /** Ends the server and everything below it; the end of this process, however it comes, does the same. */
+  stop(): Promise<void>;
+}
+
+/** Installs a packaged extension as a user would, before a server is started on the same data folder. */
+export async function installExtension(dataFolder: string, vsix: string): Promise<void> {
+  const program = path.join(await installWebWorkbench(), 'out', 'server-main.js');
+  const args = ['--server-data-dir', dataFolder, '--extensions-dir', path.join(dataFolder, 'extensions')];
+  await promisify(execFile)(process.execPath, [program, ...args, '--install-extension', vsix], {
+    env: environmentOfServer(),
+  });
+}
+
+/** Installs the workbench when it is missing and starts its server; resolves when it accepts connections. */
+export async function startServer(options: ServerOptions): Promise<WorkbenchServer> {
+  const program = path.join(await installWebWorkbench(), 'out', 'server-main.js');
+  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 });
+  await writeMachineSettings(options.dataFolder, options.settings ?? {});
+  const token = await keptSecret(options.dataFolder, 'token');
+  const keyHalf = Buffer.from(await keptSecret(options.dataFolder, 'key-half'), 'hex');
+
+  // Socket paths are limited to some hundred characters, so it does not lie in the data folder.
+  const socket = socketPath(`hosted-postgres-${randomBytes(8).toString('hex')}`);
+  const guard = await spawnGuarded([program, ...serverArguments(options, socket)], options);
+  const exited = once(guard, 'exit');
+  const stopServer = async (): Promise<void> => {
+    guard.stdin?.end();
+    await exited;
+    await rm(socket, { force: true });
+  };
+  try {
+    await accepting(socket, guard);
+  } catch (error) {
+    await stopServer();
+    throw error;
+  }
+
+  const door = await openFrontDoor({ socket, port: options.port ?? 0, token, keyHalf });
+  const authority = `127.0.0.1:${door.port}`;
+  return {
+    authority,
+    pid: guard.pid ?? 0,
+    address: (folder, parameters = {}) =>
+      `http://${authority}/?${new URLSearchParams({ tkn: token, folder, ...parameters }).toString()}`,
+    async stop() {
+      await door.close();
+      await stopServer();
+    },
+  };
+}
+
+function serverArguments(options: ServerOptions, socket: string): string[] {
+  const { dataFolder } = options;
+  return [
+    '--socket-path',
+    socket,
+    '--connection-token-file',
+    path.join(dataFolder, 'token'),
+    '--accept-server-license-terms',
+    '--server-data-dir',
+    dataFolder,
+    '--extensions-dir',
+    options.extensionsFolder ?? path.join(dataFolder, 'extensions'),
+    '--disable-telemetry',
+    '--disable-workspace-trust',
+    ...(options.testDriver === true ? ['--enable-smoke-test-driver'] : []),
+  ];
+}
+
+async function spawnGuarded(program: readonly string[], options: ServerOptions): Promise<ChildProcess> {
+  const guard = path.join(import.meta.dirname, 'guard.ts');
+  const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
+  const log = await open(path.join(options.dataFolder, 'server.log'), 'w');
+  try {
+    return spawn(process.execPath, [quiet, guard, process.execPath, ...program], {
+      detached: process.platform !== 'win32',
+      stdio: ['pipe', log.fd, log.fd],
+      env: { ...environmentOfServer(), ...options.env },
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+/** Without what npm, or a VS Code whose terminal this is, tells its own children. */
+function environmentOfServer(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|VSCODE_)/.test(name)));
+}
+
+async function accepting(socket: string, guard: ChildProcess): Promise<void> {
+  while (guard.exitCode === null && guard.signalCode === null) {
+    if (await connects(socket)) return;
+    await delay(20);
+  }
+  throw new Error(
+    'The VS Code server ended before it accepted connections; see server.log in its data folder',
+  );
+}
+
+async function connects(socket: string): Promise<boolean> {
+  const connection = net.connect(socket);
+  try {
+    await once(connection, 'connect');
+    return true;
+  } catch {
+    return false; // Not listening yet.
+  } finally {
+    connection.destroy();
+  }
+}
+
+function socketPath(name: string): string {
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : path.join(os.tmpdir(), `${name}.sock`);
+}
+
+/** 32 random bytes in hexadecimal, made at the first call and kept in the folder for the next start. */
+async function keptSecret(folder: string, name: string): Promise<string> {
+  const file = path.join(folder, name);
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return kept;
+  const secret = randomBytes(32).toString('hex');
+  await writeFile(file, secret, { mode: 0o600 });
+  return secret;
+}

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import { Dialog } from './dialog.ts';
+import { clickMenuItem } from './menu.ts';
+import { Notifications } from './notifications.ts';
+import { QuickInput } from './quickInput.ts';
+import { StatusBar } from './statusBar.ts';
+import { Tree } from './tree.ts';
+
+/** One window of VS Code, used as a person uses it: by clicks and keys, found by what is to be read there. */
+export class Workbench {
+  readonly page: Page;
+  readonly quickInput: QuickInput;
+  readonly dialog: Dialog;
+  readonly statusBar: StatusBar;
+  readonly notifications: Notifications;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.quickInput = new QuickInput(page);
+    this.dialog = new Dialog(page);
+    this.statusBar = new StatusBar(page);
+    this.notifications = new Notifications(page, this.quickInput);
+  }
+
+  /** Waits until the window is as it was left, or as new. */
+  async whenRestored(): Promise<void> {
+    await this.page.waitForFunction('globalThis.driver !== undefined', undefined, { polling: 50 });
+    await this.page.evaluate('globalThis.driver.whenWorkbenchRestored()');
+  }
+
+  /** Shows a view container by its name in the activity bar. */
+  async openView(name: string): Promise<void> {
+    const tab = this.page.locator('.activitybar').getByRole('tab', { name });
+    await tab.waitFor();
+    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+    await this.page.locator('.part.sidebar').getByRole('heading', { name }).waitFor();
+  }
+
+  /** The tree of the view with this name. */
+  tree(view: string): Tree {
+    return new Tree(this.page, view);
+  }
+
+  /** Runs a command of the palette by its whole title, category included: "Hosted Postgres: Refresh". */
+  async runCommand(title: string): Promise<void> {
+    await this.quickInput.runCommand(title);
+  }
+
+  /** What the welcome text of a view says, its buttons' labels included. */
+  async welcomeText(view: string): Promise<string> {
+    return this.#pane(view).locator('.welcome-view-content').innerText();
+  }
+
+  /** Clicks a button or link of a view's welcome text. */
+  async clickWelcome(view: string, label: string): Promise<void> {
+    await this.#pane(view).locator('.welcome-view-content').getByText(label, { exact: true }).click();
+  }
+
+  /** The message above a view's tree; empty when there is none. */
+  async viewMessage(view: string): Promise<string> {
+    const message = this.#pane(view).locator('.tree-explorer-viewlet-tree-view > .message:not(.hide)');
+    return (await message.count()) === 0 ? '' : message.innerText();
+  }
+
+  /** Clicks an action in a view's title, in its "…" menu when it has no button there. */
+  async viewAction(view: string, action: string): Promise<void> {
+    const header = this.#pane(view).locator('.pane-header');
+    await header.hover();
+    const button = header.getByRole('button', { name: action, exact: true });
+    if ((await button.count()) > 0) {
+      await button.click();
+      return;
+    }
+    await header.getByRole('button', { name: 'More Actions...' }).click();
+    await clickMenuItem(this.page, action);
+  }
+
+  async readClipboard(): Promise<string> {
+    return this.page.evaluate<string>('navigator.clipboard.readText()');
+  }
+
+  /** Writes a PNG of the window. */
+  async screenshot(file: string): Promise<void> {
+    await this.page.screenshot({ path: file });
+  }
+
+  /** Reloads the window: a new extension host, the same stored state. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.whenRestored();
+  }
+
+  #pane(view: string) {
+    const header = this.page.locator(`.pane-header[aria-label="${view} Section"]`);
+    return this.page.locator('.part.sidebar .pane').filter({ has: header });
+  }
+}
