@@ -1,0 +1,66 @@
+/** The data of branches: one directory each, made when it is first needed, used by one server at a time. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { limitTo } from '../../base/limit.ts';
+import { EngineError, type BranchLogin } from '../computeEngine.ts';
+import { makePrivateFolder } from './account.ts';
+import { branchLogin } from './logins.ts';
+import { makeFromTemplate, type TemplateOptions } from './template.ts';
+
+export class BranchData {
+  readonly #options: TemplateOptions;
+  readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
+  /** One template is made at a time; the branches that follow find it there. */
+  readonly #making = limitTo(1);
+
+  constructor(options: TemplateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` while nothing else starts, stops or copies this branch's data. Never call it from within: a turn
+   * inside a turn of the same branch would wait for itself.
+   */
+  async inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(branchId) ?? limitTo(1);
+    this.#turns.set(branchId, turn);
+    return turn(work);
+  }
+
+  folder(branchId: string): string {
+    return path.join(this.#options.storage.branch(branchId), 'data');
+  }
+
+  /** The branch's data directory, made when missing. Call it in turn. @throws {EngineError} */
+  async ensure(branchId: string): Promise<string> {
+    const dataDir = this.folder(branchId);
+    if (!existsSync(dataDir)) {
+      const login = this.login(branchId);
+      await this.#making(() => makeFromTemplate(this.#options, dataDir, login.password));
+    }
+    checkVersion(dataDir, this.#options.binaries.major, `Branch ${branchId}`);
+    return dataDir;
+  }
+
+  /** The branch's own login, made at the first call. */
+  login(branchId: string): BranchLogin {
+    const folder = this.#options.storage.branch(branchId);
+    makePrivateFolder(folder, this.#options.storage.account);
+    return branchLogin(folder);
+  }
+}
+
+/** @throws {EngineError} when another major version of Postgres made the directory */
+export function checkVersion(dataDir: string, major: number, owner: string): void {
+  const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
+  if (version === major) return;
+  throw new EngineError(
+    `${owner} holds data of Postgres ${version}, but the Postgres found is ${major}: ` +
+      `name the folder of a Postgres ${version}, or use another data directory`,
+  );
+}
+
+/** Removes a directory and what a copy that never finished left beside it. */
+export function removeData(dataDir: string): void {
+  for (const folder of [dataDir, `${dataDir}.new`]) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,147 @@
+/**
+ * One compute as the engine runs it: its address, the server behind it when it runs, and one change at a time. Changes
+ * queue, so a client that arrives during a restart waits for its end.
+ */
+import { limitTo } from '../../base/limit.ts';
+import { isEqual } from '../../base/equal.ts';
+import { EngineError, type ComputeSpec, type EngineEvents } from '../computeEngine.ts';
+import { Gateway, type ServerSocket } from './gateway.ts';
+import type { Postmaster } from './postmaster.ts';
+
+export interface ComputeOptions {
+  readonly events: () => EngineEvents;
+  readonly log: (line: string) => void;
+  /** Starts a server for the compute as it is described. @throws {EngineError} */
+  readonly launch: (compute: ComputeSpec, onLine: (line: string) => void) => Promise<Postmaster>;
+  /** Ends a server without disturbing others that use the same data. */
+  readonly end: (compute: ComputeSpec, server: Postmaster) => Promise<void>;
+}
+
+/** How long a client waits for a compute to be reachable. Milliseconds. */
+const REACH_LIMIT = 60_000;
+const REACH_PAUSE = 20;
+
+export class Compute {
+  readonly #options: ComputeOptions;
+  readonly #turn = limitTo(1);
+  #spec: ComputeSpec;
+  #gateway: Gateway | undefined;
+  #server: Postmaster | undefined;
+  #waking: Promise<void> | undefined;
+
+  constructor(spec: ComputeSpec, options: ComputeOptions) {
+    this.#spec = spec;
+    this.#options = options;
+  }
+
+  get spec(): ComputeSpec {
+    return this.#spec;
+  }
+
+  /** The server, while it runs and is not being ended. */
+  get server(): Postmaster | undefined {
+    return this.#server?.isStopping === true ? undefined : this.#server;
+  }
+
+  async attach(spec: ComputeSpec): Promise<void> {
+    return this.#turn(async () => {
+      this.#spec = spec;
+      this.#gateway ??= await Gateway.listen(spec.address.port, {
+        reach: async () => this.#reach(),
+        running: () => this.server?.socket,
+        activity: (open) => this.#options.events().activity(spec.id, open),
+      });
+    });
+  }
+
+  async start(spec: ComputeSpec): Promise<void> {
+    return this.#turn(async () => {
+      this.#spec = spec;
+      await this.#start();
+    });
+  }
+
+  async suspend(): Promise<void> {
+    return this.#turn(async () => this.#stop());
+  }
+
+  /** Takes over a change, with a restart where section 3.2 asks for one; on failure everything is as before. */
+  async applyConfig(after: ComputeSpec): Promise<void> {
+    return this.#turn(async () => {
+      const before = this.#spec;
+      const restarts = this.server !== undefined && needsRestart(before, after);
+      if (restarts) await this.#stop();
+      this.#spec = after;
+      if (!restarts || after.disabled) return;
+      try {
+        await this.#start();
+      } catch (error) {
+        this.#spec = before;
+        await this.#start();
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.suspend();
+    await this.#gateway?.close();
+    this.#gateway = undefined;
+  }
+
+  async #start(): Promise<void> {
+    if (this.#server !== undefined) return;
+    if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
+    const server = await this.#options.launch(this.#spec, (line) =>
+      this.#options.log(`${this.#spec.id}: ${line}`),
+    );
+    this.#server = server;
+    void server.ended.then((how) => this.#ended(server, how));
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#server === undefined) return;
+    await this.#options.end(this.#spec, this.#server);
+    this.#server = undefined;
+  }
+
+  #ended(server: Postmaster, how: string): void {
+    if (this.#server !== server || server.isStopping) return;
+    this.#server = undefined;
+    this.#options.log(`${this.#spec.id}: Postgres ${how}`);
+    this.#options.events().crashed(this.#spec.id, `Postgres ${how}`);
+  }
+
+  /** Resolves with the server's address; waits for a change in progress, wakes a compute that does not run. */
+  async #reach(): Promise<ServerSocket> {
+    for (const until = Date.now() + REACH_LIMIT; Date.now() < until;) {
+      if (this.server) return this.server.socket;
+      await this.#turn(async () => {});
+      if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
+      if (this.server) continue;
+      await this.#wake();
+      // A wake-up that did not lead to a running compute is tried again, but not in a tight loop.
+      if (!this.server) await new Promise((resolve) => setTimeout(resolve, REACH_PAUSE));
+    }
+    throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${REACH_LIMIT / 1000} s`);
+  }
+
+  /** However many clients arrive at once, the compute is woken once. */
+  async #wake(): Promise<void> {
+    this.#waking ??= this.#options
+      .events()
+      .wake(this.#spec.id)
+      .finally(() => (this.#waking = undefined));
+    return this.#waking;
+  }
+}
+
+function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
+  return (
+    before.minCu !== after.minCu ||
+    before.maxCu !== after.maxCu ||
+    before.branchId !== after.branchId ||
+    (after.disabled && !before.disabled) ||
+    !isEqual(before.pgSettings, after.pgSettings)
+  );
+}

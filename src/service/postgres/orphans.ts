@@ -1,0 +1,79 @@
+/**
+ * After a service that was killed, its servers live on. They are found by the pid files in the data directory, each
+ * checked by the time its process started, and ended cleanly, so that what they hold is written out.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isSameProcess } from './processIdentity.ts';
+import { postmasterPidFile, readPostmasterPid } from './postmasterPid.ts';
+import type { Storage } from './storage.ts';
+
+const POLL = 20;
+/** How long each signal is given before the next, harder one. Milliseconds. */
+const STEPS = [
+  ['SIGINT', 30_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const;
+
+/** Name of the file that PgBouncer writes its pid to. */
+export const POOLER_PID_FILE = 'pgbouncer.pid';
+
+/** Ends every process that an earlier service left on this storage. @returns how many there were */
+export async function endOrphans(storage: Storage): Promise<number> {
+  const dataDirs = ['branches', 'replicas'].flatMap((kind) =>
+    subfolders(path.join(storage.root, kind)).map((folder) => path.join(folder, 'data')),
+  );
+  const ended = await Promise.all([
+    ...subfolders(path.join(storage.root, 'poolers')).map(endPooler),
+    ...dataDirs.map(endServer),
+  ]);
+  return ended.filter(Boolean).length;
+}
+
+/** Ends a server that runs on this data directory without being our child. @returns whether there was one */
+export async function endServer(dataDir: string): Promise<boolean> {
+  const written = readPostmasterPid(dataDir);
+  if (written === undefined) return false;
+  const found = await end(written.pid, written.startedAt);
+  // A pid that is somebody else's now would keep Postgres from starting.
+  if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
+    rmSync(postmasterPidFile(dataDir), { force: true });
+  return found;
+}
+
+/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
+async function endPooler(folder: string): Promise<boolean> {
+  const file = path.join(folder, POOLER_PID_FILE);
+  if (!existsSync(file)) return false;
+  const found = await end(Number(readFileSync(file, 'utf8')), statSync(file).mtimeMs / 1000, 'SIGKILL');
+  rmSync(file, { force: true });
+  return found;
+}
+
+async function end(
+  pid: number,
+  startedAt: number,
+  from: (typeof STEPS)[number][0] = 'SIGINT',
+): Promise<boolean> {
+  if (!isSameProcess(pid, startedAt)) return false;
+  for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
+    send(pid, signal);
+    for (const until = Date.now() + limit; Date.now() < until;) {
+      if (!isSameProcess(pid, startedAt)) return true;
+      await new Promise((resolve) => setTimeout(resolve, POLL));
+    }
+  }
+  return true;
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself just now.
+  }
+}
+
+const subfolders = (folder: string) =>
+  existsSync(folder) ? readdirSync(folder).map((name) => path.join(folder, name)) : [];

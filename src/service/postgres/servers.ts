@@ -1,0 +1,110 @@
+/** Starts the server of a compute: a primary on its branch's data, a read replica on its own copy. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { writePrivateFile } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import type { BranchData } from './branchData.ts';
+import type { ServiceLogins } from './logins.ts';
+import { endServer } from './orphans.ts';
+import { Postmaster } from './postmaster.ts';
+import { runProgram } from './program.ts';
+import type { ServerAddress } from './serverAddress.ts';
+import { configurationFile, fixedArguments, userSettings } from './settings.ts';
+import type { Storage } from './storage.ts';
+
+export interface ServerTools {
+  readonly storage: Storage;
+  readonly binaries: Binaries;
+  readonly branches: BranchData;
+  readonly logins: ServiceLogins;
+}
+
+export interface Launch {
+  readonly compute: ComputeSpec;
+  readonly dataDir: string;
+  readonly address: ServerAddress;
+  readonly onLine: (line: string) => void;
+  /** Settings of the service's for this start alone: in the file, and (as they win) on the command line. */
+  readonly inFile?: ReadonlyMap<string, string>;
+  readonly onCommandLine?: ReadonlyMap<string, string | number>;
+}
+
+/** Processes of a server that was killed may hold its memory for a moment after it. Milliseconds. */
+const LEFTOVER_LIMIT = 10_000;
+const LEFTOVER_PAUSE = 100;
+const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
+
+/** Where the primary of a branch listens: of the branch, not the compute, since read replicas look there. */
+export const primaryAddress = (storage: Storage, branchId: string): ServerAddress => ({
+  kind: 'socket',
+  folder: storage.socketFolder(branchId),
+});
+
+/** Starts a server on a data directory. @throws {EngineError} with Postgres's own reason */
+export async function launch(tools: ServerTools, start: Launch): Promise<Postmaster> {
+  const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
+  writePrivateFile(
+    path.join(start.dataDir, 'postgresql.conf'),
+    configurationFile(settings),
+    tools.storage.account,
+  );
+  const options = {
+    ...tools,
+    account: tools.storage.account,
+    dataDir: start.dataDir,
+    address: start.address,
+    args: fixedArguments(start.compute, start.address, start.onCommandLine),
+    onLine: start.onLine,
+  };
+  for (const until = Date.now() + LEFTOVER_LIMIT; ;) {
+    try {
+      return await Postmaster.start(options);
+    } catch (error) {
+      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || Date.now() > until) throw error;
+      await endServer(start.dataDir);
+      await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
+    }
+  }
+}
+
+/** Starts the primary of a branch. @throws {EngineError} */
+export async function startPrimary(
+  tools: ServerTools,
+  compute: ComputeSpec,
+  onLine: (line: string) => void,
+): Promise<Postmaster> {
+  return tools.branches.inTurn(compute.branchId, async () => {
+    const dataDir = await tools.branches.ensure(compute.branchId);
+    return launch(tools, {
+      compute,
+      dataDir,
+      address: primaryAddress(tools.storage, compute.branchId),
+      onLine,
+    });
+  });
+}
+
+/**
+ * Has Postgres itself read a compute's settings, without starting a server.
+ * @throws {EngineError} with Postgres's own message for the first it refuses
+ */
+export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
+  const settings = userSettings(compute.pgSettings);
+  if (settings.size === 0) return;
+  await tools.branches.inTurn(compute.branchId, async () => {
+    const dataDir = await tools.branches.ensure(compute.branchId);
+    const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
+    writePrivateFile(file, configurationFile(settings), tools.storage.account);
+    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
+    const address: ServerAddress = { kind: 'socket', folder: '' };
+    try {
+      await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, address)], {
+        account: tools.storage.account,
+        cwd: tools.storage.root,
+      });
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+}

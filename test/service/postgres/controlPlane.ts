@@ -1,0 +1,99 @@
+/** The least control plane an engine needs: it wakes what is reached, and remembers what it was told. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { ComputeEngine, ComputeSpec } from '../../../src/service/computeEngine.ts';
+import { createPostgresEngine } from '../../../src/service/postgres/engine.ts';
+
+export interface ControlPlane {
+  readonly engine: ComputeEngine;
+  readonly dataDir: string;
+  readonly log: string[];
+  /** Computes as they are now, by id. */
+  readonly computes: Map<string, ComputeSpec>;
+  /** Ids in the order they were woken. */
+  readonly woken: string[];
+  readonly crashed: { readonly id: string; readonly reason: string }[];
+  /** Open client connections by compute. */
+  readonly open: Map<string, number>;
+  /** Makes a compute and attaches it, without starting it. */
+  create(change?: Partial<ComputeSpec>): Promise<ComputeSpec>;
+  change(compute: ComputeSpec, change: Partial<ComputeSpec>): Promise<ComputeSpec>;
+  /** A connection string for the branch's own login. */
+  uri(compute: ComputeSpec, pooled?: boolean): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The folder of an installed Postgres whose clients the tests use too: an older pg_dump refuses a newer server. */
+export const installedPostgres = '/usr/lib/postgresql/15/bin';
+
+export async function startControlPlane(
+  options: { readonly dataDir?: string; readonly postgresPath?: string } = {},
+): Promise<ControlPlane> {
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
+  const log: string[] = [];
+  const computes = new Map<string, ComputeSpec>();
+  const woken: string[] = [];
+  const crashed: { id: string; reason: string }[] = [];
+  const open = new Map<string, number>();
+  const engine = createPostgresEngine({
+    dataDir,
+    postgresPath: options.postgresPath,
+    log: (line) => log.push(line),
+  });
+  await engine.open({
+    async wake(id) {
+      woken.push(id);
+      const compute = computes.get(id);
+      if (!compute) throw new Error(`no compute ${id}`);
+      await engine.start(compute);
+    },
+    activity: (id, count) => open.set(id, count),
+    crashed: (id, reason) => crashed.push({ id, reason }),
+  });
+  return {
+    engine,
+    dataDir,
+    log,
+    computes,
+    woken,
+    crashed,
+    open,
+    async create(change = {}) {
+      const id = change.id ?? `ep-${computes.size + 1}`;
+      const compute: ComputeSpec = {
+        id,
+        projectId: 'project-1',
+        branchId: 'br-main',
+        type: 'read_write',
+        pgVersion: 17,
+        minCu: 0.25,
+        maxCu: 0.25,
+        pgSettings: {},
+        poolerEnabled: false,
+        disabled: false,
+        address: await engine.allocateAddress(),
+        ...change,
+      };
+      computes.set(id, compute);
+      await engine.attach(compute);
+      return compute;
+    },
+    async change(compute, change) {
+      const after = { ...compute, ...change };
+      await engine.applyConfig(compute, after);
+      computes.set(after.id, after);
+      return after;
+    },
+    async uri(compute, pooled = false) {
+      const login = await engine.login(compute.branchId, 'app_owner', 'app');
+      if (!login) throw new Error('no login');
+      const port = pooled ? compute.address.poolerPort : compute.address.port;
+      return `postgresql://${login.role}:${login.password}@127.0.0.1:${port}/${login.database}`;
+    },
+    async close() {
+      await engine.close();
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
