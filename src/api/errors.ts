@@ -76,3 +76,9 @@ export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind ===
 /** Whether the error leaves open what happened: a change was sent, but no answer of the service came back. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   faultOf(error) !== undefined && (error as ApiError).arrived;
+
+/** Milliseconds the service asked to wait, where it did. */
+export function retryAfterOf(error: unknown): number | undefined {
+  const fault = faultOf(error);
+  return fault?.kind === 'refused' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
+}

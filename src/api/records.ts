@@ -110,15 +110,6 @@ export const Operation = z.looseObject({
 });
 export type Operation = z.infer<typeof Operation>;
 
-/** Statuses after which an operation changes no more. */
-const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'error', 'cancelled', 'skipped']);
-export const isFinal = (operation: Pick<Operation, 'status'>): boolean =>
-  FINAL_STATUSES.has(operation.status);
-
-const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
-export const hasFailed = (operation: Pick<Operation, 'status'>): boolean =>
-  FAILED_STATUSES.has(operation.status);
-
 /** The body of every error (public service; `request_id` may be missing). */
 export const ErrorBody = z.looseObject({
   request_id: maybe(z.string()),

@@ -1,0 +1,113 @@
+/** The account's API keys: loaded when first shown, kept when a refresh fails. Never holds a key's value. */
+import type { CallOptions } from '../api/client.ts';
+import type { ApiKey, CreatedApiKey } from '../api/records.ts';
+import type { Listed, UnreadableRecord } from '../api/reading.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import type { Connection } from './connection.ts';
+import type { Session } from './session.ts';
+
+export class ApiKeyList implements Disposable {
+  readonly #session: Session;
+  readonly #changed = new Emitter<void>();
+  readonly #held = new DisposableStore();
+  #connection: Connection | undefined;
+  #keys: readonly ApiKey[] = [];
+  #unreadable: readonly UnreadableRecord[] = [];
+  #failure: unknown;
+  #isLoaded = false;
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#held.add(this.#changed);
+    this.#held.add(session.onDidChange(() => this.#follow()));
+  }
+
+  get keys(): readonly ApiKey[] {
+    return this.#keys;
+  }
+
+  get unreadable(): readonly UnreadableRecord[] {
+    return this.#unreadable;
+  }
+
+  /** Why the last load failed, if it did: refused with 403 for an organisation's key (public service). */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  key(id: number): ApiKey | undefined {
+    return this.#keys.find((key) => key.id === id);
+  }
+
+  /** Loads once. @throws {ApiError} */
+  async load(): Promise<void> {
+    if (!this.#isLoaded) await this.refresh();
+  }
+
+  /** @throws {ApiError} */
+  async refresh(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    try {
+      const listed = await (await connection.client()).listApiKeys({ signal: connection.signal });
+      if (connection === this.#connection) this.#replace(listed);
+    } catch (error) {
+      if (connection === this.#connection) this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
+  async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
+    const connection = this.#connected();
+    const created = await (await connection.client()).createApiKey(name, options);
+    await this.#refreshQuietly();
+    return created;
+  }
+
+  /** Immediate and irreversible (section 3.3). @throws {ApiError} */
+  async revoke(id: number, options?: CallOptions): Promise<void> {
+    const connection = this.#connected();
+    await (await connection.client()).revokeApiKey(id, options);
+    if (connection !== this.#connection) return;
+    this.#keys = this.#keys.filter((key) => key.id !== id);
+    this.#changed.fire();
+    await this.#refreshQuietly();
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #connected(): Connection {
+    if (this.#connection === undefined) throw new Error('Not connected');
+    return this.#connection;
+  }
+
+  #follow(): void {
+    if (this.#connection === this.#session.connection) return;
+    this.#connection = this.#session.connection;
+    this.#isLoaded = false;
+    [this.#keys, this.#unreadable, this.#failure] = [[], [], undefined];
+    this.#changed.fire();
+  }
+
+  #replace({ items, unreadable }: Listed<ApiKey>): void {
+    this.#isLoaded = true;
+    [this.#keys, this.#unreadable, this.#failure] = [items, unreadable, undefined];
+    this.#changed.fire();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.#changed.fire();
+  }
+
+  /** A failure is kept and shown by the list itself; what was asked for has been done. */
+  async #refreshQuietly(): Promise<void> {
+    await this.refresh().catch(() => undefined);
+  }
+}

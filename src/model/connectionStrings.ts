@@ -1,0 +1,31 @@
+/** Connection strings and hosts as users paste them into their programs. Pure. */
+import { isLoopback } from '../api/baseUrl.ts';
+import type { Compute } from '../api/records.ts';
+
+type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
+
+/** The host without a port, whatever is behind it. */
+const nameOf = (host: string): string => host.replace(/:\d+$/, '');
+
+/** Where pooled connections go, or undefined when the compute takes none. */
+export function pooledHost(compute: Hosted): string | undefined {
+  if (compute.pooler_enabled !== true) return undefined;
+  if (typeof compute.pooler_host === 'string') return compute.pooler_host;
+  // The public service's rule: the first label of the host with `-pooler` appended.
+  return isLoopback(nameOf(compute.host)) ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
+}
+
+export interface ConnectionStringParts {
+  /** As on the record: a host name, with a port where it is not Postgres's own. */
+  readonly host: string;
+  readonly role: string;
+  readonly database: string;
+  readonly password?: string | undefined;
+}
+
+/** `postgresql://…`, every part percent-encoded. Anything but this machine is reached over TLS alone. */
+export function connectionString({ host, role, database, password }: ConnectionStringParts): string {
+  const login = [role, ...(password === undefined ? [] : [password])].map(encodeURIComponent).join(':');
+  const tls = isLoopback(nameOf(host)) ? '' : '?sslmode=require';
+  return `postgresql://${login}@${host}/${encodeURIComponent(database)}${tls}`;
+}

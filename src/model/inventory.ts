@@ -1,0 +1,176 @@
+/**
+ * The one store of what the account holds: projects, and the computes of those projects somebody looked at. It
+ * belongs to one connection at a time; with another connection it begins empty, and late answers of the old one have
+ * nowhere to go.
+ */
+import { isRefused } from '../api/errors.ts';
+import type { Compute, Project } from '../api/records.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import { limitTo } from '../base/limit.ts';
+import { ComputeList, type ComputeListChange } from './computeList.ts';
+import type { Connection } from './connection.ts';
+import type { ComputeNode } from './nodes.ts';
+import { ProjectList, type ProjectListChange } from './projectList.ts';
+import type { Session } from './session.ts';
+
+/** The smallest part that changed. `all`: another connection, nothing is as it was. */
+export type InventoryChange =
+  | { readonly kind: 'all' | 'projects' }
+  | { readonly kind: 'project'; readonly projectId: string }
+  | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
+  | ComputeNode;
+
+/** Requests of one refresh under way at the same time. */
+const REQUESTS_AT_ONCE = 6;
+
+export class Inventory implements Disposable {
+  readonly #session: Session;
+  readonly #organizationId: () => string | undefined;
+  readonly #changed = new Emitter<readonly InventoryChange[]>();
+  readonly #held = new DisposableStore();
+  readonly #inTurn = limitTo(REQUESTS_AT_ONCE);
+  #connection: Connection | undefined;
+  #projects: ProjectList | undefined;
+  #computes = new Map<string, ComputeList>();
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(session: Session, organizationId: () => string | undefined) {
+    this.#session = session;
+    this.#organizationId = organizationId;
+    this.#held.add(this.#changed);
+    this.#held.add(session.onDidChange(() => this.#follow()));
+  }
+
+  /** Undefined when nobody is connected. */
+  get projects(): ProjectList | undefined {
+    return this.#projects;
+  }
+
+  project(id: string): Project | undefined {
+    return this.#projects?.entries.get(id)?.record;
+  }
+
+  /** What is known of a project's computes, without asking. */
+  computesOf(projectId: string): ComputeList | undefined {
+    return this.#computes.get(projectId);
+  }
+
+  compute(projectId: string, computeId: string): Compute | undefined {
+    return this.#computes.get(projectId)?.computes.get(computeId);
+  }
+
+  /** Every compute known so far. */
+  *allComputes(): Generator<Compute, void> {
+    for (const list of this.#computes.values()) yield* list.computes.values();
+  }
+
+  /** Loads a project's computes, at most once unless refreshed. @throws {ApiError} */
+  async loadComputes(projectId: string): Promise<ComputeList | undefined> {
+    const list = this.#listFor(projectId);
+    await list?.load();
+    return list;
+  }
+
+  /** @throws {ApiError} */
+  async refreshComputes(projectId: string): Promise<void> {
+    await this.#listFor(projectId)?.refresh();
+  }
+
+  /** Asks for these projects' computes, a few at a time; what fails stays as it was. @throws the first failure */
+  async refreshComputesOf(projectIds: Iterable<string>): Promise<void> {
+    const asked = [...projectIds].map((id) => this.#inTurn(() => this.refreshComputes(id)));
+    const results = await Promise.allSettled(asked);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** Takes over a record that a call of our own answered with. */
+  put(compute: Compute): void {
+    this.#computes.get(compute.project_id)?.put(compute);
+  }
+
+  /** Asks anew for the projects and for the computes of `shown`; other computes are loaded again when wanted. @throws {ApiError} */
+  async refreshAll(shown: Iterable<string>): Promise<void> {
+    const wanted = new Set(shown);
+    const forgotten = [...this.#computes.keys()].filter((id) => !wanted.has(id));
+    for (const id of forgotten) this.#computes.delete(id);
+    this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
+    const connection = this.#connection;
+    if (connection !== undefined && this.#session.current.kind === 'failed')
+      this.#session.loading(connection);
+    await Promise.all([this.refreshProjects(), this.refreshComputesOf(wanted)]);
+  }
+
+  /** Asks for all pages again; the session follows how it went. @throws {ApiError} */
+  async refreshProjects(): Promise<void> {
+    const [connection, projects] = [this.#connection, this.#projects];
+    if (connection === undefined || projects === undefined) return;
+    await projects.refresh();
+    this.#session.loaded(connection, countOf(projects));
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #follow(): void {
+    const { connection } = this.#session;
+    if (connection === this.#connection) return;
+    this.#connection = connection;
+    this.#computes = new Map();
+    this.#projects = connection && this.#projectListOf(connection);
+    this.#changed.fire([{ kind: 'all' }]);
+  }
+
+  #projectListOf(connection: Connection): ProjectList {
+    const organizationId = this.#organizationId;
+    async function* pages() {
+      const client = await connection.client();
+      yield* client.projectPages(organizationId(), { signal: connection.signal });
+    }
+    const list: ProjectList = new ProjectList(pages, (change) => {
+      if (list === this.#projects) this.#projectsChanged(connection, list, change);
+    });
+    return list;
+  }
+
+  #projectsChanged(connection: Connection, list: ProjectList, change: ProjectListChange): void {
+    if (list.failure === undefined) this.#session.loaded(connection, countOf(list));
+    else if (countOf(list) === 0 || isRefused(list.failure, 401))
+      this.#session.failed(connection, list.failure);
+    const projects = change.ids.map((projectId) => ({ kind: 'project', projectId }) as const);
+    this.#changed.fire(change.isStructural ? [{ kind: 'projects' }, ...projects] : projects);
+  }
+
+  #listFor(projectId: string): ComputeList | undefined {
+    const known = this.#computes.get(projectId);
+    const connection = this.#connection;
+    if (known !== undefined || connection === undefined) return known;
+    const fetch = async () =>
+      (await connection.client()).listComputes(projectId, { signal: connection.signal });
+    const list: ComputeList = new ComputeList(fetch, (change) => {
+      if (list === this.#computes.get(projectId)) this.#computesChanged(connection, projectId, list, change);
+    });
+    this.#computes.set(projectId, list);
+    return list;
+  }
+
+  #computesChanged(
+    connection: Connection,
+    projectId: string,
+    list: ComputeList,
+    change: ComputeListChange,
+  ): void {
+    if (isRefused(list.failure, 401)) this.#session.failed(connection, list.failure);
+    const changes: InventoryChange[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
+    for (const branchId of change.branches) changes.push({ kind: 'branch', projectId, branchId });
+    for (const computeId of change.computes) {
+      const branchId = list.computes.get(computeId)?.branch_id ?? '';
+      changes.push({ kind: 'compute', projectId, branchId, computeId });
+    }
+    this.#changed.fire(changes);
+  }
+}
+
+const countOf = (list: ProjectList): number => list.entries.size + list.unreadable.length;
