@@ -1,5 +1,5 @@
 // Runs the VS Code server with its web workbench on 127.0.0.1, for a browser of the tests or of the user.
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openFrontDoor } from './frontDoor.ts';
+import { plainEnvironment, startGuarded, type Guarded } from './guarded.ts';
 import { installWebWorkbench } from './install.ts';
 import { writeMachineSettings } from './machineSettings.ts';
 
@@ -40,16 +41,14 @@ export interface WorkbenchServer {
 
 /** Installs a packaged extension as a user would, before a server is started on the same data folder. */
 export async function installExtension(dataFolder: string, vsix: string): Promise<void> {
-  const program = path.join(await installWebWorkbench(), 'out', 'server-main.js');
   const args = ['--server-data-dir', dataFolder, '--extensions-dir', path.join(dataFolder, 'extensions')];
-  await promisify(execFile)(process.execPath, [program, ...args, '--install-extension', vsix], {
-    env: environmentOfServer(),
+  await promisify(execFile)(process.execPath, [await serverProgram(), ...args, '--install-extension', vsix], {
+    env: plainEnvironment(),
   });
 }
 
 /** Installs the workbench when it is missing and starts its server; resolves when it accepts connections. */
 export async function startServer(options: ServerOptions): Promise<WorkbenchServer> {
-  const program = path.join(await installWebWorkbench(), 'out', 'server-main.js');
   await mkdir(options.dataFolder, { recursive: true, mode: 0o700 });
   await writeMachineSettings(options.dataFolder, options.settings ?? {});
   const token = await keptSecret(options.dataFolder, 'token');
@@ -57,15 +56,13 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
 
   // Socket paths are limited to some hundred characters, so it does not lie in the data folder.
   const socket = socketPath(`hosted-postgres-${randomBytes(8).toString('hex')}`);
-  const guard = await spawnGuarded([program, ...serverArguments(options, socket)], options);
-  const exited = once(guard, 'exit');
+  const program = await spawnServer(options, socket);
   const stopServer = async (): Promise<void> => {
-    guard.stdin?.end();
-    await exited;
+    await program.stop();
     await rm(socket, { force: true });
   };
   try {
-    await accepting(socket, guard);
+    await accepting(socket, program);
   } catch (error) {
     await stopServer();
     throw error;
@@ -75,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
   const authority = `127.0.0.1:${door.port}`;
   return {
     authority,
-    pid: guard.pid ?? 0,
+    pid: program.pid,
     address: (folder, parameters = {}) =>
       `http://${authority}/?${new URLSearchParams({ tkn: token, folder, ...parameters }).toString()}`,
     async stop() {
@@ -103,28 +100,24 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
   ];
 }
 
-async function spawnGuarded(program: readonly string[], options: ServerOptions): Promise<ChildProcess> {
-  const guard = path.join(import.meta.dirname, 'guard.ts');
-  const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
+async function spawnServer(options: ServerOptions, socket: string): Promise<Guarded> {
   const log = await open(path.join(options.dataFolder, 'server.log'), 'w');
   try {
-    return spawn(process.execPath, [quiet, guard, process.execPath, ...program], {
-      detached: process.platform !== 'win32',
-      stdio: ['pipe', log.fd, log.fd],
-      env: { ...environmentOfServer(), ...options.env },
+    return startGuarded(process.execPath, [await serverProgram(), ...serverArguments(options, socket)], {
+      env: { ...plainEnvironment(), ...options.env },
+      output: log.fd,
     });
   } finally {
     await log.close();
   }
 }
 
-/** Without what npm, or a VS Code whose terminal this is, tells its own children. */
-function environmentOfServer(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|VSCODE_)/.test(name)));
+async function serverProgram(): Promise<string> {
+  return path.join(await installWebWorkbench(), 'out', 'server-main.js');
 }
 
-async function accepting(socket: string, guard: ChildProcess): Promise<void> {
-  while (guard.exitCode === null && guard.signalCode === null) {
+async function accepting(socket: string, program: Guarded): Promise<void> {
+  while (program.running) {
     if (await connects(socket)) return;
     await delay(20);
   }

@@ -1,0 +1,64 @@
+// Finds a desktop VS Code to show the extension in: the one on the PATH, else one that
+// `@vscode/test-electron` can fetch. Where there is neither, or no screen, the web workbench takes over.
+import { access, constants, mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { downloadAndUnzipVSCode } from '@vscode/test-electron';
+import { plainEnvironment, startGuarded, type Guarded } from './guarded.ts';
+import { projectRoot } from './folders.ts';
+
+const downloads = path.join(projectRoot, '.vscode-test');
+
+/** The executable of a desktop VS Code; undefined when none can be had here. */
+export async function findDesktop(): Promise<string | undefined> {
+  if (!hasScreen()) return undefined;
+  return (await findOnPath()) ?? (await fetchDesktop().catch(() => undefined));
+}
+
+/** Downloads VS Code when it is not in the cache yet. Rejects within seconds where it cannot be reached. */
+export async function fetchDesktop(): Promise<string> {
+  const cached = (await readdir(downloads).catch(() => [])).some((name) => name.startsWith('vscode-'));
+  if (!cached) {
+    const releases = 'https://update.code.visualstudio.com/api/releases/stable';
+    await fetch(releases, { method: 'HEAD', signal: AbortSignal.timeout(4_000) });
+  }
+  return downloadAndUnzipVSCode({ version: 'stable', cachePath: downloads });
+}
+
+/** Opens `folder` with the project's extension; state is kept in `dataFolder`. Runs until the window closes. */
+export async function openDesktop(executable: string, dataFolder: string, folder: string): Promise<Guarded> {
+  await mkdir(dataFolder, { recursive: true });
+  const args = [
+    `--extensionDevelopmentPath=${projectRoot}`,
+    `--user-data-dir=${path.join(dataFolder, 'data')}`,
+    `--extensions-dir=${path.join(dataFolder, 'extensions')}`,
+    '--new-window',
+    '--wait',
+    '--disable-workspace-trust',
+    '--disable-updates',
+    '--skip-welcome',
+    '--skip-release-notes',
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    folder,
+  ];
+  return startGuarded(executable, args, { env: plainEnvironment() });
+}
+
+function hasScreen(): boolean {
+  if (process.platform !== 'linux') return true;
+  return Boolean(process.env.DISPLAY) || Boolean(process.env.WAYLAND_DISPLAY);
+}
+
+async function findOnPath(): Promise<string | undefined> {
+  // In a terminal of a remote window `code` only talks to that window, and opens nothing to develop in.
+  if (process.env.VSCODE_IPC_HOOK_CLI !== undefined) return undefined;
+  const name = process.platform === 'win32' ? 'code.cmd' : 'code';
+  for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
+    const file = path.join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,2 @@
+-- Paste a host or a connection string here.
+select now(), current_database(), pg_is_in_recovery();
