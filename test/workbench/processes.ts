@@ -20,6 +20,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** The process that started `pid`, or adopted it; undefined where that is not known without running `ps`. */
+export async function parentOf(pid: number): Promise<number | undefined> {
+  return (await readStat(pid))?.parent;
+}
+
 /** Every running process of the machine; those that ended and only await collection are left out. */
 export async function listProcesses(): Promise<RunningProcess[]> {
   return process.platform === 'linux' ? listFromProc() : listFromPs();
@@ -45,17 +50,17 @@ export async function familyOf(roots: Iterable<number>): Promise<number[]> {
 
 async function listFromProc(): Promise<RunningProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      // A process may end between the listing and the read.
-      const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // pid (name, which may hold spaces and brackets) state ppid pgrp …
-      const [state, parent, group] = line.slice(line.lastIndexOf(')') + 2).split(' ');
-      if (state === undefined || parent === undefined || group === undefined || state === 'Z') return [];
-      return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
-    }),
-  );
-  return found.flat();
+  const found = await Promise.all(pids.map((pid) => readStat(Number(pid))));
+  return found.filter((each) => each !== undefined);
+}
+
+async function readStat(pid: number): Promise<RunningProcess | undefined> {
+  // A process may end between the listing and the read.
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // pid (name, which may hold spaces and brackets) state ppid pgrp …
+  const [state, parent, group] = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  if (state === undefined || parent === undefined || group === undefined || state === 'Z') return undefined;
+  return { pid, parent: Number(parent), group: Number(group) };
 }
 
 async function listFromPs(): Promise<RunningProcess[]> {

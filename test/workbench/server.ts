@@ -33,6 +33,8 @@ export interface WorkbenchServer {
   readonly authority: string;
   /** Leads the process group of the server, its extension hosts and their children. */
   readonly pid: number;
+  /** Resolves when the server has ended, asked or not. */
+  readonly exited: Promise<number>;
   /** The address that opens `folder`, with the token that the server asks for. */
   address(folder: string, parameters?: Readonly<Record<string, string>>): string;
   /** Ends the server and everything below it; the end of this process, however it comes, does the same. */
@@ -73,6 +75,7 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
   return {
     authority,
     pid: program.pid,
+    exited: program.exited,
     address: (folder, parameters = {}) =>
       `http://${authority}/?${new URLSearchParams({ tkn: token, folder, ...parameters }).toString()}`,
     async stop() {

@@ -7,6 +7,7 @@ import { parseArgs, promisify } from 'node:util';
 import { findDesktop, openDesktop } from './desktop.ts';
 import { cacheFolder, projectRoot } from './folders.ts';
 import { linkProject } from './installed.ts';
+import { parentOf } from './processes.ts';
 import { startServer } from './server.ts';
 
 const { values } = parseArgs({
@@ -29,25 +30,28 @@ else await showOnDesktop(desktop);
 async function showOnDesktop(executable: string): Promise<void> {
   console.log('Opening VS Code. Closing its window, or Ctrl-C here, ends everything.');
   const program = await openDesktop(executable, path.join(home, 'desktop'), folder);
-  whenAskedToEnd(() => program.stop());
-  process.exitCode = await program.exited;
-  process.exit();
+  const end = await whenAskedToEnd(() => program.stop());
+  await program.exited;
+  await end();
 }
 
 async function showInBrowser(): Promise<void> {
   const dataFolder = path.join(home, 'web');
   await linkProject(path.join(dataFolder, 'extensions'));
   const server = await startServer({ dataFolder, port: Number(values.port) });
-  whenAskedToEnd(() => server.stop());
+  const end = await whenAskedToEnd(() => server.stop());
   console.log(`
 VS Code with Hosted Postgres is ready. Open this address in a browser:
 
   ${server.address(folder)}
 
 Ctrl-C ends it and everything it started.`);
+  await server.exited;
+  await end();
 }
 
-function whenAskedToEnd(stop: () => Promise<void>): void {
+/** Ends on a signal, with npm, or when what it returns is called. */
+async function whenAskedToEnd(stop: () => Promise<void>): Promise<() => Promise<void>> {
   let ending = false;
   const end = async (): Promise<void> => {
     if (ending) return;
@@ -56,9 +60,16 @@ function whenAskedToEnd(stop: () => Promise<void>): void {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
-  // npm passes a signal to its shell only, and the shell may end without passing it on.
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) void end();
-  }, 500);
+  // A signal sent to npm reaches its shell, which need not pass it on; and npm may be killed outright.
+  const startedBy = await forebears();
+  const look = async (): Promise<void> => {
+    if ((await forebears()) !== startedBy) await end();
+  };
+  setInterval(() => void look(), 500);
+  return end;
+}
+
+/** The parent and its parent: npm's shell and npm. */
+async function forebears(): Promise<string> {
+  return `${process.ppid} ${await parentOf(process.ppid)}`;
 }
