@@ -1,0 +1,13 @@
+/** An address for a new compute that no compute of the account has, running or not. */
+import type { Account } from './account.ts';
+import { EngineError, type ComputeAddress, type ComputeEngine } from './computeEngine.ts';
+
+const ATTEMPTS = 32_000;
+
+export async function freeAddress(engine: ComputeEngine, account: Account): Promise<ComputeAddress> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const address = await engine.allocateAddress();
+    if (!account.ports.has(address.port) && !account.ports.has(address.poolerPort)) return address;
+  }
+  throw new EngineError('Every port of 127.0.0.1 belongs to a compute.');
+}

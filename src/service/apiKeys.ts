@@ -1,0 +1,107 @@
+/**
+ * The account's API keys (sections 2.1–2.3, 3.3 and 5). Only hashes are kept. A key's last use is noted in memory
+ * with every request and written down now and then, and always before it is shown.
+ */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../api/records.ts';
+import { timestamp, type Clock } from './clock.ts';
+import { notFound } from './refusal.ts';
+import type { Store } from './store.ts';
+import type { Change, StoredKey } from './storedRecords.ts';
+
+interface Use {
+  readonly at: number;
+  readonly from: string;
+}
+
+export const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
+
+/** A fresh secret of 64 characters. */
+export const newKeyValue = (): string => randomBytes(32).toString('hex');
+
+export class ApiKeys {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #idsByHash = new Map<string, number>();
+  readonly #uses = new Map<number, Use>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    for (const key of store.account.keys.values()) this.#idsByHash.set(key.hash, key.id);
+  }
+
+  /**
+   * Whether the value is a valid key; if so its use is noted. Looking the hash up leaks nothing useful: nobody can
+   * choose a value by the beginning of its SHA-256, and the last comparison takes the same time wherever they differ.
+   */
+  isValid(value: string, from: string): boolean {
+    const given = hashOfKey(value);
+    const key = this.#store.account.keys.get(this.#idsByHash.get(given) ?? 0);
+    if (key === undefined || !timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(key.hash, 'hex')))
+      return false;
+    this.#uses.set(key.id, { at: this.#clock.now(), from });
+    return true;
+  }
+
+  /** Makes a value a valid key, if it is not one already. */
+  add(name: string, value: string): StoredKey {
+    const known = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
+    if (known !== undefined) return known;
+    const key: StoredKey = {
+      id: this.#store.account.nextKeyId(),
+      name,
+      hash: hashOfKey(value),
+      created_at: timestamp(this.#clock.now()),
+      last_used_at: null,
+      last_used_from_addr: '',
+    };
+    this.#store.commit({ set: 'key', value: key });
+    this.#idsByHash.set(key.hash, key.id);
+    return key;
+  }
+
+  /** Section 2.2: the value is in this result only. */
+  create(name: string): CreatedApiKey {
+    const value = newKeyValue();
+    const { id, created_at } = this.add(name, value);
+    return { id, key: value, name, created_at };
+  }
+
+  list(): ApiKey[] {
+    this.writeUses();
+    return [...this.#store.account.keys.values()].map(shown);
+  }
+
+  /** Section 3.3: immediate and irreversible. */
+  revoke(id: number): RevokedApiKey {
+    this.writeUses();
+    const key = this.#store.account.keys.get(id);
+    if (key === undefined) throw notFound('API key with the id', String(id));
+    this.#store.commit({ removed: 'key', id });
+    this.#idsByHash.delete(key.hash);
+    this.#uses.delete(id);
+    const { name, last_used_at, last_used_from_addr } = key;
+    return { id, name, revoked: true, last_used_at, last_used_from_addr };
+  }
+
+  /** Puts the noted uses into the account. */
+  writeUses(): void {
+    const changes: Change[] = [];
+    for (const [id, { at, from }] of this.#uses) {
+      const key = this.#store.account.keys.get(id);
+      if (key === undefined) continue;
+      changes.push({ set: 'key', value: { ...key, last_used_at: timestamp(at), last_used_from_addr: from } });
+    }
+    this.#uses.clear();
+    this.#store.commit(...changes);
+  }
+}
+
+const shown = ({ id, name, created_at, last_used_at, last_used_from_addr }: StoredKey): ApiKey => ({
+  id,
+  name,
+  created_at,
+  last_used_at,
+  last_used_from_addr,
+});

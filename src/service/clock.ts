@@ -1,0 +1,33 @@
+/** Time as the service sees it, so that tests of delays need not wait for them. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  delay(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** Calls again and again until the result is called. */
+  every(milliseconds: number, call: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  delay: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted || milliseconds <= 0) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      signal.addEventListener('abort', end);
+    }),
+  every(milliseconds, call) {
+    const timer = setInterval(call, milliseconds);
+    // The open server keeps the process alive; a timer alone must not.
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};
+
+/** As on the wire: ISO 8601, UTC, with a `Z`. */
+export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -1,0 +1,124 @@
+/** Wires records, rules and operations to an engine; HTTP is one floor above. */
+import { ApiKeys } from './apiKeys.ts';
+import { Autosuspend } from './autosuspend.ts';
+import type { Clock } from './clock.ts';
+import type { ComputeEngine, EngineEvents } from './computeEngine.ts';
+import { Computes } from './computes.ts';
+import { settled } from './computeUse.ts';
+import { Operations } from './operations.ts';
+import type { ServiceOptions } from './options.ts';
+import { attachAll, sleepAll } from './recovery.ts';
+import { systemReason } from './startFailure.ts';
+import type { Store } from './store.ts';
+import { recordCrash, wake, type WakingOptions } from './waking.ts';
+
+export interface ControlPlaneOptions {
+  readonly options: Pick<ServiceOptions, 'plan' | 'operationDelay' | 'postgres'>;
+  readonly store: Store;
+  /** Not opened yet. */
+  readonly engine: Promise<ComputeEngine>;
+  readonly clock: Clock;
+  readonly log: (line: string) => void;
+}
+
+/** Milliseconds between two writings of what changes all the time: use of keys, compute seconds. */
+const WRITE_USE_EVERY = 30_000;
+
+export class ControlPlane {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: ApiKeys;
+  readonly computes: Computes;
+  /** Opened. */
+  readonly engine: Promise<ComputeEngine>;
+  readonly #options: ControlPlaneOptions;
+  readonly #operations: Operations;
+  readonly #autosuspend: Autosuspend;
+  readonly #stopWriting: () => void;
+
+  constructor(options: ControlPlaneOptions) {
+    const { store, clock } = options;
+    this.#options = options;
+    this.store = store;
+    this.clock = clock;
+    this.keys = new ApiKeys(store, clock);
+    this.engine = this.#open();
+    // Whoever needs the engine is told; that nobody does yet is no accident.
+    this.engine.catch(() => undefined);
+    const { plan, operationDelay: leastDuration } = options.options;
+    const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
+    this.#operations = new Operations({ store, clock, engine: this.engine, leastDuration, onUnexpected });
+    this.computes = new Computes({ store, clock, engine: this.engine, operations: this.#operations, plan });
+    this.#autosuspend = new Autosuspend({
+      store,
+      clock,
+      isBusy: (id) => this.#operations.whenEnded(id) !== undefined,
+      suspend: (id) => this.#suspend(id),
+    });
+    this.#stopWriting = clock.every(WRITE_USE_EVERY, () => this.#writeUse());
+  }
+
+  /** Takes up what an earlier run left. @returns when every compute answers at its address */
+  async begin(): Promise<void> {
+    const { store, clock } = this;
+    if (this.#options.options.postgres) store.commit(...sleepAll(store.account, clock.now()));
+    this.#operations.resume();
+    const failed = (id: string, error: unknown) =>
+      this.#log(`${id} cannot be reached: ${systemReason(error)}`);
+    try {
+      await attachAll(store.account, await this.engine, failed);
+    } catch (error) {
+      this.#log(`Postgres cannot be used: ${systemReason(error)}`);
+    }
+  }
+
+  /** Ends everything that runs and writes down how it was left. What is under way goes on at the next start. */
+  async end(): Promise<void> {
+    this.#stopWriting();
+    this.#autosuspend.close();
+    this.#operations.stop();
+    const engine = await this.engine.catch(() => undefined);
+    await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
+    this.#writeUse();
+    if (this.#options.options.postgres) this.store.commit(...sleepAll(this.store.account, this.clock.now()));
+    await this.store.close();
+  }
+
+  logUnexpected(what: string, error: unknown): void {
+    this.#log(
+      `Unexpected, ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+  }
+
+  #log(line: string): void {
+    this.#options.log(line);
+  }
+
+  async #open(): Promise<ComputeEngine> {
+    const engine = await this.#options.engine;
+    const { store, clock, computes } = this;
+    const waking: WakingOptions = { store, clock, computes, operations: this.#operations };
+    const events: EngineEvents = {
+      wake: (id) => wake(waking, id),
+      activity: (id, open) => this.#autosuspend.activity(id, open),
+      crashed: (id, reason) => recordCrash(waking, id, reason),
+    };
+    await engine.open(events);
+    return engine;
+  }
+
+  #suspend(id: string): void {
+    const projectId = this.store.account.compute(id)?.record.project_id;
+    const project = this.store.account.projects.get(projectId ?? '');
+    if (project !== undefined) this.computes.suspend(project, id);
+  }
+
+  #writeUse(): void {
+    const { store, clock } = this;
+    this.keys.writeUses();
+    for (const compute of store.account.active.values()) {
+      const project = store.account.projects.get(compute.record.project_id);
+      if (project !== undefined) store.commit(...settled(compute, project, compute.record, clock.now()));
+    }
+  }
+}

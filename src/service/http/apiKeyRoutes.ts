@@ -1,0 +1,24 @@
+/** Section 4.1. */
+import { ApiKeyCreationBody } from '../../api/requests.ts';
+import { notFound } from '../refusal.ts';
+import { reply } from './reply.ts';
+import { readBody } from './requestBody.ts';
+import type { ControlPlane, Route } from './routes.ts';
+
+export const apiKeyRoutes = ({ keys }: ControlPlane): readonly Route[] => [
+  { method: 'GET', path: '/api_keys', answer: () => reply(keys.list()) },
+  {
+    method: 'POST',
+    path: '/api_keys',
+    answer: async ({ request }) => reply(keys.create((await readBody(request, ApiKeyCreationBody)).key_name)),
+  },
+  {
+    method: 'DELETE',
+    path: '/api_keys/:key_id',
+    answer(call) {
+      const id = call.param('key_id');
+      if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
+      return reply(keys.revoke(Number(id)));
+    },
+  },
+];

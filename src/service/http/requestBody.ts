@@ -1,0 +1,91 @@
+/** Reads a JSON body: bounded, of the right type, and checked against its record. Every fault is the client's, in words. */
+import type { IncomingMessage } from 'node:http';
+import type * as z from 'zod/mini';
+import { Refusal } from '../refusal.ts';
+
+/** Bytes. */
+export const MAX_BODY = 1024 * 1024;
+
+const badRequest = (message: string): Refusal => new Refusal(400, 'BAD_REQUEST', message);
+const tooLarge = (): Refusal =>
+  new Refusal(413, 'BODY_TOO_LARGE', `A body may have ${MAX_BODY} bytes at most.`);
+
+export async function readBody<T>(request: IncomingMessage, schema: z.ZodMiniType<T>): Promise<T> {
+  requireJsonType(request.headers['content-type'], request.headers['content-encoding']);
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge();
+  return check(parse(await readBounded(request)), schema);
+}
+
+function requireJsonType(type: string | undefined, encoding: string | undefined): void {
+  const isPlain = encoding === undefined || encoding === 'identity';
+  if (isPlain && type?.split(';')[0]?.trim().toLowerCase() === 'application/json') return;
+  throw new Refusal(
+    415,
+    'NOT_JSON',
+    'A body must be sent with Content-Type: application/json, uncompressed.',
+  );
+}
+
+async function readBounded(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Giving up must leave the connection open for the answer that says why.
+  const reading = request.iterator({ destroyOnReturn: false });
+  try {
+    for await (const chunk of reading) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      bytes += chunk.length;
+      if (bytes > MAX_BODY) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The client hung up, so it will not see this either.
+    throw badRequest('The body ended early.');
+  }
+  if (bytes > MAX_BODY) throw tooLarge();
+  return Buffer.concat(chunks, bytes);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    // What exactly is wrong with it would repeat the body, which may hold secrets.
+    throw badRequest('The body is not JSON.');
+  }
+}
+
+function check<T>(value: unknown, schema: z.ZodMiniType<T>): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const path = [
+    ...(issue?.path ?? []),
+    ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []),
+  ];
+  const message = `${path.map(String).join('.').slice(0, 200) || 'the body'}: ${issue ? words(issue) : 'not as expected'}`;
+  // Right type, wrong value: the request was understood and breaks a rule.
+  const isRule = issue?.code === 'custom' || issue?.code === 'too_small' || issue?.code === 'too_big';
+  throw isRule ? new Refusal(422, 'RULE_BROKEN', message) : badRequest(message);
+}
+
+function words(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? `is required (${issue.expected})`
+        : `must be of type ${issue.expected}`;
+    case 'unrecognized_keys':
+      return 'is not an attribute that can be given here';
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `must have at least ${issue.minimum} characters`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} characters`;
+    default:
+      return issue.message;
+  }
+}

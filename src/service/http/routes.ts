@@ -1,0 +1,42 @@
+/** The shape of a route; what the routes are is in the files beside this one. */
+import type { IncomingMessage } from 'node:http';
+import type { ApiKeys } from '../apiKeys.ts';
+import type { Clock } from '../clock.ts';
+import type { ComputeEngine } from '../computeEngine.ts';
+import type { Computes } from '../computes.ts';
+import type { ProjectState } from '../account.ts';
+import { notFound } from '../refusal.ts';
+import type { Store } from '../store.ts';
+import type { Reply } from './reply.ts';
+
+/** What the routes answer from. */
+export interface ControlPlane {
+  readonly store: Store;
+  readonly keys: ApiKeys;
+  readonly computes: Computes;
+  readonly engine: Promise<ComputeEngine>;
+  readonly clock: Clock;
+}
+
+export interface Call {
+  /** A path parameter, by its name in the route's path. */
+  param(name: string): string;
+  /** A query parameter; undefined when it is missing or empty. */
+  query(name: string): string | undefined;
+  readonly request: IncomingMessage;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the version segment; `:name` is a parameter. */
+  readonly path: string;
+  readonly answer: (call: Call) => Reply | Promise<Reply>;
+}
+
+/** The project a call is about. @throws {Refusal} 404 */
+export function projectOf({ store }: ControlPlane, call: Call): ProjectState {
+  const id = call.param('project_id');
+  const project = store.account.projects.get(id);
+  if (project === undefined) throw notFound('project with the id', id);
+  return project;
+}

@@ -1,0 +1,90 @@
+/** The HTTP server itself: on 127.0.0.1 only, with time limits for slow clients and words for broken requests. */
+import http, { type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Refusal } from '../refusal.ts';
+import { StartFailure, systemReason } from '../startFailure.ts';
+import { errorReply, requestIdOf } from './reply.ts';
+
+/** Milliseconds a client may take. */
+export interface ClientLimits {
+  readonly headers: number;
+  readonly request: number;
+  /** How long an unused connection is kept for the next request. */
+  readonly idle: number;
+}
+
+export const CLIENT_LIMITS: ClientLimits = { headers: 10_000, request: 30_000, idle: 65_000 };
+
+/** How long answers that are on their way may take when the server is closed. */
+const CLOSING_TIME = 2_000;
+
+export interface HttpServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @throws {StartFailure} when the port is taken */
+export async function listen(
+  listener: RequestListener,
+  port: number,
+  limits: ClientLimits = CLIENT_LIMITS,
+): Promise<HttpServer> {
+  const server = http.createServer(
+    {
+      headersTimeout: limits.headers,
+      requestTimeout: limits.request,
+      keepAliveTimeout: limits.idle,
+      connectionsCheckingInterval: Math.min(limits.headers, 2_000),
+      noDelay: true,
+    },
+    listener,
+  );
+  server.on('clientError', answerBrokenRequest);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', 4096, resolve);
+  }).catch((error: unknown) => {
+    throw new StartFailure('portInUse', `Cannot listen on 127.0.0.1:${port}: ${portProblem(error)}`);
+  });
+  // From now on an error is one connection's own (such as too many open files), not the server's end.
+  server.on('error', () => undefined);
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+const portProblem = (error: unknown): string => {
+  const reason = systemReason(error);
+  return reason === 'EADDRINUSE'
+    ? 'another program uses this port. Choose one with --port, or 0 for any.'
+    : reason;
+};
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), CLOSING_TIME);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const BROKEN: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: new Refusal(431, 'HEADERS_TOO_LARGE', 'The headers are too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new Refusal(408, 'TOO_SLOW', 'The request took too long.'),
+};
+const NOT_HTTP = new Refusal(400, 'BAD_REQUEST', 'This is not a request the service understands.');
+
+function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket)) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, text } = errorReply(BROKEN[error.code ?? ''] ?? NOT_HTTP, requestIdOf({}));
+  const fields = { ...headers, connection: 'close', 'content-length': String(Buffer.byteLength(text)) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+}
+
+/** In the middle of another answer there is no room for one more. */
+const hasAnswered = (socket: Duplex): boolean => (socket as Socket).bytesWritten > 0;

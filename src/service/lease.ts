@@ -1,0 +1,42 @@
+/**
+ * Leases keep a service alive for programs that share it: each holds a request open for as long as it lives, and
+ * the system closes the connection even of one that was killed. Without any lease for the grace time, it is over.
+ */
+export interface LeasesOptions {
+  /** Milliseconds without a lease, also from the start on; undefined: the service does not end by itself. */
+  readonly grace: number | undefined;
+  readonly onNoneLeft: () => void;
+}
+
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #held = new Set<object>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+    this.#watch();
+  }
+
+  /** @returns gives the lease back; calling it again does nothing */
+  hold(): () => void {
+    const lease = {};
+    this.#held.add(lease);
+    this.#watch();
+    return () => {
+      if (this.#held.delete(lease)) this.#watch();
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#held.add(this);
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer);
+    const { grace, onNoneLeft } = this.#options;
+    this.#timer = grace === undefined || this.#held.size > 0 ? undefined : setTimeout(onNoneLeft, grace);
+  }
+}

@@ -1,0 +1,68 @@
+/** What each step of an operation does, to the engine and to the compute's record: as it ends well, and as it fails. */
+import { inState, specOf } from './computeRecord.ts';
+import type { ComputeAddress, ComputeEngine } from './computeEngine.ts';
+import type { ComputeRecord, ProjectRecord, Step, StoredCompute } from './storedRecords.ts';
+
+/** @param compute undefined when it is deleted: then only `remove` is left to do */
+export async function perform(
+  step: Step,
+  engine: ComputeEngine,
+  project: ProjectRecord,
+  id: string,
+  compute: StoredCompute | undefined,
+): Promise<void> {
+  if (step.kind === 'remove' || compute === undefined) {
+    await engine.suspend(id);
+    return engine.remove(id);
+  }
+  const spec = (record: ComputeRecord, address: ComputeAddress) => specOf(record, address, project);
+  const now = spec(compute.record, compute.address);
+  switch (step.kind) {
+    case 'attach':
+    case 'check':
+      return engine.attach(now);
+    case 'start':
+      await engine.attach(now);
+      return engine.start(now);
+    case 'suspend':
+      return engine.suspend(id);
+    case 'apply': {
+      const before = spec(step.before, compute.address);
+      await engine.attach(before);
+      return engine.applyConfig(before, now);
+    }
+  }
+}
+
+/** @param isLast whether no other step follows, so that nothing is pending any more */
+export function afterStep(step: Step, record: ComputeRecord, isLast: boolean, now: number): ComputeRecord {
+  const pending = isLast ? undefined : record.pending_state;
+  switch (step.kind) {
+    case 'start':
+      return inState(record, { current: 'active', pending, lastActive: now }, now);
+    case 'suspend':
+    case 'attach':
+      return inState(record, { current: 'idle', pending }, now);
+    case 'apply':
+    case 'check':
+    case 'remove':
+      return inState(record, { pending }, now);
+  }
+}
+
+/** A failed change leaves the old settings, a failed start nothing that runs, a failed suspension what was there. */
+export function afterFailure(step: Step, record: ComputeRecord, now: number): ComputeRecord {
+  switch (step.kind) {
+    case 'apply': {
+      const { current_state: current } = record;
+      return inState(step.before, { current, pending: undefined }, now);
+    }
+    case 'start':
+    case 'attach':
+      return inState(record, { current: 'idle', pending: undefined }, now);
+    case 'suspend':
+    case 'check':
+    case 'remove':
+      return inState(record, { pending: undefined }, now);
+  }
+}

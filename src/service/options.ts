@@ -1,0 +1,100 @@
+/** The command line of the service. */
+import { parseArgs } from 'node:util';
+import type { Plan } from '../api/sizes.ts';
+import { StartFailure } from './startFailure.ts';
+
+export const HELP = `Usage: service [options]
+
+  --port N              HTTP port on 127.0.0.1; 0 = any free one; default 8790
+  --data-dir DIR        all state; made when missing. Without it a temporary folder that is removed at the end
+  --api-key KEY         a valid key with this value. The environment variable HOSTED_POSTGRES_SERVICE_API_KEY
+                        does the same without showing it in the process list
+  --api-key-stdin       the same, with the key as the first line of standard input
+  --projects FILE       JSON with projects, branches and computes to begin with
+  --plan free|paid      plan limits; default paid
+  --operation-delay MS  the least time an operation takes; default 0
+  --no-postgres         control plane only: computes change state but accept no connections
+  --postgres-path DIR   folder with postgres and initdb
+  --end-with-leases MS  end when nobody has held GET /lease open for so long
+  --help                this text
+`;
+
+export interface ServiceOptions {
+  readonly port: number;
+  /** Undefined: a temporary one. */
+  readonly dataDir: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly apiKeyFromStdin: boolean;
+  readonly projectsFile: string | undefined;
+  readonly plan: Plan;
+  /** Milliseconds. */
+  readonly operationDelay: number;
+  readonly postgres: boolean;
+  readonly postgresPath: string | undefined;
+  /** Milliseconds; undefined: it does not end by itself. */
+  readonly endWithLeases: number | undefined;
+}
+
+const OPTIONS = {
+  port: { type: 'string' },
+  'data-dir': { type: 'string' },
+  'api-key': { type: 'string' },
+  'api-key-stdin': { type: 'boolean' },
+  projects: { type: 'string' },
+  plan: { type: 'string' },
+  'operation-delay': { type: 'string' },
+  'no-postgres': { type: 'boolean' },
+  'postgres-path': { type: 'string' },
+  'end-with-leases': { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+/** @returns undefined when only help was asked for @throws {StartFailure} `usage` */
+export function readOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): ServiceOptions | undefined {
+  const values = parse(args);
+  if (values.help === true) return undefined;
+  const { plan = 'paid' } = values;
+  if (plan !== 'free' && plan !== 'paid') throw usage('--plan must be free or paid');
+  const apiKey = values['api-key'] ?? (environment['HOSTED_POSTGRES_SERVICE_API_KEY'] || undefined);
+  if (apiKey !== undefined) requireKey(apiKey);
+  return {
+    port: wholeNumber('port', values.port, 65_535) ?? 8790,
+    dataDir: values['data-dir'],
+    apiKey,
+    apiKeyFromStdin: values['api-key-stdin'] ?? false,
+    projectsFile: values.projects,
+    plan,
+    operationDelay: wholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
+    postgres: values['no-postgres'] !== true,
+    postgresPath: values['postgres-path'],
+    endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
+  };
+}
+
+/** A key goes into a header, so it is visible ASCII. The message never repeats it. */
+export function requireKey(key: string): void {
+  if (!/^[\x21-\x7e]{1,1024}$/.test(key)) {
+    throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw usage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value) || value > max) throw usage(`--${name} must be a whole number from 0 to ${max}`);
+  return value;
+}
+
+const usage = (problem: string): StartFailure =>
+  new StartFailure('usage', `${problem} (--help tells the options)`);

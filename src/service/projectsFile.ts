@@ -1,0 +1,58 @@
+/**
+ * The format of `--projects FILE`: the account's projects to begin with, and names of keys nobody holds. Fields
+ * are named as in section 2; everything but ids, names and a compute's type may be left out.
+ */
+import * as z from 'zod/mini';
+import { isBranchId, isComputeId, isId } from '../api/ids.ts';
+import { ComputeCreation } from '../api/requests.ts';
+
+const ComputeDescription = z.strictObject({
+  ...z.omit(ComputeCreation, { branch_id: true }).shape,
+  id: z.optional(z.string().check(z.refine(isComputeId, 'must begin with ep-'))),
+  /** `active`: started with the service for the first time. */
+  current_state: z.optional(z.enum(['active', 'idle'])),
+});
+export type ComputeDescription = z.infer<typeof ComputeDescription>;
+
+const BranchDescription = z.strictObject({
+  id: z.string().check(z.refine(isBranchId, 'must begin with br-')),
+  name: z.optional(z.string()),
+  /** Without any, the project's first branch is its default branch. */
+  default: z.optional(z.boolean()),
+  computes: z.optional(z.array(ComputeDescription)),
+});
+export type BranchDescription = z.infer<typeof BranchDescription>;
+
+const ProjectDescription = z.strictObject({
+  id: z.string().check(z.refine(isId, 'must be 1 to 60 of a-z, 0-9 and -')),
+  name: z.string(),
+  platform_id: z.optional(z.string()),
+  region_id: z.optional(z.string()),
+  provisioner: z.optional(z.string()),
+  pg_version: z.optional(z.int()),
+  cpu_used_sec: z.optional(z.number()),
+  branch_logical_size_limit: z.optional(z.int()),
+  created_at: z.optional(z.iso.datetime()),
+  branches: z.optional(z.array(BranchDescription)),
+});
+export type ProjectDescription = z.infer<typeof ProjectDescription>;
+
+export const AccountDescription = z.strictObject({
+  projects: z.array(ProjectDescription),
+  api_keys: z.optional(z.array(z.strictObject({ name: z.string() }))),
+});
+export type AccountDescription = z.infer<typeof AccountDescription>;
+
+/** @returns the first thing wrong with it, in words, when it is not an account */
+export function parseAccount(text: string): AccountDescription | { readonly problem: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    return { problem: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
+  }
+  const result = AccountDescription.safeParse(json);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  return { problem: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'not as expected'}` };
+}

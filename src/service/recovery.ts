@@ -1,0 +1,66 @@
+/**
+ * What becomes of computes when the service ends and begins. Nothing runs behind a compute while the service is
+ * away, so those that were active are idle and say so; the ones that never sleep get started again.
+ */
+import { AUTOSUSPEND_NEVER } from '../api/autosuspend.ts';
+import type { Account, ProjectState } from './account.ts';
+import type { ComputeEngine } from './computeEngine.ts';
+import { inState, specOf } from './computeRecord.ts';
+import { settled } from './computeUse.ts';
+import { newOperation } from './operationRecord.ts';
+import { isUnfinished, type Change, type StoredCompute } from './storedRecords.ts';
+
+/**
+ * The changes that put every active compute to sleep. With an operation of its own under way it is left to that
+ * operation to tell the rest.
+ */
+export function sleepAll(account: Account, now: number): Change[] {
+  let sequence = account.nextSequence();
+  const changes: Change[] = [];
+  for (const compute of account.active.values()) {
+    const project = account.projects.get(compute.record.project_id);
+    if (project === undefined) continue;
+    const operations = isUnderWay(project, compute) ? [] : suspension(compute, sequence, now);
+    sequence += operations.length;
+    const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
+    const idle = inState(compute.record, { current: 'idle', pending }, now);
+    changes.push(...settled(compute, project, idle, now), ...operations);
+  }
+  return changes;
+}
+
+const isUnderWay = (project: ProjectState, { record }: StoredCompute): boolean =>
+  [...project.operations.values()].some(
+    (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
+  );
+
+function suspension({ record: compute }: StoredCompute, sequence: number, now: number): Change[] {
+  const suspend = { compute, step: { kind: 'suspend' }, status: 'finished', sequence, now } as const;
+  const suspended: Change = { set: 'operation', value: newOperation(suspend) };
+  if (compute.suspend_timeout_seconds !== AUTOSUSPEND_NEVER) return [suspended];
+  const start = {
+    compute,
+    step: { kind: 'start' },
+    status: 'scheduling',
+    sequence: sequence + 1,
+    now,
+  } as const;
+  return [suspended, { set: 'operation', value: newOperation(start) }];
+}
+
+/** Makes every compute answer at its address. One that cannot is told of, and does not keep the others from it. */
+export async function attachAll(
+  account: Account,
+  engine: ComputeEngine,
+  onFailure: (computeId: string, error: unknown) => void,
+): Promise<void> {
+  for (const { record, address } of account.computes()) {
+    const project = account.projects.get(record.project_id)?.record;
+    // Deleted since, or changed: then its operation attaches it.
+    const current = account.compute(record.id)?.record;
+    if (project === undefined || current === undefined) continue;
+    await engine
+      .attach(specOf(current, address, project))
+      .catch((error: unknown) => onFailure(record.id, error));
+  }
+}

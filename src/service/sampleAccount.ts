@@ -1,0 +1,88 @@
+/** The account to try things with: what a small company might have. */
+import type { AccountDescription } from './projectsFile.ts';
+
+export const SAMPLE_ACCOUNT: AccountDescription = {
+  projects: [
+    {
+      id: 'shiny-wind-028834',
+      name: 'shop',
+      branches: [
+        {
+          id: 'br-aged-salad-637688',
+          name: 'main',
+          default: true,
+          computes: [
+            { id: 'ep-little-smoke-851426', type: 'read_write', name: 'primary', current_state: 'active' },
+            {
+              id: 'ep-steep-forest-654321',
+              type: 'read_only',
+              name: 'reports',
+              autoscaling_limit_min_cu: 0.25,
+              autoscaling_limit_max_cu: 1,
+              current_state: 'idle',
+            },
+          ],
+        },
+        {
+          id: 'br-sweet-breeze-497520',
+          name: 'checkout-rewrite',
+          computes: [
+            {
+              id: 'ep-purple-water-204912',
+              type: 'read_write',
+              autoscaling_limit_min_cu: 0.5,
+              autoscaling_limit_max_cu: 2,
+              suspend_timeout_seconds: 3600,
+              current_state: 'idle',
+            },
+          ],
+        },
+        { id: 'br-frosty-lake-110382', name: 'before-migration' },
+      ],
+    },
+    {
+      id: 'quiet-sunset-771503',
+      name: 'analytics',
+      branches: [
+        {
+          id: 'br-wispy-meadow-403718',
+          name: 'main',
+          default: true,
+          computes: [
+            {
+              id: 'ep-bold-thunder-385207',
+              type: 'read_write',
+              autoscaling_limit_min_cu: 1,
+              autoscaling_limit_max_cu: 4,
+              settings: { pg_settings: { work_mem: '16MB' } },
+              current_state: 'active',
+            },
+            {
+              id: 'ep-silent-river-918264',
+              type: 'read_only',
+              name: 'dashboards',
+              autoscaling_limit_min_cu: 1,
+              autoscaling_limit_max_cu: 1,
+              current_state: 'idle',
+            },
+            { id: 'ep-old-paper-557019', type: 'read_only', name: 'last-year', disabled: true },
+          ],
+        },
+      ],
+    },
+    {
+      id: 'calm-poetry-195246',
+      name: 'playground',
+      branches: [
+        {
+          id: 'br-tiny-cloud-862093',
+          name: 'main',
+          default: true,
+          computes: [{ id: 'ep-green-hat-340975', type: 'read_write', current_state: 'idle' }],
+        },
+        { id: 'br-young-moon-279461', name: 'ideas' },
+      ],
+    },
+  ],
+  api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
+};

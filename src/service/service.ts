@@ -1,0 +1,92 @@
+/** The service as a whole, from opened data to an address that answers, and back to nothing. */
+import { newKeyValue } from './apiKeys.ts';
+import type { Clock } from './clock.ts';
+import type { ComputeEngine } from './computeEngine.ts';
+import { ControlPlane } from './controlPlane.ts';
+import { firstAccount } from './firstAccount.ts';
+import { API_PATH, createListener } from './http/app.ts';
+import { listen, type HttpServer } from './http/server.ts';
+import { Leases } from './lease.ts';
+import type { ServiceOptions } from './options.ts';
+import { systemReason } from './startFailure.ts';
+import { Store } from './store.ts';
+
+export interface ServiceParts {
+  readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;
+  readonly folder: string;
+  readonly engine: Promise<ComputeEngine>;
+  readonly clock: Clock;
+  /** Takes a line for people; never a secret but the first key, which has no other way out. */
+  readonly log: (line: string) => void;
+  /** It wants to end: nobody holds a lease any more (undefined), or its data cannot be written. */
+  readonly onEnd: (failure: string | undefined) => void;
+}
+
+export interface Service {
+  readonly baseUrl: string;
+  /** Whether the account was there before. */
+  readonly isNew: boolean;
+  close(): Promise<void>;
+}
+
+/** How long to wait for the computes' addresses: a long recovery must not keep the service from answering. */
+const ATTACHING_TIME = 150;
+
+/** @throws {StartFailure} */
+export async function startService(parts: ServiceParts): Promise<Service> {
+  const { options, clock, log } = parts;
+  const store = await openStore(parts);
+  const plane = new ControlPlane({ options, store, clock, log, engine: parts.engine });
+  const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
+  let server: HttpServer | undefined;
+  const close = async () => {
+    leases.close();
+    await server?.close();
+    await plane.end();
+  };
+  try {
+    giveKey(plane, options.apiKey, log);
+    await store.whenDurable();
+    const onUnexpected = (what: string, error: unknown) => plane.logUnexpected(what, error);
+    server = await listen(createListener({ plane, leases, onUnexpected }), options.port);
+    await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
+    return { baseUrl: `http://127.0.0.1:${server.port}${API_PATH}`, isNew: store.found === undefined, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openStore(parts: ServiceParts): Promise<Store> {
+  const { options, clock, folder, log } = parts;
+  const store = await Store.open({
+    folder,
+    firstAccount: async () =>
+      firstAccount({
+        projectsFile: options.projectsFile,
+        engine: await parts.engine,
+        clock,
+        plan: options.plan,
+        hasProcesses: options.postgres,
+      }),
+    onFailure: (error) => parts.onEnd(`Cannot write to ${folder}: ${systemReason(error)}`),
+  });
+  if (store.found !== undefined && store.found.tornBytes > 0) {
+    log(`Left out ${store.found.tornBytes} bytes of a change that an earlier run did not finish writing`);
+  }
+  if (store.found !== undefined && options.projectsFile !== undefined) {
+    log(`${folder} holds an account already, so ${options.projectsFile} was not read`);
+  }
+  return store;
+}
+
+function giveKey(plane: ControlPlane, given: string | undefined, log: (line: string) => void): void {
+  if (given !== undefined) {
+    plane.keys.add('given at start', given);
+    return;
+  }
+  if (plane.store.found !== undefined) return;
+  const value = newKeyValue();
+  plane.keys.add('first key', value);
+  log(`API key (shown only now): ${value}`);
+}

@@ -1,0 +1,30 @@
+/** Why the service cannot start. Each reason has an exit code of its own, so that a script can tell them apart. */
+export const EXIT_CODES = {
+  unexpected: 1,
+  usage: 2,
+  alreadyRunning: 3,
+  portInUse: 4,
+  dataDirectory: 5,
+  newerFormat: 6,
+  corrupt: 7,
+  projectsFile: 8,
+} as const;
+
+export type StartFailureReason = keyof typeof EXIT_CODES;
+
+/** `message` is one line for people. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+  readonly reason: StartFailureReason;
+
+  constructor(reason: StartFailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The system's word for an error (`EACCES`, `ENOSPC`…), or its message. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

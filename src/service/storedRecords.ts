@@ -1,0 +1,116 @@
+/**
+ * What the service keeps: the public records of section 2 with every field filled in, and beside them what only the
+ * service knows. All of it is immutable: a change replaces the value, so a value's JSON can be kept with it.
+ */
+import type { ComputeAddress } from './computeEngine.ts';
+import type { PgSettings } from '../api/records.ts';
+
+/** Section 2.4. `branch_logical_size_limit` in MiB. */
+export type ProjectRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly platform_id: string;
+  readonly region_id: string;
+  readonly provisioner: string;
+  readonly pg_version: number;
+  readonly cpu_used_sec: number;
+  readonly locked: boolean;
+  readonly branch_logical_size_limit: number;
+  readonly proxy_host: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** As the public service shows a branch; the specification leaves it out. */
+export type BranchRecord = {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly default: boolean;
+  readonly current_state: 'ready';
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** Section 2.5. `pending_state` and `last_active` are left out while there is nothing to say. */
+export type ComputeRecord = {
+  readonly id: string;
+  readonly name?: string;
+  readonly host: string;
+  readonly project_id: string;
+  readonly branch_id: string;
+  readonly type: 'read_write' | 'read_only';
+  readonly region_id: string;
+  readonly autoscaling_limit_min_cu: number;
+  readonly autoscaling_limit_max_cu: number;
+  readonly suspend_timeout_seconds: number;
+  readonly current_state: 'init' | 'active' | 'idle';
+  readonly pending_state?: 'active' | 'idle';
+  readonly settings: { readonly pg_settings: PgSettings };
+  readonly pooler_enabled: boolean;
+  readonly pooler_mode: 'transaction';
+  readonly pooler_host?: string;
+  readonly disabled: boolean;
+  readonly passwordless_access: boolean;
+  readonly last_active?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly proxy_host: string;
+};
+
+/** Section 2.6. */
+export type OperationRecord = {
+  readonly id: string;
+  readonly project_id: string;
+  readonly branch_id: string;
+  readonly endpoint_id: string;
+  readonly action: 'start_compute' | 'apply_config' | 'suspend_compute' | 'check_availability';
+  readonly status: 'scheduling' | 'running' | 'finished' | 'failed' | 'skipped';
+  readonly failures_count: number;
+  readonly error?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type StoredCompute = {
+  readonly record: ComputeRecord;
+  readonly address: ComputeAddress;
+  /** Since when the time it runs is not yet in the project's `cpu_used_sec`; milliseconds, only while active. */
+  readonly uncountedSince?: number;
+};
+
+/** What an operation has to do; kept with it, so that a new start of the service can take it up again. */
+export type Step =
+  | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
+  | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
+  | { readonly kind: 'apply'; readonly before: ComputeRecord };
+
+export type StoredOperation = {
+  readonly record: OperationRecord;
+  readonly step: Step;
+  /** Rises with each operation of the account: the order of the list, and its cursor. */
+  readonly sequence: number;
+};
+
+export type StoredKey = {
+  readonly id: number;
+  readonly name: string;
+  /** SHA-256 of the key's value, hexadecimal. The value itself is kept nowhere. */
+  readonly hash: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly last_used_from_addr: string;
+};
+
+/** One change of what is kept. Applying it twice is the same as once. */
+export type Change =
+  | { readonly set: 'project'; readonly value: ProjectRecord }
+  | { readonly set: 'branch'; readonly value: BranchRecord }
+  | { readonly set: 'compute'; readonly value: StoredCompute }
+  | { readonly set: 'operation'; readonly value: StoredOperation }
+  | { readonly set: 'key'; readonly value: StoredKey }
+  | { readonly removed: 'compute' | 'operation'; readonly projectId: string; readonly id: string }
+  | { readonly removed: 'key'; readonly id: number };
+
+export const isUnfinished = (operation: StoredOperation): boolean =>
+  operation.record.status === 'scheduling' || operation.record.status === 'running';

@@ -1,0 +1,106 @@
+/** Starts the local service as its users do: as a program of its own, on any free port, with a folder of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import { Client } from '../../src/api/client.ts';
+
+export interface LocalServiceOptions {
+  /** Further options of the program, such as `--operation-delay`, `500`. */
+  readonly args?: readonly string[];
+  /** False adds `--no-postgres`. */
+  readonly postgres?: boolean;
+  readonly key?: string;
+  /** Kept by {@link LocalService.stop}; without it a new one is made and removed. */
+  readonly dataDir?: string;
+  /** The program to run; the source by default, so that nothing need be built. */
+  readonly program?: string;
+}
+
+export interface LocalService {
+  readonly baseUrl: BaseUrl;
+  readonly key: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** With the key, and without retries: what the service says is what the test sees. */
+  readonly client: Client;
+  /** What it printed to standard error so far. */
+  stderr(): string;
+  /** Ends it as Ctrl-C does. @returns its exit code */
+  stop(): Promise<number | null>;
+  /** SIGKILL; the folder stays. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code when it ended, whoever ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+/** What a start that came to nothing left: for tests of failures. */
+export class DidNotStart extends Error {
+  readonly exitCode: number | null;
+  readonly stderr: string;
+
+  constructor(exitCode: number | null, stderr: string) {
+    super(`The local service ended with ${exitCode}: ${stderr}`);
+    this.exitCode = exitCode;
+    this.stderr = stderr;
+  }
+}
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const MAIN = path.join(ROOT, 'src/service/main.ts');
+
+export const temporaryFolder = (): string => mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+
+/** @throws {DidNotStart} */
+export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
+  const key = options.key ?? randomBytes(16).toString('hex');
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const flags = [
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+    ...(options.postgres === false ? ['--no-postgres'] : []),
+  ];
+  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', options.program ?? MAIN];
+  const child = spawn(process.execPath, [...args, ...flags, ...(options.args ?? [])], {
+    cwd: ROOT,
+    env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const errors: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const ready = await Promise.race([firstLine(child), ended]);
+  if (typeof ready !== 'string') throw new DidNotStart(ready, errors.join(''));
+  const { baseUrl } = JSON.parse(ready) as { baseUrl: BaseUrl };
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    baseUrl,
+    key,
+    pid: child.pid ?? 0,
+    dataDir,
+    client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
+    stderr: () => errors.join(''),
+    ended,
+    async stop() {
+      const code = await end('SIGINT');
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+    kill: async () => void (await end('SIGKILL')),
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string | null> {
+  if (child.stdout === null) return null;
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  return once(child, 'close').then(([code]) => code as null);
+}
