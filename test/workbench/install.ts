@@ -55,3 +55,5 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
     /^npm_(package_|lifecycle_|command$|config_(local_prefix|global_prefix|prefix|allow_scripts)$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
 }
+
+if (import.meta.main) await installWebWorkbench();

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -35,6 +35,8 @@ export interface OpenWorkbench {
 /** Opens VS Code with nothing of any earlier run in it: a server, a profile and a folder of its own. */
 export async function openWorkbench(browser: Browser, options: OpenOptions = {}): Promise<OpenWorkbench> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-workbench-'));
+  // Postgres will not run as root; the account it then runs as has to reach its data in here.
+  await chmod(home, 0o755);
   const dataFolder = path.join(home, 'data');
   const extension = options.extension ?? projectRoot;
   const installed = extension.endsWith('.vsix');

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -51,17 +51,19 @@ export async function installExtension(dataFolder: string, vsix: string): Promis
 
 /** Installs the workbench when it is missing and starts its server; resolves when it accepts connections. */
 export async function startServer(options: ServerOptions): Promise<WorkbenchServer> {
-  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 });
+  await mkdir(options.dataFolder, { recursive: true });
   await writeMachineSettings(options.dataFolder, options.settings ?? {});
   const token = await keptSecret(options.dataFolder, 'token');
   const keyHalf = Buffer.from(await keptSecret(options.dataFolder, 'key-half'), 'hex');
 
-  // Socket paths are limited to some hundred characters, so it does not lie in the data folder.
-  const socket = socketPath(`hosted-postgres-${randomBytes(8).toString('hex')}`);
-  const program = await spawnServer(options, socket);
+  // A folder of its own for sockets: their paths are limited to some hundred characters, so the data folder
+  // will not do, and VS Code leaves its own where it made them.
+  const socketFolder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-'));
+  const socket = socketPath(socketFolder);
+  const program = await spawnServer(options, socket, socketFolder);
   const stopServer = async (): Promise<void> => {
     await program.stop();
-    await rm(socket, { force: true });
+    await rm(socketFolder, { recursive: true, force: true });
   };
   try {
     await accepting(socket, program);
@@ -103,11 +105,11 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
   ];
 }
 
-async function spawnServer(options: ServerOptions, socket: string): Promise<Guarded> {
+async function spawnServer(options: ServerOptions, socket: string, socketFolder: string): Promise<Guarded> {
   const log = await open(path.join(options.dataFolder, 'server.log'), 'w');
   try {
     return startGuarded(process.execPath, [await serverProgram(), ...serverArguments(options, socket)], {
-      env: { ...plainEnvironment(), ...options.env },
+      env: { ...plainEnvironment(), XDG_RUNTIME_DIR: socketFolder, ...options.env },
       output: log.fd,
     });
   } finally {
@@ -141,8 +143,9 @@ async function connects(socket: string): Promise<boolean> {
   }
 }
 
-function socketPath(name: string): string {
-  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : path.join(os.tmpdir(), `${name}.sock`);
+function socketPath(folder: string): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${path.basename(folder)}`;
+  return path.join(folder, 'server.sock');
 }
 
 /** 32 random bytes in hexadecimal, made at the first call and kept in the folder for the next start. */

@@ -5,6 +5,7 @@ import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
 import { Tree } from './tree.ts';
+import { until } from './until.ts';
 
 /** One window of VS Code, used as a person uses it: by clicks and keys, found by what is to be read there. */
 export class Workbench {
@@ -46,9 +47,13 @@ export class Workbench {
     await this.quickInput.runCommand(title);
   }
 
-  /** What the welcome text of a view says, its buttons' labels included. */
+  /** Waits for a view's welcome text and returns it, its buttons' labels included. */
   async welcomeText(view: string): Promise<string> {
-    return this.#pane(view).locator('.welcome-view-content').innerText();
+    const content = this.#pane(view).locator('.welcome-view-content');
+    return until(`the welcome text of ${view}`, async () => {
+      const [text] = await content.filter({ visible: true }).allInnerTexts();
+      return text !== undefined && text !== '' && text;
+    });
   }
 
   /** Clicks a button or link of a view's welcome text. */

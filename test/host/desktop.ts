@@ -1,0 +1,31 @@
+// `npm run test:desktop`: the suites of test/host/inside in a desktop VS Code that is downloaded for it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { runTests } from '@vscode/test-electron';
+import { fetchDesktop } from '../workbench/desktop.ts';
+import { projectRoot } from '../workbench/folders.ts';
+
+const executable = await fetchDesktop().catch((error: unknown) => {
+  const reason = error instanceof Error ? error.message : String(error);
+  console.error(`VS Code could not be downloaded, so nothing was tested: ${reason}`);
+  console.error('`npm run test:host` runs the same suites in a VS Code that comes from the npm registry.');
+  process.exit(1);
+});
+
+const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-desktop-'));
+try {
+  process.exitCode = await runTests({
+    vscodeExecutablePath: executable,
+    extensionDevelopmentPath: projectRoot,
+    extensionTestsPath: path.join(projectRoot, 'dist', 'test', 'index.js'),
+    launchArgs: [
+      `--user-data-dir=${path.join(home, 'data')}`,
+      '--disable-extensions',
+      '--disable-workspace-trust',
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    ],
+  });
+} finally {
+  await rm(home, { recursive: true, force: true });
+}

@@ -1,0 +1,82 @@
+// `npm test`: runs the steps of a plan to the end, whatever fails on the way, with their output as it comes,
+// and ends with one line that sums up. The exit code is 0 only when every step ran and nothing failed.
+//   node test/run.ts [all | host]
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Results } from './resultReporter.ts';
+import { plans, type Step } from './steps.ts';
+import { projectRoot } from './workbench/folders.ts';
+import { startGuarded } from './workbench/guarded.ts';
+
+interface Outcome extends Results {
+  readonly step: Step;
+  readonly seconds: number;
+}
+
+const stepLimitMs = 600_000;
+
+const name = process.argv[2] ?? 'all';
+if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}`);
+process.chdir(projectRoot);
+const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+const outcomes: Outcome[] = [];
+try {
+  for (const stage of plans[name]) {
+    // The first step of a stage shows its output as it comes, the others when they end.
+    const [first, ...others] = stage;
+    if (first === undefined) continue;
+    outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+report();
+
+async function run(step: Step, live: boolean): Promise<Outcome> {
+  if (live) console.log(`\n── ${step.name}`);
+  const startedAt = Date.now();
+  const resultsFile = path.join(scratch, `${step.name}.json`);
+  const outputFile = path.join(scratch, `${step.name}.log`);
+  const output = await open(outputFile, 'w');
+  const [command = '', ...args] = step.command;
+  const program = startGuarded(command, args, {
+    env: { ...process.env, RESULTS_FILE: resultsFile },
+    output: live ? 'inherit' : output.fd,
+  });
+  const timer = setTimeout(() => void program.stop(), stepLimitMs);
+  const exitCode = await program.exited;
+  clearTimeout(timer);
+  await output.close();
+  if (!live) console.log(`\n── ${step.name}\n${(await readFile(outputFile, 'utf8')).trimEnd()}`);
+  const inTime = Date.now() - startedAt < stepLimitMs;
+  const counts = await count(step, exitCode === 0 && inTime, resultsFile);
+  return { step, seconds: (Date.now() - startedAt) / 1000, ...counts };
+}
+
+/** A step that failed without a failed test, or that ran no test at all, counts as one failure. */
+async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
+  const failure = { passed: 0, failed: 1, skipped: 0 };
+  if (step.counts === 'nothing') return succeeded ? { ...failure, failed: 0 } : failure;
+  if (step.counts === 'one') return succeeded ? { passed: 1, failed: 0, skipped: 0 } : failure;
+  const results = await readResults(resultsFile);
+  if (results === undefined || results.passed + results.failed === 0) return failure;
+  return !succeeded && results.failed === 0 ? { ...results, failed: 1 } : results;
+}
+
+async function readResults(file: string): Promise<Results | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function report(): void {
+  console.log('\n──');
+  for (const { step, seconds, passed, failed } of outcomes) {
+    const said = failed > 0 ? `${failed} failed` : step.counts === 'nothing' ? 'done' : `${passed} passed`;
+    console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${said}`);
+  }
+  const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed${skipped}`);
+  process.exitCode = sum('failed') > 0 ? 1 : 0;
+}
