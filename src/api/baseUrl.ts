@@ -10,7 +10,7 @@ export type BaseUrlProblem = 'not-a-url' | 'not-https' | 'credentials' | 'query-
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether a host name (with or without a port) is this machine's own. */
+/** Whether a host name (without a port; IPv6 in brackets, as in a URL) is this machine's own. */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
 
 /**

@@ -5,13 +5,15 @@
 import { ApiError } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './http.ts';
 import { isApiKeyId, isComputeId, isId, isOperationId } from './ids.ts';
-import { readEach, readOne, type Listed } from './reading.ts';
+import { nextCursor, PROJECTS_PER_PAGE, unavailableIds } from './projectPaging.ts';
+import { property, readEach, readOne, type Listed } from './reading.ts';
 import * as records from './records.ts';
 import type { ComputeChange, ComputeCreation } from './requests.ts';
 
 export type { CallOptions, HttpOptions } from './http.ts';
+export { PROJECTS_PER_PAGE } from './projectPaging.ts';
 
-/** A changed compute and what the service does about it. The compute is undefined when it was already gone (204). */
+/** A changed compute and what the service does about it. The compute is undefined where the reply does not tell it. */
 export interface ComputeOutcome {
   readonly compute: records.Compute | undefined;
   readonly operations: readonly records.Operation[];
@@ -31,17 +33,21 @@ export interface ConnectionUriQuery {
   readonly pooled: boolean;
 }
 
-/** Projects per page: the public service's maximum. */
-export const PROJECTS_PER_PAGE = 400;
+/** Ends a list of a service that has a next page for ever; far beyond any account. */
+const MAX_PAGES = 1000;
 
 const segment = (value: string | number, isGood: boolean, what: string): string => {
   if (isGood) return String(value);
-  throw new ApiError(`${JSON.stringify(value)} is not ${what}`, { kind: 'invalidRequest' });
+  const shown = JSON.stringify(String(value).slice(0, 60));
+  throw new ApiError(`${shown} is not ${what}`, { kind: 'invalidRequest' });
 };
 const projectPath = (id: string) => `/projects/${segment(id, isId(id), 'a project id')}`;
 const computesPath = (projectId: string) => `${projectPath(projectId)}/endpoints`;
 const computePath = (projectId: string, id: string) =>
   `${computesPath(projectId)}/${segment(id, isComputeId(id), 'a compute id')}`;
+
+const isWithout = (json: unknown, name: string): boolean =>
+  typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
 
 export class Client {
   readonly #http: Http;
@@ -72,19 +78,24 @@ export class Client {
   /** Section 4.2, all pages: each is given as it arrives. @param organizationId sent as `org_id` */
   async *projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
     const seen = new Set<string>();
-    for (let cursor: string | undefined; ;) {
+    for (let cursor: string | undefined; seen.size < MAX_PAGES; seen.add(cursor)) {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
       const reply = await this.#http.call('get', '/projects', { query }, options);
       const page = readEach('GET /projects', reply, 'projects', records.Project);
-      const unavailable = unavailableIds(reply);
-      yield { ...page, unavailable };
-      const next = nextCursor(reply);
-      // The last page may carry a cursor too: a short page or a cursor seen before is the end.
-      const count = page.items.length + page.unreadable.length + unavailable.length;
-      if (next === undefined || seen.has(next) || count < PROJECTS_PER_PAGE) return;
-      seen.add(next);
-      cursor = next;
+      yield { ...page, unavailable: unavailableIds(reply) };
+      cursor = nextCursor(reply, seen);
+      if (cursor === undefined) return;
     }
+    throw new ApiError(
+      'GET /projects answered with too many pages',
+      {
+        kind: 'unexpectedReply',
+        status: 200,
+        reason: 'tooLarge',
+        detail: 'pages',
+      },
+      { arrived: false },
+    );
   }
 
   /** Section 4.3. */
@@ -94,7 +105,7 @@ export class Client {
   }
 
   /** Section 4.3. @throws {ApiError} refused when the branch already has a primary. */
-  createCompute(
+  async createCompute(
     projectId: string,
     endpoint: ComputeCreation,
     options?: CallOptions,
@@ -103,7 +114,7 @@ export class Client {
   }
 
   /** Section 4.3; only what is in `endpoint` changes. */
-  updateCompute(
+  async updateCompute(
     projectId: string,
     id: string,
     endpoint: ComputeChange,
@@ -112,13 +123,13 @@ export class Client {
     return this.#change('patch', computePath(projectId, id), { endpoint }, options);
   }
 
-  /** Section 4.3; permanent (section 3.4). */
-  deleteCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  /** Section 4.3; permanent (section 3.4). No compute in the outcome when it was already gone. */
+  async deleteCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('delete', computePath(projectId, id), undefined, options);
   }
 
-  /** Section 4.3; existing connections are interrupted. */
-  restartCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  /** Section 4.3; existing connections are interrupted. What it answers is not specified, so it may be nothing. */
+  async restartCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('post', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
@@ -151,14 +162,15 @@ export class Client {
     return reply && readOne('GET …/connection_uri', reply, undefined, records.ConnectionUri).uri;
   }
 
-  async #change(method: Method, path: string, body: unknown, options?: CallOptions): Promise<ComputeOutcome> {
+  async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
-    if (reply.json === undefined) return { compute: undefined, operations: [] };
+    const isEmpty = reply.json === undefined || (method === 'post' && isWithout(reply.json, 'endpoint'));
+    if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
     const what = `${method.toUpperCase()} ${path}`;
-    const operations = hasOperations(reply)
-      ? readEach(what, reply, 'operations', records.Operation).items
-      : [];
-    return { compute: readOne(what, reply, 'endpoint', records.Compute), operations };
+    const compute = readOne(what, reply, 'endpoint', records.Compute);
+    const hasOperations = Array.isArray(property(reply.json, 'operations'));
+    const operations = hasOperations ? readEach(what, reply, 'operations', records.Operation).items : [];
+    return { compute, operations };
   }
 
   async #ifOffered(call: () => Promise<Reply>): Promise<Reply | undefined> {
@@ -171,18 +183,3 @@ export class Client {
     }
   }
 }
-
-const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
-const hasOperations = (reply: Reply): boolean => Array.isArray(asObject(reply.json)['operations']);
-
-const nextCursor = (reply: Reply): string | undefined => {
-  const cursor = asObject(asObject(reply.json)['pagination'])['cursor'];
-  return typeof cursor === 'string' && cursor !== '' ? cursor : undefined;
-};
-
-const unavailableIds = (reply: Reply): readonly string[] => {
-  const ids = asObject(reply.json)['unavailable_project_ids'];
-  return Array.isArray(ids) ? ids.filter(isId) : [];
-};

@@ -1,4 +1,5 @@
 /** What a change of a compute does to those who are connected to it (section 3.2). */
+import { isEqual } from '../base/equal.ts';
 import type { Compute } from './records.ts';
 import type { ComputeChange } from './requests.ts';
 
@@ -21,7 +22,7 @@ type Current = Pick<
 >;
 
 const differs = <T>(wanted: T | undefined, current: T | null | undefined): boolean =>
-  wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(current ?? undefined);
+  wanted !== undefined && !isEqual(wanted, current ?? undefined);
 
 /** The effect of a change on a compute: the gravest of its parts. */
 export function changeEffect(current: Current, change: ComputeChange): ChangeEffect {

@@ -46,7 +46,10 @@ export interface InvalidRequest {
 
 export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
 
-/** The one error the client throws. `arrived` tells whether the request may have reached the service. */
+/**
+ * The one error the client throws. `arrived` tells whether a change may have been made although no answer says so;
+ * the client never says that of a call that only reads.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly fault: Fault;
@@ -73,7 +76,7 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
 
 export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';
 
-/** Whether the error leaves open what happened: a change was sent, but no answer of the service came back. */
+/** Whether the error leaves open what happened: a change was sent, and no answer tells what became of it. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   faultOf(error) !== undefined && (error as ApiError).arrived;
 

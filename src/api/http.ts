@@ -1,25 +1,31 @@
 /**
- * HTTP for the client: JSON in and out, the key in its header, retries by what is safe, and every failure as an
- * {@link ApiError}. Retries, backoff and `Retry-After` are ky's; which failures are safe to retry is decided here.
+ * HTTP for the client: JSON in and out, the key in its header, and every failure as an {@link ApiError}. The
+ * repeating is ky's; what is repeated, and when, is decided in `retries.ts`.
  */
-import ky, { HTTPError, TimeoutError, type KyInstance } from 'ky';
-import { attemptWith, DEFAULT_TIME_LIMITS, type Fetch, type TimeLimits } from './attempt.ts';
+import ky, { HTTPError, type KyInstance } from 'ky';
+import { attempt, DEFAULT_TIME_LIMITS, type Fetch, type TimeLimits } from './attempt.ts';
 import type { BaseUrl } from './baseUrl.ts';
-import { ApiError, faultOf, type Fault } from './errors.ts';
-import { ErrorBody } from './records.ts';
+import { Ending } from './ending.ts';
+import { ApiError, faultOf } from './errors.ts';
+import { isSendableKey } from './ids.ts';
+import { parseJson, refusal, unexpected, type CallName } from './refusal.ts';
+import { DEFAULT_RETRY_LIMITS, statusOf, waitBeforeRetry, type Method, type RetryLimits } from './retries.ts';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type { Method } from './retries.ts';
 
-/** Why a call is being tried again; `status` is undefined when no answer came. */
+/** Why a call is going to be tried again; `status` is undefined when no answer came. */
 export interface Wait {
   readonly status: number | undefined;
+  /** Failed attempts so far. */
   readonly attempt: number;
+  /** Until the next attempt. */
+  readonly milliseconds: number;
 }
 
 export interface CallOptions {
   /** Ends the call; it then throws `cancelled`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told before each further attempt. */
+  /** Told as each wait for a further attempt begins. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
@@ -28,7 +34,7 @@ export interface HttpOptions {
   readonly key: string;
   readonly fetch: Fetch;
   readonly limits?: Partial<TimeLimits> | undefined;
-  /** Further attempts after the first. */
+  /** Further attempts after the first; more for 423, where another operation has to end first. */
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly longestWait?: number | undefined;
@@ -36,6 +42,7 @@ export interface HttpOptions {
 }
 
 export interface Reply {
+  readonly method: Method;
   readonly status: number;
   /** Undefined for a reply without a body (204). */
   readonly json: unknown;
@@ -46,45 +53,34 @@ export interface CallContent {
   readonly body?: unknown;
 }
 
-/** Retrying these is safe whatever the method: the service did nothing (public service: 423 and 503). */
-const NOTHING_WAS_DONE: ReadonlySet<number> = new Set([423, 503]);
-const RETRIED_STATUSES = [408, 423, 429, 500, 502, 503, 504];
-
-function mayRetry(method: string, error: Error): boolean | undefined {
-  if (error instanceof HTTPError) {
-    return method === 'get' || NOTHING_WAS_DONE.has(error.response.status) ? undefined : false;
-  }
-  if (method !== 'get') return false;
-  const kind = faultOf(error)?.kind;
-  return kind !== 'unexpectedReply' && kind !== 'cancelled' && error.name !== 'AbortError';
-}
-
 export class Http {
   readonly #ky: KyInstance;
-  readonly #total: number;
   readonly #baseUrl: BaseUrl;
+  readonly #key: string;
+  readonly #fetch: Fetch;
+  readonly #times: TimeLimits;
+  readonly #retries: RetryLimits;
 
+  /** @throws {ApiError} invalidRequest for a key that cannot be put into a header */
   constructor(options: HttpOptions) {
-    const limits = { ...DEFAULT_TIME_LIMITS, ...options.limits };
-    this.#total = limits.total;
+    if (!isSendableKey(options.key)) {
+      const message = 'The API key is empty or holds spaces, line breaks or letters that no API key has';
+      throw new ApiError(message, { kind: 'invalidRequest' });
+    }
     this.#baseUrl = options.baseUrl;
-    const longestWait = options.longestWait ?? 30_000;
+    this.#key = options.key;
+    this.#fetch = options.fetch;
+    this.#times = { ...DEFAULT_TIME_LIMITS, ...options.limits };
+    this.#retries = {
+      retries: options.retries ?? DEFAULT_RETRY_LIMITS.retries,
+      longestWait: options.longestWait ?? DEFAULT_RETRY_LIMITS.longestWait,
+    };
     this.#ky = ky.create({
-      fetch: attemptWith(options.fetch, limits),
       timeout: false,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${options.key}`,
         ...(options.userAgent === undefined ? {} : { 'user-agent': options.userAgent }),
-      },
-      retry: {
-        limit: options.retries ?? 5,
-        methods: ['get', 'post', 'patch', 'delete'],
-        statusCodes: RETRIED_STATUSES,
-        afterStatusCodes: RETRIED_STATUSES,
-        maxRetryAfter: longestWait,
-        backoffLimit: longestWait,
-        jitter: (delay) => delay * (0.75 + Math.random() * 0.5),
       },
     });
   }
@@ -96,14 +92,16 @@ export class Http {
     content: CallContent = {},
     options: CallOptions = {},
   ): Promise<Reply> {
-    const what = `${method.toUpperCase()} ${path}`;
-    const deadline = AbortSignal.timeout(this.#total);
-    const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline]);
+    const name = { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
+    const ending = new Ending(options.signal, this.#times.total);
     try {
-      const response = await this.#send(method, path, content, signal, options.onWait);
-      return await readReply(what, response);
+      ending.signal.throwIfAborted();
+      const response = await this.#send(method, path, content, ending, options.onWait);
+      return { method, status: response.status, json: await readJson(name, response) };
     } catch (error) {
-      throw await this.#explain(what, error, options.signal, deadline);
+      throw await explain(name, error, options.signal?.aborted === true);
+    } finally {
+      ending.dispose();
     }
   }
 
@@ -111,125 +109,62 @@ export class Http {
     method: Method,
     path: string,
     content: CallContent,
-    signal: AbortSignal,
+    ending: Ending,
     onWait: CallOptions['onWait'],
-  ) {
+  ): Promise<Response> {
     const url = new URL(`${this.#baseUrl}${path}`);
     for (const [name, value] of Object.entries(content.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    const { signal } = ending;
+    let milliseconds = 0;
     return this.#ky(url, {
       method,
       signal,
       ...(content.body === undefined ? {} : { json: content.body }),
-      retry: { shouldRetry: ({ error }) => mayRetry(method, error) },
-      hooks: {
-        beforeRetry: [
-          ({ error, retryCount }) => {
-            const status = error instanceof HTTPError ? error.response.status : undefined;
-            onWait?.({ status, attempt: retryCount });
-          },
-        ],
+      fetch: async (input) => {
+        const request = input instanceof Request ? input : new Request(input);
+        return attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
+      },
+      retry: {
+        limit: Number.POSITIVE_INFINITY,
+        methods: ['get', 'post', 'patch', 'delete'],
+        delay: () => milliseconds,
+        shouldRetry: ({ error, retryCount }) => {
+          const wait = waitBeforeRetry(method, error, retryCount, this.#retries);
+          // A wait beyond the end of the call would only hide the reason behind a timeout.
+          if (wait === undefined || wait >= ending.remaining) return false;
+          milliseconds = wait;
+          onWait?.({ status: statusOf(error), attempt: retryCount, milliseconds });
+          return true;
+        },
       },
     });
   }
-
-  async #explain(
-    what: string,
-    error: unknown,
-    caller: AbortSignal | undefined,
-    deadline: AbortSignal,
-  ): Promise<ApiError> {
-    if (caller?.aborted === true)
-      return new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { arrived: true });
-    if (error instanceof HTTPError) return refusal(what, error.response);
-    const fault = faultOf(error);
-    if (fault !== undefined && error instanceof Error)
-      return new ApiError(`${what}: ${error.message}`, fault);
-    if (deadline.aborted || error instanceof TimeoutError) {
-      return new ApiError(`${what}: no answer within ${this.#total} ms`, { kind: 'timeout', phase: 'total' });
-    }
-    const code = systemCode(error);
-    const neverLeft = code !== undefined && NEVER_CONNECTED.has(code);
-    const reason = code ?? 'the connection failed';
-    return new ApiError(
-      `${what}: ${reason}`,
-      { kind: 'network', code },
-      { cause: error, arrived: !neverLeft },
-    );
-  }
 }
 
-/** With these the connection was never made, so the request cannot have reached the service. */
-const NEVER_CONNECTED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-function systemCode(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-    if (cause instanceof AggregateError && cause.errors.length > 0) return systemCode(cause.errors[0]);
+/** Errors that are none of the network's or the service's are defects and stay what they are. */
+async function explain(name: CallName, error: unknown, isCancelled: boolean): Promise<unknown> {
+  if (error instanceof HTTPError) {
+    const refused = await refusal(name, error.response);
+    return isCancelled ? cancelled(name, refused.arrived) : refused;
   }
-  return undefined;
+  const fault = faultOf(error);
+  if (fault === undefined || !(error instanceof ApiError)) return error;
+  const arrived = name.isChange && error.arrived;
+  if (isCancelled) return cancelled(name, arrived);
+  const message = error.message.startsWith(name.what) ? error.message : `${name.what}: ${error.message}`;
+  return new ApiError(message, fault, { arrived });
 }
 
-const looksLikeHtml = (response: Response, text: string): boolean =>
-  (response.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
+const cancelled = ({ what }: CallName, arrived: boolean): ApiError =>
+  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { arrived });
 
-const parseJson = (text: string): { readonly value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    // What it is instead is told by the caller, which knows the reply.
-    return undefined;
-  }
-};
-
-/** ky throws for 4xx and 5xx and for 3xx alike; what is not the service's own error body becomes words of ours. */
-async function refusal(what: string, response: Response): Promise<ApiError> {
-  if (response.status < 400) return unexpected(what, response, 'redirect', originOf(response));
+async function readJson(name: CallName, response: Response): Promise<unknown> {
   const text = await response.text();
-  const body = ErrorBody.safeParse(parseJson(text)?.value);
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const fault: Fault = {
-    kind: 'refused',
-    status: response.status,
-    code: body.data?.code ?? undefined,
-    requestId: body.data?.request_id ?? undefined,
-    retryAfter: Number.isFinite(seconds) ? seconds : undefined,
-  };
-  const message = body.data?.message ?? `${what}: status ${response.status} ${response.statusText}`.trimEnd();
-  // Behind a gateway's 502 or 504 the service may have done the work all the same.
-  return new ApiError(message, fault, { arrived: response.status >= 500 && response.status !== 503 });
-}
-
-const originOf = (response: Response): string | undefined =>
-  URL.parse(response.headers.get('location') ?? '')?.origin;
-
-function unexpected(
-  what: string,
-  response: Response,
-  reason: 'html' | 'json' | 'redirect',
-  detail?: string,
-): ApiError {
-  const words = {
-    html: 'a web page',
-    json: 'broken JSON',
-    redirect: `a redirect to ${detail ?? 'elsewhere'}`,
-  }[reason];
-  const fault = { kind: 'unexpectedReply', status: response.status, reason, detail } as const;
-  return new ApiError(`${what} answered with ${words}`, fault);
-}
-
-async function readReply(what: string, response: Response): Promise<Reply> {
-  const text = await response.text();
-  if (text === '') return { status: response.status, json: undefined };
+  if (text === '') return undefined;
   const parsed = parseJson(text);
-  if (parsed !== undefined) return { status: response.status, json: parsed.value };
-  throw unexpected(what, response, looksLikeHtml(response, text) ? 'html' : 'json');
+  if (parsed !== undefined) return parsed.value;
+  const isHtml = (response.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
+  throw unexpected(name, response.status, isHtml ? 'html' : 'json');
 }

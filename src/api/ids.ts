@@ -1,4 +1,4 @@
-/** Identifiers as the service makes them. Anything else must never be put into a path. */
+/** Identifiers as the service makes them: anything else must never be put into a path. And what may go into a header. */
 
 const ID = /^[a-z0-9-]{1,60}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -15,6 +15,9 @@ export const isBranchId = (value: unknown): value is string => isId(value) && va
 export const isOperationId = (value: unknown): value is string =>
   typeof value === 'string' && UUID.test(value);
 
-/** API key ids are positive integers (section 2.1). */
+/** API key ids are integers (section 2.1). */
 export const isApiKeyId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Whether a text can be an API key: one word of printable ASCII, which is safe in a header. */
+export const isSendableKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);

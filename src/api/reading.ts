@@ -17,45 +17,73 @@ export interface Listed<T> {
   readonly unreadable: readonly UnreadableRecord[];
 }
 
-const wrongShape = (what: string, reply: Reply, field: string): ApiError =>
-  new ApiError(`${what} answered without a usable ${field}`, {
-    kind: 'unexpectedReply',
-    status: reply.status,
-    reason: 'shape',
-    detail: field,
-  });
+/** Five times the largest account known; a reply with more is not worth the memory of the window. */
+export const MAX_RECORDS = 100_000;
 
-const property = (value: unknown, name: string | undefined): unknown => {
-  if (name === undefined) return value;
-  return typeof value === 'object' && value !== null && name in value
+/** Fields we do not know pass through, so what is nested without end must be kept from those who walk records. */
+const MAX_DEPTH = 32;
+
+const LONGEST_NAME = 80;
+
+/** In the place of a field, where no single one is to blame. */
+const WHOLE = 'record';
+
+const unusable = (what: string, reply: Reply, reason: 'shape' | 'tooLarge', field: string): ApiError =>
+  new ApiError(
+    `${what} answered ${reason === 'shape' ? 'without a usable' : 'with too many'} ${field}`,
+    { kind: 'unexpectedReply', status: reply.status, reason, detail: field },
+    { arrived: reply.method !== 'get' },
+  );
+
+/** A value's own property; undefined where there is none. */
+export const property = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;
-};
 
-const firstField = (error: z.core.$ZodError): string => error.issues[0]?.path.join('.') || 'record';
+const within = (json: unknown, name: string | undefined): unknown =>
+  name === undefined ? json : property(json, name);
+
+const isTooDeep = (value: unknown, depth = MAX_DEPTH): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (depth === 0 || Object.values(value).some((inner) => isTooDeep(inner, depth - 1)));
+
+const firstField = (error: z.core.$ZodError): string =>
+  error.issues[0]?.path.join('.').slice(0, LONGEST_NAME) || WHOLE;
 
 const idOf = (value: unknown): string | undefined => {
   const id = property(value, 'id');
-  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, 80) : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, LONGEST_NAME) : undefined;
 };
 
-/** @param name the property that holds the list, or undefined when the reply is the list. @throws {ApiError} when there is no list */
-export function readEach<T>(
+const read = <T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } => {
+  if (isTooDeep(value)) return { field: WHOLE };
+  const result = record.safeParse(value);
+  return result.success ? { data: result.data } : { field: firstField(result.error) };
+};
+
+/**
+ * Every record of a list, the later one where two have the same id.
+ * @param name the property that holds the list, or undefined when the reply is the list. @throws {ApiError} when there is no list
+ */
+export function readEach<T extends { readonly id: string | number }>(
   what: string,
   reply: Reply,
   name: string | undefined,
   record: z.ZodMiniType<T>,
 ): Listed<T> {
-  const list = property(reply.json, name);
-  if (!Array.isArray(list)) throw wrongShape(what, reply, name ?? 'list');
-  const items: T[] = [];
+  const list = within(reply.json, name);
+  if (!Array.isArray(list)) throw unusable(what, reply, 'shape', name ?? 'list');
+  if (list.length > MAX_RECORDS) throw unusable(what, reply, 'tooLarge', name ?? 'list');
+  const items = new Map<string | number, T>();
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
-    const result = record.safeParse(value);
-    if (result.success) items.push(result.data);
-    else unreadable.push({ id: idOf(value), field: firstField(result.error) });
+    const result = read(value, record);
+    if ('data' in result) items.set(result.data.id, result.data);
+    else unreadable.push({ id: idOf(value), field: result.field });
   }
-  return { items, unreadable };
+  return { items: [...items.values()], unreadable };
 }
 
 /** @param name the property that holds the record, or undefined when the reply is the record. @throws {ApiError} */
@@ -65,8 +93,8 @@ export function readOne<T>(
   name: string | undefined,
   record: z.ZodMiniType<T>,
 ): T {
-  const result = record.safeParse(property(reply.json, name));
-  if (result.success) return result.data;
-  const field = firstField(result.error);
-  throw wrongShape(what, reply, name === undefined ? field : `${name}.${field}`);
+  const result = read(within(reply.json, name), record);
+  if ('data' in result) return result.data;
+  const field = [name, result.field].filter((part) => part !== undefined && part !== WHOLE).join('.');
+  throw unusable(what, reply, 'shape', field || WHOLE);
 }
