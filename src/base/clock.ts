@@ -13,3 +13,8 @@ export const systemClock: Clock = {
     return toDisposable(() => clearTimeout(timer));
   },
 };
+
+export const pause = (milliseconds: number, clock: Clock = systemClock): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(milliseconds, resolve);
+  });

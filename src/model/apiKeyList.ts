@@ -38,13 +38,23 @@ export class ApiKeyList implements Disposable {
     return this.#failure;
   }
 
+  /** Whether somebody has looked, so that a refresh is worth a request. */
+  get isWanted(): boolean {
+    return this.#isLoaded || this.#failure !== undefined;
+  }
+
   key(id: number): ApiKey | undefined {
     return this.#keys.find((key) => key.id === id);
   }
 
-  /** Loads once. @throws {ApiError} */
+  /** Loads the keys if they are not known yet. @throws {ApiError} */
   async load(): Promise<void> {
     if (!this.#isLoaded) await this.refresh();
+  }
+
+  /** For those who only look: asks if nobody ever did. Never rejects; a failure stays here. */
+  async look(): Promise<void> {
+    if (this.#failure === undefined) await this.load().catch(() => undefined);
   }
 
   /** @throws {ApiError} */

@@ -16,7 +16,8 @@ import type { Session } from './session.ts';
 
 /** The smallest part that changed. `all`: another connection, nothing is as it was. */
 export type InventoryChange =
-  | { readonly kind: 'all' | 'projects' }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'projects' }
   | { readonly kind: 'project'; readonly projectId: string }
   | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
   | ComputeNode;
@@ -66,10 +67,25 @@ export class Inventory implements Disposable {
     for (const list of this.#computes.values()) yield* list.computes.values();
   }
 
-  /** Loads a project's computes, at most once unless refreshed. @throws {ApiError} */
+  /** Loads a project's computes if they are not known yet. @throws {ApiError} */
   async loadComputes(projectId: string): Promise<ComputeList | undefined> {
     const list = this.#listFor(projectId);
     await list?.load();
+    return list;
+  }
+
+  /** For those who only look: asks if nobody ever did. Never rejects; a failure stays in the list, which tells it. */
+  async lookAtComputes(projectId: string): Promise<ComputeList | undefined> {
+    const list = this.#listFor(projectId);
+    if (list?.isLoaded === false && list.failure === undefined) await list.load().catch(() => undefined);
+    return list;
+  }
+
+  /** As `lookAtComputes`, for the first page of projects. */
+  async lookAtProjects(): Promise<ProjectList | undefined> {
+    const list = this.#projects;
+    if (list?.isComplete === false && list.failure === undefined)
+      await list.firstPage().catch(() => undefined);
     return list;
   }
 
@@ -80,9 +96,12 @@ export class Inventory implements Disposable {
 
   /** Asks for these projects' computes, a few at a time; what fails stays as it was. @throws the first failure */
   async refreshComputesOf(projectIds: Iterable<string>): Promise<void> {
-    const asked = [...projectIds].map((id) => this.#inTurn(() => this.refreshComputes(id)));
-    const results = await Promise.allSettled(asked);
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await this.#ofEach(projectIds, (id) => this.refreshComputes(id));
+  }
+
+  /** Loads what of these is not known yet, a few at a time. @throws the first failure */
+  async loadComputesOf(projectIds: Iterable<string>): Promise<void> {
+    await this.#ofEach(projectIds, (id) => this.loadComputes(id));
   }
 
   /** Takes over a record that a call of our own answered with. */
@@ -112,6 +131,12 @@ export class Inventory implements Disposable {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  async #ofEach(projectIds: Iterable<string>, task: (id: string) => Promise<unknown>): Promise<void> {
+    const asked = [...projectIds].map((id) => this.#inTurn(() => task(id)));
+    const results = await Promise.allSettled(asked);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   #follow(): void {

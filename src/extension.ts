@@ -1,0 +1,72 @@
+/** Wires the extension from the ground up. Nothing here waits: the network and the secret store are touched afterwards. */
+import { Uri, window, type ExtensionContext } from 'vscode';
+import { DisposableStore } from './base/disposable.ts';
+import { Accounts } from './model/accounts.ts';
+import { ApiKeyList } from './model/apiKeyList.ts';
+import { BackgroundRefresh } from './model/backgroundRefresh.ts';
+import { ComputeChanges } from './model/computeChanges.ts';
+import type { OpenClient } from './model/connection.ts';
+import { Inventory } from './model/inventory.ts';
+import { OperationTracker } from './model/operationTracker.ts';
+import { Session } from './model/session.ts';
+import { registerCommands } from './ui/commands/register.ts';
+import { Config } from './ui/config.ts';
+import { followSession } from './ui/contextKeys.ts';
+import { LocalService } from './ui/localService.ts';
+import { Log } from './ui/log.ts';
+import { memoryOf } from './ui/memory.ts';
+import { warnWithoutKeyring } from './ui/notify.ts';
+import { Secrets } from './ui/secrets.ts';
+import { PendingOperations } from './ui/statusBar.ts';
+import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
+import { ComputesTree } from './ui/tree/computesTree.ts';
+
+export function activate(context: ExtensionContext): void {
+  const held = new DisposableStore();
+  context.subscriptions.push(held);
+  const log = held.add(new Log());
+  const config = held.add(new Config());
+  const secrets = held.add(new Secrets(context.secrets));
+  const accounts = held.add(new Accounts(secrets));
+  const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
+  const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
+  const localService = held.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
+
+  const openClient: OpenClient = async (account, key) => {
+    const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
+    log.keepOut(key);
+    const { Client } = await import('./api/client.ts');
+    return new Client({ baseUrl, key, fetch: globalThis.fetch });
+  };
+  const session = held.add(new Session(accounts, openClient));
+  const inventory = held.add(new Inventory(session, () => config.organizationId));
+  const apiKeys = held.add(new ApiKeyList(session));
+  const onError = (error: unknown) => log.error('Following operations', error);
+  const memory = memoryOf(context.workspaceState);
+  const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
+  const changes = new ComputeChanges(session, inventory, tracker);
+
+  const computesTree = held.add(new ComputesTree(inventory, log));
+  held.add(new ApiKeysTree(session, apiKeys));
+  held.add(new PendingOperations(tracker));
+  held.add(followSession(session));
+  const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
+  held.add(registerCommands({ ...stores, config, log, localService, computesView: computesTree }));
+
+  const refresh = held.add(
+    new BackgroundRefresh({
+      inventory,
+      shown: () => computesTree.expandedProjects,
+      interval: () => config.refreshInterval,
+      onError: (error) => log.error('Refreshing in the background', error),
+    }),
+  );
+  const look = () => refresh.setWanted(computesTree.view.visible && window.state.focused);
+  held.add(computesTree.view.onDidChangeVisibility(look));
+  held.add(window.onDidChangeWindowState(look));
+  held.add(config.onDidChange(look));
+  held.add(warnWithoutKeyring(secrets, log));
+  held.add(localService.follow(session));
+  look();
+  void session.start();
+}

@@ -1,0 +1,52 @@
+/** Create, restart and delete computes. */
+import { l10n } from 'vscode';
+import { asComputeNode, type ComputeNode } from '../../model/nodes.ts';
+import { labelOf } from '../../model/computeStatus.ts';
+import { plain } from '../plain.ts';
+import { pickCompute, requireConnection } from './choose.ts';
+import { askForCreation } from './computeCreation.ts';
+import { confirm } from './confirm.ts';
+import type { Command, CommandContext } from './context.ts';
+import { withProgress } from './progress.ts';
+
+const nameOf = (context: CommandContext, { projectId, computeId }: ComputeNode): string => {
+  const compute = context.inventory.compute(projectId, computeId);
+  return plain(compute === undefined ? computeId : labelOf(compute));
+};
+
+export const create: Command = async (context, argument, run) => {
+  requireConnection(context);
+  run.couldNot = l10n.t('Could not create the compute');
+  const wanted = await askForCreation(context, argument);
+  if (wanted === undefined) return;
+  const { projectId, creation } = wanted;
+  const made = await withProgress(l10n.t('Creating a compute'), (options) =>
+    context.changes.create(projectId, creation, options),
+  );
+  if (made.compute === undefined) return;
+  const { id: computeId, branch_id: branchId } = made.compute;
+  await context.computesView.reveal({ kind: 'compute', projectId, branchId, computeId });
+};
+
+export const restart: Command = async (context, argument, run) => {
+  const node = await pickCompute(context, l10n.t('Restart Compute'), asComputeNode(argument));
+  if (node === undefined) return;
+  const name = nameOf(context, node);
+  run.couldNot = l10n.t('Could not restart {0}', name);
+  const detail = l10n.t('Its connections are dropped; clients have to connect again.');
+  if (!(await confirm(l10n.t('Restart {0}?', name), detail, l10n.t('Restart')))) return;
+  await withProgress(l10n.t('Restarting {0}', name), (options) => context.changes.restart(node, options));
+};
+
+export const deleteCompute: Command = async (context, argument, run) => {
+  const node = await pickCompute(context, l10n.t('Delete Compute'), asComputeNode(argument));
+  if (node === undefined) return;
+  const name = nameOf(context, node);
+  run.couldNot = l10n.t('Could not delete {0}', name);
+  const detail = l10n.t(
+    'This cannot be undone. Its connections are dropped and its host stops answering; the data stays on branch {0}.',
+    node.branchId,
+  );
+  if (!(await confirm(l10n.t('Delete {0}?', name), detail, l10n.t('Delete')))) return;
+  await withProgress(l10n.t('Deleting {0}', name), (options) => context.changes.delete(node, options));
+};

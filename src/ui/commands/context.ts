@@ -1,0 +1,42 @@
+/** What commands work with: the stores, and the few things of the screen they need. */
+import type { Accounts } from '../../model/accounts.ts';
+import type { ApiKeyList } from '../../model/apiKeyList.ts';
+import type { ComputeChanges } from '../../model/computeChanges.ts';
+import type { OpenClient } from '../../model/connection.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { ComputeNode } from '../../model/nodes.ts';
+import type { OperationTracker } from '../../model/operationTracker.ts';
+import type { Session } from '../../model/session.ts';
+import type { Config } from '../config.ts';
+import type { LocalService } from '../localService.ts';
+import type { Log } from '../log.ts';
+
+/** The Computes view, as far as commands know it. */
+export interface ComputesView {
+  readonly expandedProjects: ReadonlySet<string>;
+  reveal(compute: ComputeNode): Promise<void>;
+  showMore(): void;
+}
+
+export interface CommandContext {
+  readonly accounts: Accounts;
+  readonly session: Session;
+  readonly openClient: OpenClient;
+  readonly inventory: Inventory;
+  readonly changes: ComputeChanges;
+  readonly tracker: OperationTracker;
+  readonly apiKeys: ApiKeyList;
+  readonly config: Config;
+  readonly log: Log;
+  readonly localService: LocalService;
+  readonly computesView: ComputesView;
+}
+
+/** One run of a command. */
+export interface Run {
+  /** What to say if the run fails, without a full stop: “Could not restart ep-…”. A handler sets it once it knows. */
+  couldNot: string;
+}
+
+/** `argument` is whatever VS Code or a caller gave: checked before use, and it may be missing. */
+export type Command = (context: CommandContext, argument: unknown, run: Run) => Promise<void> | void;

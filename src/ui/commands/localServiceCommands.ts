@@ -1,0 +1,24 @@
+/** Start and stop the local service. */
+import { l10n, ProgressLocation, window } from 'vscode';
+import { confirm } from './confirm.ts';
+import type { Command } from './context.ts';
+
+/** Runs it and connects to it. */
+export const start: Command = async ({ localService }, _argument, run) => {
+  run.couldNot = l10n.t('Could not start the local service');
+  const title = l10n.t('Starting the local service');
+  await window.withProgress({ location: ProgressLocation.Window, title }, () => localService.connect());
+};
+
+export const stop: Command = async ({ localService }, _argument, run) => {
+  run.couldNot = l10n.t('Could not stop the local service');
+  const detail = l10n.t(
+    'It ends in every window, and connections to its computes are dropped. Projects, computes and data stay for the next start.',
+  );
+  if (!(await confirm(l10n.t('Stop the local service?'), detail, l10n.t('Stop')))) return;
+  const ran = await localService.stop();
+  window.setStatusBarMessage(
+    ran ? l10n.t('The local service was stopped') : l10n.t('The local service does not run'),
+    4000,
+  );
+};

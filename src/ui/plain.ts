@@ -1,0 +1,22 @@
+/**
+ * Text of others (names, error messages) on its way to the screen. VS Code makes links, commands among them, out of
+ * `[text](target)` in notifications and out of much more in Markdown; these keep text what it is.
+ */
+
+const LONGEST = 500;
+
+// oxlint-disable-next-line no-control-regex -- these are the characters that are to go
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
+
+/** One line of bounded length without control or direction characters, and no link in a notification. */
+export function plain(text: string): string {
+  const line = text.replace(CONTROL, ' ').replace(/\]\(/g, '] (').trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}
+
+/** For Markdown: shown as it is, whatever it contains, in a table cell too. */
+export const markdown = (text: string): string =>
+  plain(text)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/[\\`*_{}[\]()#+\-.!|~>:@/$]/g, '\\$&');

@@ -1,0 +1,53 @@
+/** What is under way, in the status bar: hidden when nothing is. It also says how each change ended. */
+import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import type { OperationTracker } from '../model/operationTracker.ts';
+import { openOperations, type ChangeEnd } from '../model/pendingChange.ts';
+import { ended, operationsOf, underway } from './changeWords.ts';
+import { markdown } from './plain.ts';
+
+/** How long the status bar says that something went well. Milliseconds. */
+const SHOWN_FOR = 8000;
+
+export class PendingOperations implements Disposable {
+  readonly #tracker: OperationTracker;
+  readonly #item: StatusBarItem;
+  readonly #held = new DisposableStore();
+
+  constructor(tracker: OperationTracker) {
+    this.#tracker = tracker;
+    this.#item = this.#held.add(
+      window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0),
+    );
+    this.#item.name = l10n.t('Hosted Postgres Operations');
+    this.#item.command = 'hostedPostgres.operations.show';
+    this.#held.add(tracker.onDidChange(() => this.#update()));
+    this.#held.add(tracker.onDidEnd((end) => announce(end)));
+    this.#update();
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #update(): void {
+    const { pending } = this.#tracker;
+    if (pending.length === 0) return this.#item.hide();
+    const count = openOperations(pending);
+    const words = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
+    this.#item.text = `$(sync~spin) ${words}`;
+    const lines = pending.map(
+      (change) => `- ${markdown(underway(change))} (${markdown(operationsOf(change))})`,
+    );
+    this.#item.tooltip = new MarkdownString(lines.join('\n'));
+    const label = l10n.t('Hosted Postgres: {0} pending. {1}', words, pending.map(underway).join(', '));
+    this.#item.accessibilityInformation = { label };
+    this.#item.show();
+  }
+}
+
+function announce(end: ChangeEnd): void {
+  const words = ended(end);
+  if (end.outcome === 'finished') window.setStatusBarMessage(`$(check) ${words}`, SHOWN_FOR);
+  else void window.showWarningMessage(words);
+}

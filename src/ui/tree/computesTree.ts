@@ -1,0 +1,146 @@
+/** The Computes view: projects, their branches by id, and the computes of each. */
+import {
+  EventEmitter,
+  l10n,
+  window,
+  type CancellationToken,
+  type TreeDataProvider,
+  type TreeItem,
+  type TreeView,
+} from 'vscode';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import type { Inventory, InventoryChange } from '../../model/inventory.ts';
+import type { ComputeNode } from '../../model/nodes.ts';
+import { explain } from '../fault.ts';
+import type { Log } from '../log.ts';
+import { HostDrag } from './hostDrag.ts';
+import { Interned } from './interned.ts';
+import { childrenOf, failureShown, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
+import { tooltip } from './tooltips.ts';
+import { treeItem } from './treeItems.ts';
+
+/** Projects at a time: each root costs VS Code a call when the roots are drawn. */
+const PAGE = 400;
+
+export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
+  readonly #inventory: Inventory;
+  readonly #log: Log;
+  readonly #nodes = new Interned(idOf);
+  readonly #changed = new EventEmitter<TreeNode[] | undefined>();
+  readonly #held = new DisposableStore();
+  readonly #expanded = new Set<string>();
+  #shownRoots = PAGE;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly view: TreeView<TreeNode>;
+
+  constructor(inventory: Inventory, log: Log) {
+    this.#inventory = inventory;
+    this.#log = log;
+    this.#held.add(this.#changed);
+    this.#held.add(inventory.onDidChange((changes) => this.#update(changes)));
+    this.view = this.#held.add(
+      window.createTreeView('hostedPostgres.computes', {
+        treeDataProvider: this,
+        showCollapseAll: true,
+        dragAndDropController: new HostDrag(inventory),
+      }),
+    );
+    this.#held.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
+    this.#held.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
+  }
+
+  /** Projects whose computes are on screen. */
+  get expandedProjects(): ReadonlySet<string> {
+    return this.#expanded;
+  }
+
+  async getChildren(node?: TreeNode): Promise<TreeNode[]> {
+    if (node === undefined) {
+      await this.#inventory.lookAtProjects();
+      return this.#nodes.setChildren(undefined, roots(this.#inventory, this.#shownRoots));
+    }
+    if (node.kind === 'project') {
+      this.#expanded.add(node.projectId);
+      await this.#inventory.lookAtComputes(node.projectId);
+    }
+    return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
+  }
+
+  getTreeItem(node: TreeNode): TreeItem {
+    return treeItem(this.#inventory, node);
+  }
+
+  resolveTreeItem(item: TreeItem, node: TreeNode, _token: CancellationToken): TreeItem {
+    const text = tooltip(this.#inventory, node);
+    if (text !== undefined) item.tooltip = text;
+    return item;
+  }
+
+  getParent(node: TreeNode): TreeNode | undefined {
+    const parent = parentOf(node);
+    return parent && this.#nodes.get(parent);
+  }
+
+  /** Selects a compute, loading and showing what leads to it. */
+  async reveal(compute: ComputeNode): Promise<void> {
+    const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
+    const position = projects.indexOf(compute.projectId);
+    if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
+    await this.#inventory.loadComputes(compute.projectId);
+    await this.view.reveal(this.#nodes.get(compute), { select: true, focus: true });
+  }
+
+  showMore(): void {
+    this.#show(this.#shownRoots + PAGE);
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #show(roots: number): void {
+    this.#shownRoots = roots;
+    this.#changed.fire(undefined);
+  }
+
+  #expand(node: TreeNode): void {
+    if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
+    this.#expanded.add(node.projectId);
+    // VS Code shows the children it has; while the project was folded nobody kept them fresh.
+    this.#inventory.refreshComputes(node.projectId).catch((error: unknown) => {
+      this.#log.error(`Refreshing the computes of ${node.projectId}`, error);
+    });
+  }
+
+  #collapse(node: TreeNode): void {
+    if (node.kind === 'project') this.#expanded.delete(node.projectId);
+  }
+
+  #update(changes: readonly InventoryChange[]): void {
+    this.view.message = this.#message() ?? '';
+    if (changes.some(({ kind }) => kind === 'all')) {
+      this.#nodes.clear();
+      this.#expanded.clear();
+      this.#shownRoots = PAGE;
+      return this.#changed.fire(undefined);
+    }
+    const nodes: TreeNode[] = [];
+    for (const change of changes) {
+      if (change.kind === 'all') continue;
+      if (change.kind === 'projects') {
+        const now = roots(this.#inventory, this.#shownRoots);
+        if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
+        // More pages have come, and all they change on screen is how many projects are left.
+        nodes.push(...now.filter(({ kind }) => kind === 'more'));
+      } else nodes.push(change);
+    }
+    const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
+    if (known.length > 0) this.#changed.fire(known);
+  }
+
+  #message(): string | undefined {
+    const failure = failureShown(this.#inventory, this.#expanded);
+    return failure === undefined ? undefined : l10n.t('Not up to date: {0}', explain(failure).words);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The nodes of the Computes view and where each hangs. Nodes are interned: for every id there is one object, the one
+ * VS Code holds, so that a change can name the very node that changed.
+ */
+import { isRefused } from '../../api/errors.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/nodes.ts';
+
+/** A record the service sent that could not be read: shown, not dropped. */
+export interface UnreadableNode {
+  readonly kind: 'unreadable';
+  /** Undefined for a project. */
+  readonly projectId: string | undefined;
+  readonly recordId: string | undefined;
+  readonly field: string;
+  readonly index: number;
+}
+
+/** In the place of a project's computes: they could not be loaded, or there are none. */
+export interface HintNode {
+  readonly kind: 'failure' | 'noComputes';
+  readonly projectId: string;
+}
+
+/** The last root when there are more than fit. */
+export interface MoreNode {
+  readonly kind: 'more';
+  readonly shown: number;
+}
+
+export type TreeNode = ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode;
+
+/** Stable and unique over the whole tree. */
+export function idOf(node: TreeNode): string {
+  switch (node.kind) {
+    case 'project':
+      return node.projectId;
+    case 'branch':
+      return `${node.projectId}/${node.branchId}`;
+    case 'compute':
+      return `${node.projectId}/${node.branchId}/${node.computeId}`;
+    case 'unreadable':
+      return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');
+    case 'failure':
+    case 'noComputes':
+      return `${node.projectId}!${node.kind}`;
+    case 'more':
+      return `…${node.shown}`;
+    default:
+      return node satisfies never;
+  }
+}
+
+export function parentOf(node: TreeNode): TreeNode | undefined {
+  switch (node.kind) {
+    case 'project':
+    case 'more':
+      return undefined;
+    case 'branch':
+    case 'failure':
+    case 'noComputes':
+      return { kind: 'project', projectId: node.projectId };
+    case 'unreadable':
+      return node.projectId === undefined ? undefined : { kind: 'project', projectId: node.projectId };
+    case 'compute':
+      return { kind: 'branch', projectId: node.projectId, branchId: node.branchId };
+    default:
+      return node satisfies never;
+  }
+}
+
+/** The projects, the first `shown` of them, then what could not be read. */
+export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
+  const list = inventory.projects;
+  if (list === undefined) return [];
+  const nodes: TreeNode[] = [];
+  for (const projectId of list.entries.keys()) {
+    if (nodes.length === shown) break;
+    nodes.push({ kind: 'project', projectId });
+  }
+  if (nodes.length < list.entries.size) return [...nodes, { kind: 'more', shown: nodes.length }];
+  return [...nodes, ...unreadable(undefined, list.unreadable)];
+}
+
+export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
+  if (node.kind === 'project') return childrenOfProject(inventory, node.projectId);
+  if (node.kind !== 'branch') return [];
+  const { projectId, branchId } = node;
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+  return computes.map(({ id }) => ({ kind: 'compute', projectId, branchId, computeId: id }));
+}
+
+function childrenOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {
+  const list = inventory.computesOf(projectId);
+  if (list === undefined) return [];
+  if (!list.isLoaded) return list.failure === undefined ? [] : [{ kind: 'failure', projectId }];
+  const branches = [...list.branches().keys()].sort();
+  const nodes: TreeNode[] = branches.map((branchId) => ({ kind: 'branch', projectId, branchId }));
+  nodes.push(...unreadable(projectId, list.unreadable));
+  return nodes.length === 0 ? [{ kind: 'noComputes', projectId }] : nodes;
+}
+
+const unreadable = (
+  projectId: string | undefined,
+  records: readonly { readonly id: string | undefined; readonly field: string }[],
+): TreeNode[] =>
+  records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
+
+/** The failure that the view shows above the tree, if what is on screen could not be refreshed. */
+export function failureShown(inventory: Inventory, projectIds: Iterable<string>): unknown {
+  const failure = inventory.projects?.failure;
+  if (failure !== undefined) return failure;
+  for (const id of projectIds) {
+    const list = inventory.computesOf(id);
+    // A project deleted elsewhere says so itself, and the next list of projects takes it away.
+    if (list?.isLoaded === true && list.failure !== undefined && !isRefused(list.failure, 404))
+      return list.failure;
+  }
+  return undefined;
+}

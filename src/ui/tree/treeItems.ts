@@ -1,0 +1,104 @@
+/** How each node looks. Pure: what is shown depends on the store and the node alone. */
+import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import type { Compute } from '../../api/records.ts';
+import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
+import { explain } from '../fault.ts';
+import { plain } from '../plain.ts';
+import { statusIcon, statusText, typeText } from './computeWords.ts';
+import { idOf, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
+
+export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
+  const item = itemOf(inventory, node);
+  item.id = idOf(node);
+  return item;
+}
+
+function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
+  switch (node.kind) {
+    case 'project':
+      return projectItem(inventory, node);
+    case 'branch':
+      return branchItem(node.branchId);
+    case 'compute':
+      return computeItem(inventory.compute(node.projectId, node.computeId), node);
+    case 'unreadable':
+      return unreadableItem(node);
+    case 'failure':
+      return failureItem(node, inventory.computesOf(node.projectId)?.failure);
+    case 'noComputes':
+      return hint(l10n.t('No computes'), node.kind);
+    case 'more':
+      return moreItem((inventory.projects?.entries.size ?? 0) - node.shown);
+    default:
+      return node satisfies never;
+  }
+}
+
+function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem {
+  const project = inventory.project(projectId);
+  const label = plain(project?.name ?? projectId) || projectId;
+  const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
+  item.iconPath = new ThemeIcon('project');
+  item.contextValue = 'project';
+  if (project === undefined) item.description = l10n.t('details not available');
+  else if (typeof project.region_id === 'string') item.description = plain(project.region_id);
+  item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
+  return item;
+}
+
+function branchItem(branchId: string): TreeItem {
+  const item = new TreeItem(plain(branchId), TreeItemCollapsibleState.Expanded);
+  item.iconPath = new ThemeIcon('git-branch');
+  item.contextValue = 'branch';
+  item.accessibilityInformation = { label: l10n.t('Branch {0}', plain(branchId)) };
+  return item;
+}
+
+function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
+  // Gone between two refreshes: its parent is about to drop it.
+  if (compute === undefined) return new TreeItem(computeId);
+  const status = statusOf(compute);
+  const label = plain(labelOf(compute));
+  const item = new TreeItem(label);
+  item.iconPath = statusIcon(status);
+  const size = sizeText(compute);
+  const parts = [statusText(compute), typeText(compute), size].filter((part) => part !== '');
+  item.description = parts.join(' · ');
+  const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
+  if (compute.pooler_enabled === true) flags.push('pooled');
+  item.contextValue = ['compute', ...flags].join(' ');
+  item.accessibilityInformation = { label: [l10n.t('Compute {0}', label), ...parts].join(', ') };
+  return item;
+}
+
+function unreadableItem({ projectId, recordId, field }: UnreadableNode): TreeItem {
+  const what = projectId === undefined ? l10n.t('Project') : l10n.t('Compute');
+  const item = new TreeItem(plain(recordId ?? what));
+  item.description = l10n.t('unreadable (field {0})', plain(field));
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.contextValue = 'unreadable';
+  return item;
+}
+
+function failureItem(node: HintNode, error: unknown): TreeItem {
+  const item = hint(l10n.t('Could not load: {0}', explain(error).words), 'failure');
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
+  item.command = { ...again, arguments: [{ kind: 'project', projectId: node.projectId }] };
+  return item;
+}
+
+function moreItem(left: number): TreeItem {
+  const item = hint(l10n.t('Load more…'), 'more');
+  item.description = l10n.t('{0} left', left);
+  item.command = { title: l10n.t('Load more…'), command: 'hostedPostgres.view.showMore' };
+  return item;
+}
+
+function hint(label: string, contextValue: string): TreeItem {
+  const item = new TreeItem(label);
+  item.contextValue = contextValue;
+  return item;
+}
