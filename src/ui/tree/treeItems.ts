@@ -6,7 +6,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
 import { explain } from '../fault.ts';
 import { plain } from '../plain.ts';
-import { statusIcon, statusText, typeText } from './computeWords.ts';
+import { statusIcon, statusText, typeText } from '../computeWords.ts';
 import { idOf, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {

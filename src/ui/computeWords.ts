@@ -1,8 +1,8 @@
 /** A compute's state as a shape and as a word: colour is never the only sign. */
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
-import type { Compute } from '../../api/records.ts';
-import { isPrimary, statusOf, type ComputeStatus } from '../../model/computeStatus.ts';
-import { plain } from '../plain.ts';
+import type { Compute } from '../api/records.ts';
+import { isPrimary, statusOf, type ComputeStatus } from '../model/computeStatus.ts';
+import { plain } from './plain.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
   switch (status) {

@@ -1,0 +1,44 @@
+/** Records as Markdown tables, for tooltips and hovers. Every value is escaped: names are other people's text. */
+import { l10n } from 'vscode';
+import { autosuspendSeconds } from '../api/autosuspend.ts';
+import type { Compute } from '../api/records.ts';
+import { maxConnections } from '../api/sizes.ts';
+import { labelOf, sizeOf, sizeText } from '../model/computeStatus.ts';
+import { statusText, typeText } from './computeWords.ts';
+import { markdown } from './plain.ts';
+
+export type Row = readonly [name: string, value: string | number | null | undefined];
+
+/** Rows without a value are left out. */
+export function table(title: string, rows: readonly Row[]): string {
+  const cells = rows.flatMap(([name, value]) =>
+    value === undefined || value === null || value === ''
+      ? []
+      : [`| ${markdown(name)} | ${markdown(String(value))} |`],
+  );
+  return `**${markdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
+}
+
+export const computeTable = (compute: Compute): string => table(labelOf(compute), computeRows(compute));
+
+function computeRows(compute: Compute): Row[] {
+  const size = sizeOf(compute);
+  const delay = autosuspendSeconds(compute.suspend_timeout_seconds ?? undefined);
+  return [
+    [l10n.t('Id'), compute.id],
+    [l10n.t('Host'), compute.host],
+    [l10n.t('State'), statusText(compute)],
+    [l10n.t('Type'), typeText(compute)],
+    [l10n.t('Branch'), compute.branch_id],
+    [l10n.t('Size'), sizeText(compute)],
+    ['max_connections', size && maxConnections(size.min)],
+    [l10n.t('Autosuspend'), delay === undefined ? l10n.t('never') : l10n.t('after {0} s', delay)],
+    [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
+    [l10n.t('Last active'), compute.last_active && date(compute.last_active)],
+  ];
+}
+
+export const date = (timestamp: string): string => {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString();
+};
