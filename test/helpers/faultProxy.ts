@@ -1,0 +1,207 @@
+/**
+ * A loopback server between a client and the service that lets requests pass, counts them, and makes a named fault
+ * happen to the ones it was told to. For every suite: the client's own, and those inside a real VS Code.
+ *
+ *     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
+ *     proxy.inject('resetMidBody', { method: 'GET', path: /endpoints$/, nth: 2 });
+ */
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import { FAULTS, type Exchange, type FaultName, type Passed } from './faultProxyFaults.ts';
+
+export type { FaultName } from './faultProxyFaults.ts';
+
+/** A reply for one request, in the place of a service. */
+export type Canned = (request: { method: string; path: string; body: string }) => {
+  readonly status?: number;
+  readonly json?: unknown;
+};
+
+export interface FaultProxyOptions {
+  /** The service's base address, or what to answer in its place. */
+  readonly upstream: string | Canned;
+  /** Speaks TLS with this certificate (PEM). */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export interface When {
+  readonly method?: string;
+  /** Held against the path below the base address, without the query. */
+  readonly path?: RegExp;
+  /** The first request it happens to, among those that match from now on; 1 is the next. */
+  readonly nth?: number;
+  /** To how many in a row; once if not told. */
+  readonly times?: number;
+}
+
+export interface Injection {
+  readonly fault: FaultName;
+  /** Requests it happened to. */
+  readonly hits: number;
+}
+
+export interface Recorded {
+  readonly method: string;
+  /** Below the base address, without the query. */
+  readonly path: string;
+  readonly fault: FaultName | undefined;
+}
+
+const PREFIX = '/api/v2';
+
+class Rule implements Injection {
+  hits = 0;
+  #matched = 0;
+  readonly fault: FaultName;
+  readonly #when: When;
+
+  constructor(fault: FaultName, when: When) {
+    this.fault = fault;
+    this.#when = when;
+  }
+
+  takes(method: string, path: string): boolean {
+    const { nth = 1, times = 1 } = this.#when;
+    if ((this.#when.method ?? method) !== method || !(this.#when.path ?? /^/).test(path)) return false;
+    this.#matched += 1;
+    const isHit = this.#matched >= nth && this.#matched < nth + times;
+    if (isHit) this.hits += 1;
+    return isHit;
+  }
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+async function listen(server: Server, port = 0): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+export class FaultProxy {
+  readonly requests: Recorded[] = [];
+  /** What arrived where a redirect points: there must be nothing, and never a key. */
+  readonly strayed: { readonly path: string; readonly authorization: string | undefined }[] = [];
+  readonly #options: FaultProxyOptions;
+  readonly #server: Server;
+  readonly #elsewhere: Server;
+  readonly #rules: Rule[] = [];
+  readonly #doomed = new WeakSet<Socket>();
+  #port = 0;
+
+  private constructor(options: FaultProxyOptions) {
+    this.#options = options;
+    const onRequest = (request: IncomingMessage, response: ServerResponse) =>
+      void this.#handle(request, response).catch(() => request.socket.destroy());
+    this.#server = options.tls
+      ? https.createServer({ ...options.tls }, onRequest)
+      : http.createServer(onRequest);
+    this.#elsewhere = http.createServer((request, response) => {
+      this.strayed.push({ path: request.url ?? '', authorization: request.headers.authorization });
+      response.end('{}');
+    });
+  }
+
+  static async start(options: FaultProxyOptions): Promise<FaultProxy> {
+    const proxy = new FaultProxy(options);
+    await Promise.all([listen(proxy.#server), listen(proxy.#elsewhere)]);
+    proxy.#port = portOf(proxy.#server);
+    return proxy;
+  }
+
+  get baseUrl(): BaseUrl {
+    const scheme = this.#options.tls ? 'https' : 'http';
+    return `${scheme}://127.0.0.1:${this.#port}${PREFIX}` as BaseUrl;
+  }
+
+  /** Makes a fault happen. Where several match, the one injected last. */
+  inject(fault: FaultName, when: When = {}): Injection {
+    const rule = new Rule(fault, when);
+    this.#rules.unshift(rule);
+    return rule;
+  }
+
+  /** From now on everything passes again. */
+  clear(): void {
+    this.#rules.length = 0;
+  }
+
+  /** How many requests came so far, of one method and path or of all. */
+  count(method?: string, path = /^/): number {
+    return this.requests.filter((one) => (method ?? one.method) === one.method && path.test(one.path)).length;
+  }
+
+  /** Refuses connections and cuts those there are, as a service that went away. */
+  async down(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /** Is back at the same address. */
+  up(): Promise<void> {
+    return listen(this.#server, this.#port);
+  }
+
+  async stop(): Promise<void> {
+    for (const server of [this.#server, this.#elsewhere]) {
+      if (!server.listening) continue;
+      server.close();
+      server.closeAllConnections();
+    }
+    await Promise.resolve();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
+    const method = request.method ?? 'GET';
+    const url = new URL(request.url ?? '/', 'http://any');
+    const path = url.pathname.replace(PREFIX, '');
+    const fault = this.#rules.find((rule) => rule.takes(method, path))?.fault;
+    this.requests.push({ method, path, fault });
+    const body = await text(request);
+    const pass = () => this.#pass(request, path + url.search, body);
+    if (fault === undefined) {
+      const reply = await pass();
+      response.writeHead(reply.status, { 'content-type': reply.contentType });
+      response.end(reply.body === '' ? undefined : reply.body);
+      return;
+    }
+    const exchange: Exchange = {
+      request,
+      response,
+      elsewhere: `http://127.0.0.1:${portOf(this.#elsewhere)}`,
+      pass,
+      onGone: (stop) => request.socket.once('close', stop),
+      cutAtNextRequest: () => this.#doomed.add(request.socket),
+    };
+    await FAULTS[fault](exchange);
+  }
+
+  async #pass(request: IncomingMessage, path: string, body: string): Promise<Passed> {
+    const { upstream } = this.#options;
+    const method = request.method ?? 'GET';
+    if (typeof upstream !== 'string') {
+      const { status = 200, json } = upstream({ method, path, body });
+      return {
+        status,
+        contentType: 'application/json',
+        body: json === undefined ? '' : JSON.stringify(json),
+      };
+    }
+    const { authorization = '', accept = '*/*' } = request.headers;
+    const type = request.headers['content-type'];
+    const reply = await fetch(`${upstream}${path}`, {
+      method,
+      headers: { authorization, accept, ...(type === undefined ? {} : { 'content-type': type }) },
+      redirect: 'manual',
+      ...(body === '' ? {} : { body }),
+    });
+    const contentType = reply.headers.get('content-type') ?? 'application/json';
+    return { status: reply.status, contentType, body: await reply.text() };
+  }
+}

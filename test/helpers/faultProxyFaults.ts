@@ -1,0 +1,164 @@
+/**
+ * What can happen to one request on its way, by name. Each fault acts on a real connection; the ones that "come after"
+ * pass the request on first, so that the change is made and only its answer is lost.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+export interface Passed {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** One request that a fault was chosen for. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** An origin that is not the service's. */
+  readonly elsewhere: string;
+  /** Lets the service do the work; its answer goes no further than here. */
+  readonly pass: () => Promise<Passed>;
+  /** Called when the client has gone. */
+  readonly onGone: (stop: () => void) => void;
+  /** Cuts the connection when the next request comes over it. */
+  readonly cutAtNextRequest: () => void;
+}
+
+type Fault = (exchange: Exchange) => void | Promise<void>;
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const HTML_TYPE = { 'content-type': 'text/html; charset=utf-8' };
+
+const answer =
+  (status: number, headers: Readonly<Record<string, string>>, body = ''): Fault =>
+  ({ response }) =>
+    void response.writeHead(status, headers).end(body);
+
+const refuse = (status: number, message: string, headers = {}): Fault =>
+  answer(status, { ...JSON_TYPE, ...headers }, JSON.stringify({ code: '', message, request_id: 'fault' }));
+
+const page = (title: string) =>
+  `<!DOCTYPE html><html><head><title>${title}</title></head><body></body></html>`;
+
+const reset: Fault = ({ request }) => void request.socket.resetAndDestroy();
+
+const after =
+  (fault: Fault): Fault =>
+  async (exchange) => {
+    await exchange.pass();
+    await fault(exchange);
+  };
+
+const redirect =
+  (status: number): Fault =>
+  ({ request, response, elsewhere }) =>
+    void response.writeHead(status, { location: `${elsewhere}${request.url ?? '/'}` }).end();
+
+/** Changes what the service answered. */
+const rewrite =
+  (change: (body: string) => string): Fault =>
+  async ({ pass, response }) => {
+    const { status, contentType, body } = await pass();
+    response.writeHead(status, { 'content-type': contentType }).end(change(body));
+  };
+
+const resetAfterHalf: Fault = async ({ pass, request, response }) => {
+  const { status, contentType, body } = await pass();
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+  response.write(body.slice(0, Math.floor(body.length / 2)), () => request.socket.resetAndDestroy());
+};
+
+/** Sends the same piece for as long as it is read, or until `bytes` are sent. */
+const flood =
+  (piece: string | Buffer, bytes = Number.POSITIVE_INFINITY): Fault =>
+  ({ response }) => {
+    response.writeHead(200, JSON_TYPE);
+    let sent = 0;
+    const send = () => {
+      while (sent < bytes && !response.destroyed) {
+        sent += piece.length;
+        if (!response.write(piece)) return;
+      }
+      response.end();
+    };
+    response.on('drain', send);
+    send();
+  };
+
+const drip: Fault = ({ response, onGone }) => {
+  response.writeHead(200, JSON_TYPE);
+  const timer = setInterval(() => response.write(' '), 20);
+  onGone(() => clearInterval(timer));
+};
+
+const raw =
+  (text: string): Fault =>
+  ({ request }) =>
+    void request.socket.end(text);
+
+const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+
+/** Replaces the middle record of the first list in a reply by what is no record. */
+function spoilOne(body: string): string {
+  const reply: unknown = JSON.parse(body);
+  const lists = Array.isArray(reply) ? [reply] : Object.values(reply ?? {});
+  const list: unknown = lists.find((value) => Array.isArray(value));
+  if (Array.isArray(list)) list[Math.floor(list.length / 2)] = { id: ['no id'], name: 7 };
+  return JSON.stringify(reply);
+}
+
+const bomb = () => gzipSync(Buffer.alloc(96 * 1024 * 1024, ' '), { level: 9 });
+
+/** Every fault by name. What comes before HTTP is in `faultProxyAddresses.ts`. */
+export const FAULTS = {
+  resetBeforeHeaders: reset,
+  closedBeforeHeaders: ({ request }) => void request.socket.destroy(),
+  resetMidBody: resetAfterHalf,
+  truncatedJson: rewrite((body) => body.slice(0, Math.floor(body.length / 2))),
+  noAnswer: () => undefined,
+  slowDrip: drip,
+  captivePortal: answer(200, HTML_TYPE, page('Welcome to the airport')),
+  proxyLogin: answer(407, { ...HTML_TYPE, 'proxy-authenticate': 'Basic realm="proxy"' }, page('Proxy')),
+  proxyErrorPage: answer(502, HTML_TYPE, page('Bad gateway')),
+  forbiddenPage: answer(403, HTML_TYPE, page('Blocked by policy')),
+  tooMany: refuse(429, 'too many requests'),
+  tooManyForSeconds: refuse(429, 'too many requests', { 'retry-after': '1' }),
+  tooManyUntilDate: (exchange) =>
+    refuse(429, 'too many requests', { 'retry-after': secondsFromNow(1) })(exchange),
+  tooManyForAnHour: refuse(429, 'too many requests', { 'retry-after': '3600' }),
+  locked: refuse(423, 'project already has running operations'),
+  unavailable: refuse(503, 'service unavailable'),
+  internalError: refuse(500, 'internal error'),
+  requestTimeout: refuse(408, 'request timeout'),
+  badGatewayAfter: after(answer(502, HTML_TYPE, page('Bad gateway'))),
+  gatewayTimeoutAfter: after(answer(504, HTML_TYPE, page('Gateway timeout'))),
+  resetAfter: after(reset),
+  noAnswerAfter: after(() => undefined),
+  redirect301: redirect(301),
+  redirect302: redirect(302),
+  redirect307: redirect(307),
+  noContent: answer(204, {}),
+  emptyBody: answer(200, { ...JSON_TYPE, 'content-length': '0' }),
+  wrongShape: answer(200, JSON_TYPE, '{"unexpected":["shape"]}'),
+  nullBody: answer(200, JSON_TYPE, 'null'),
+  oneBadRecord: rewrite(spoilOne),
+  byteOrderMark: rewrite((body) => `\uFEFF${body}`),
+  hugeBody: flood(Buffer.alloc(256 * 1024, ' '), 64 * 1024 * 1024),
+  endlessBody: flood('[1],'.repeat(16_384)),
+  hugeLength: ({ response }) =>
+    void response.writeHead(200, { ...JSON_TYPE, 'content-length': '99999999999' }).write('['),
+  gzipBomb: ({ response }) =>
+    void response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bomb()),
+  headerFlood: raw(`HTTP/1.1 200 OK\r\n${'x-flood: 0123456789abcdef\r\n'.repeat(20_000)}\r\n`),
+  noHttp: raw('220 mail.example ESMTP\r\n'),
+  oddStatus: raw('HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}'),
+  echoedKey: ({ request, response }) =>
+    refuse(400, `bad request: ${request.headers.authorization}`)({ request, response } as Exchange),
+  keepAliveRace: async (exchange) => {
+    exchange.cutAtNextRequest();
+    await rewrite((body) => body)(exchange);
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof FAULTS;
