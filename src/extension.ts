@@ -57,6 +57,7 @@ export function activate(context: ExtensionContext): void {
     new BackgroundRefresh({
       inventory,
       shown: () => computesTree.expandedProjects,
+      followed: () => tracker.projects,
       interval: () => config.refreshInterval,
       onError: (error) => log.error('Refreshing in the background', error),
     }),

@@ -42,6 +42,11 @@ export class Poller implements Disposable {
     else this.#schedule(0);
   }
 
+  /** The interval has changed: the pause begins anew. A run under way asks at its end; after a failure its pause stays. */
+  waitAnew(): void {
+    if (!this.#running && this.#failures === 0) this.#schedule(this.#options.interval());
+  }
+
   /** Final: a run under way may end, nothing follows it. */
   dispose(): void {
     this.#stopped = true;

@@ -1,17 +1,21 @@
 /**
- * Keeps what is on screen fresh: asks for the computes of the shown projects every so often, and for the projects
- * themselves, which change seldom, every few times. Only while somebody looks.
+ * Keeps what is on screen fresh, only while somebody looks. Every so often it asks for the computes of the shown
+ * projects, and every few times for the projects themselves, which change seldom. A project in which something is
+ * under way, whoever set it going, is asked after quickly until it has settled.
  */
 import { retryAfterOf } from '../api/errors.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Poller } from '../base/poller.ts';
-import type { Inventory } from './inventory.ts';
+import { isSettled } from './computeStatus.ts';
+import type { Inventory, InventoryChange } from './inventory.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
   /** Projects whose computes are on screen. */
   readonly shown: () => Iterable<string>;
+  /** Projects somebody else asks after already. */
+  readonly followed: () => ReadonlySet<string>;
   /** Milliseconds; 0 is never. */
   readonly interval: () => number;
   readonly onError: (error: unknown) => void;
@@ -22,10 +26,18 @@ export interface BackgroundRefreshOptions {
 /** The list of projects is asked for at every fifth refresh. */
 const PROJECTS_EVERY = 5;
 const LONGEST_WAIT = 10 * 60_000;
+const QUICK_INTERVAL = 2000;
+/** What has not settled by then is left to the ordinary refresh. Milliseconds. */
+const QUICK_FOR = 2 * 60_000;
 
 export class BackgroundRefresh implements Disposable {
   readonly #options: BackgroundRefreshOptions;
   readonly #clock: Clock;
+  readonly #listening: Disposable;
+  /** Projects in which something is under way, and since when that is known. */
+  readonly #unsettled = new Map<string, number>();
+  /** Projects to be watched, and until when. */
+  readonly #watched = new Map<string, number>();
   #poller: Poller | undefined;
   #last: number;
   #times = 0;
@@ -34,37 +46,76 @@ export class BackgroundRefresh implements Disposable {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#last = this.#clock.now();
+    this.#listening = options.inventory.onDidChange((changes) => this.#notice(changes));
   }
 
   /** Begins or ends: `wanted` while the view is visible and the window focused. What was missed is made up for at once. */
   setWanted(wanted: boolean): void {
-    const interval = this.#options.interval();
-    if (!wanted || interval <= 0) {
-      this.#poller?.dispose();
-      this.#poller = undefined;
-      return;
-    }
-    const { onError, random = Math.random } = this.#options;
-    this.#poller ??= new Poller(
-      {
-        poll: () => this.#refresh(),
-        interval: () => this.#options.interval(),
-        longestWait: LONGEST_WAIT,
-        retryAfter: retryAfterOf,
-        onError,
-        clock: this.#clock,
-        random,
-      },
-      Math.max(0, this.#last + interval - this.#clock.now()),
-    );
+    const isWanted = wanted && this.#options.interval() > 0;
+    if (!isWanted) this.#poller?.dispose();
+    if (!isWanted) this.#poller = undefined;
+    else this.#poller ??= this.#start();
+  }
+
+  /** Something is about to happen in a project (a client connects, say): asks after it quickly for a while. */
+  watch(projectId: string): void {
+    this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
+    this.#poller?.waitAnew();
   }
 
   dispose(): void {
+    this.#listening.dispose();
     this.#poller?.dispose();
   }
 
+  #start(): Poller {
+    const { onError, random = Math.random } = this.#options;
+    const options = {
+      poll: () => this.#refresh(),
+      interval: () => this.#wait(),
+      longestWait: LONGEST_WAIT,
+      retryAfter: retryAfterOf,
+      onError,
+      clock: this.#clock,
+      random,
+    };
+    return new Poller(options, this.#wait());
+  }
+
+  #wait(): number {
+    const ordinary = Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
+    return this.#quickProjects().length > 0 ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
+  }
+
+  #quickProjects(): string[] {
+    const now = this.#clock.now();
+    const followed = this.#options.followed();
+    const isQuick = (id: string) =>
+      !followed.has(id) &&
+      (now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR ||
+        now < (this.#watched.get(id) ?? -Infinity));
+    return [...this.#options.shown()].filter(isQuick);
+  }
+
+  #notice(changes: readonly InventoryChange[]): void {
+    const projects = new Set<string>();
+    for (const change of changes) {
+      if (change.kind === 'all') [this.#unsettled, this.#watched].forEach((map) => map.clear());
+      else if (change.kind !== 'projects') projects.add(change.projectId);
+    }
+    const known = this.#unsettled.size;
+    for (const id of projects) {
+      const computes = this.#options.inventory.computesOf(id)?.computes.values() ?? [];
+      if ([...computes].every(isSettled)) this.#unsettled.delete(id);
+      else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
+    }
+    if (this.#unsettled.size > known) this.#poller?.waitAnew();
+  }
+
   async #refresh(): Promise<void> {
-    const { inventory, shown } = this.#options;
+    const { inventory, shown, interval } = this.#options;
+    if (this.#clock.now() < this.#last + interval())
+      return await inventory.refreshComputesOf(this.#quickProjects());
     this.#last = this.#clock.now();
     this.#times += 1;
     const isProjectsTurn = this.#times % PROJECTS_EVERY === 0 || inventory.projects?.failure !== undefined;

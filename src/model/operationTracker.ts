@@ -73,6 +73,11 @@ export class OperationTracker implements Disposable {
     return this.#all.filter((change) => change.account === account);
   }
 
+  /** Projects asked after because of what is pending in them. */
+  get projects(): ReadonlySet<string> {
+    return new Set(this.pending.map((change) => change.projectId));
+  }
+
   /** Follows the operations a call answered with. Returns false when there is nothing to wait for. */
   follow(
     verb: ChangeVerb,
