@@ -13,7 +13,7 @@ export default class ResultReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const file = process.env.RESULTS_FILE;
-    if (file === undefined) return;
+    if (file === undefined || file === '') return;
     runner.once('end', () => {
       const { passes, failures, pending } = this.stats;
       const results: Results = { passed: passes, failed: failures, skipped: pending };

@@ -48,19 +48,25 @@ function suspension({ record: compute }: StoredCompute, sequence: number, now: n
   return [suspended, { set: 'operation', value: newOperation(start) }];
 }
 
-/** Makes every compute answer at its address. One that cannot is told of, and does not keep the others from it. */
+/** Addresses opened at once. */
+const AT_ONCE = 32;
+
+/**
+ * Makes every compute answer at its address; one with an operation under way is left to that operation. One that
+ * cannot is told of, and does not keep the others from it.
+ */
 export async function attachAll(
   account: Account,
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
-  for (const { record, address } of account.computes()) {
-    const project = account.projects.get(record.project_id)?.record;
-    // Deleted since, or changed: then its operation attaches it.
-    const current = account.compute(record.id)?.record;
-    if (project === undefined || current === undefined) continue;
-    await engine
-      .attach(specOf(current, address, project))
-      .catch((error: unknown) => onFailure(record.id, error));
+  const waiting = [...account.projects.values()].flatMap((project) => {
+    const quiet = [...project.computes.values()].filter((compute) => !isUnderWay(project, compute));
+    return quiet.map(({ record, address }) => specOf(record, address, project.record));
+  });
+  for (let spec = waiting.splice(0, AT_ONCE); spec.length > 0; spec = waiting.splice(0, AT_ONCE)) {
+    await Promise.all(
+      spec.map((each) => engine.attach(each).catch((error: unknown) => onFailure(each.id, error))),
+    );
   }
 }

@@ -30,7 +30,7 @@ export interface Service {
 }
 
 /** How long to wait for the computes' addresses: a long recovery must not keep the service from answering. */
-const ATTACHING_TIME = 150;
+const ATTACHING_TIME = 100;
 
 /** @throws {StartFailure} */
 export async function startService(parts: ServiceParts): Promise<Service> {

@@ -15,7 +15,7 @@ const timer = setTimeout(() => finished.reject(new Error('The suites did not end
 try {
   const opened = await openWorkbench(browser, {
     suite: path.join(projectRoot, 'dist', 'test', 'index.js'),
-    env: process.env.RESULTS_FILE === undefined ? {} : { RESULTS_FILE: process.env.RESULTS_FILE },
+    env: { RESULTS_FILE: process.env.RESULTS_FILE ?? '' },
     async prepare(page) {
       await page.exposeFunction('codeAutomationExit', finished.resolve);
       await page.exposeFunction('codeAutomationLog', (_level: string, [text]: unknown[]) => {

@@ -5,11 +5,13 @@ import { limitTo } from '../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../computeEngine.ts';
 import { makePrivateFolder } from './account.ts';
 import { branchLogin } from './logins.ts';
+import type { Postmaster } from './postmaster.ts';
 import { makeFromTemplate, type TemplateOptions } from './template.ts';
 
 export class BranchData {
   readonly #options: TemplateOptions;
   readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
+  readonly #servers = new Map<string, Postmaster>();
   /** One template is made at a time; the branches that follow find it there. */
   readonly #making = limitTo(1);
 
@@ -25,6 +27,19 @@ export class BranchData {
     const turn = this.#turns.get(branchId) ?? limitTo(1);
     this.#turns.set(branchId, turn);
     return turn(work);
+  }
+
+  /** The primary's server on this branch's data. What it says holds for as long as the turn it is asked in. */
+  server(branchId: string): Postmaster | undefined {
+    return this.#servers.get(branchId);
+  }
+
+  /** Notes the server that was started on this branch's data, in the turn that started it. */
+  serve(branchId: string, server: Postmaster): void {
+    this.#servers.set(branchId, server);
+    void server.ended.then(() => {
+      if (this.#servers.get(branchId) === server) this.#servers.delete(branchId);
+    });
   }
 
   folder(branchId: string): string {

@@ -11,10 +11,14 @@ import type { Postmaster } from './postmaster.ts';
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
-  /** Starts a server for the compute as it is described. @throws {EngineError} */
-  readonly launch: (compute: ComputeSpec, onLine: (line: string) => void) => Promise<Postmaster>;
-  /** Ends a server without disturbing others that use the same data. */
-  readonly end: (compute: ComputeSpec, server: Postmaster) => Promise<void>;
+  /** The kind of server behind it; `restart` is for the server to ask for. */
+  readonly role: (restart: (reason: string) => void) => ServerRole;
+}
+
+export interface ServerRole {
+  /** @throws {EngineError} with Postgres's own reason */
+  start(compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster>;
+  stop(compute: ComputeSpec, server: Postmaster): Promise<void>;
 }
 
 /** How long a client waits for a compute to be reachable. Milliseconds. */
@@ -23,6 +27,7 @@ const REACH_PAUSE = 20;
 
 export class Compute {
   readonly #options: ComputeOptions;
+  readonly #role: ServerRole;
   readonly #turn = limitTo(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
@@ -32,6 +37,7 @@ export class Compute {
   constructor(spec: ComputeSpec, options: ComputeOptions) {
     this.#spec = spec;
     this.#options = options;
+    this.#role = options.role((reason) => void this.#restart(reason));
   }
 
   get spec(): ComputeSpec {
@@ -92,23 +98,39 @@ export class Compute {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const server = await this.#options.launch(this.#spec, (line) =>
-      this.#options.log(`${this.#spec.id}: ${line}`),
-    );
+    const server = await this.#role.start(this.#spec, (line) => this.#log(line));
     this.#server = server;
     void server.ended.then((how) => this.#ended(server, how));
   }
 
   async #stop(): Promise<void> {
     if (this.#server === undefined) return;
-    await this.#options.end(this.#spec, this.#server);
+    await this.#role.stop(this.#spec, this.#server);
     this.#server = undefined;
+  }
+
+  /** A restart that the server itself needs. Clients who arrive meanwhile wait. */
+  async #restart(reason: string): Promise<void> {
+    return this.#turn(async () => {
+      if (this.#server === undefined) return;
+      this.#log(`Restarting: ${reason}`);
+      await this.#stop();
+      try {
+        await this.#start();
+      } catch (error) {
+        this.#options.events().crashed(this.#spec.id, String(error));
+      }
+    });
+  }
+
+  #log(line: string): void {
+    this.#options.log(`${this.#spec.id}: ${line}`);
   }
 
   #ended(server: Postmaster, how: string): void {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
-    this.#options.log(`${this.#spec.id}: Postgres ${how}`);
+    this.#log(`Postgres ${how}`);
     this.#options.events().crashed(this.#spec.id, `Postgres ${how}`);
   }
 

@@ -1,4 +1,5 @@
 /** The engine that runs a real Postgres behind every compute. */
+import { rmSync } from 'node:fs';
 import type {
   BranchLogin,
   ComputeAddress,
@@ -10,12 +11,17 @@ import { EngineError } from '../computeEngine.ts';
 import { serverAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { BranchData } from './branchData.ts';
-import { Compute } from './compute.ts';
+import { Compute, type ServerRole } from './compute.ts';
+import { hasDatabase } from './databases.ts';
 import { freePorts } from './freePorts.ts';
 import { serviceLogins } from './logins.ts';
 import { endOrphans } from './orphans.ts';
-import { checkSettings, startPrimary, type ServerTools } from './servers.ts';
+import type { Postmaster } from './postmaster.ts';
+import { Primary } from './primary.ts';
+import { ReadReplica } from './readReplica.ts';
+import { checkSettings, type ServerTools } from './servers.ts';
 import { openStorage } from './storage.ts';
+import { WithoutPostgres } from './withoutPostgres.ts';
 
 export interface PostgresEngineOptions {
   /** Folder of the service's state; the engine keeps to a folder of its own in it. */
@@ -28,7 +34,7 @@ export interface PostgresEngineOptions {
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = findBinaries(options.postgresPath);
-  if (typeof binaries === 'string') throw new EngineError(binaries);
+  if (typeof binaries === 'string') return new WithoutPostgres(binaries);
   const storage = openStorage(options.dataDir, serverAccount());
   const logins = serviceLogins(storage.root);
   return new PostgresEngine(
@@ -60,9 +66,7 @@ class PostgresEngine implements ComputeEngine {
       spec.address.port,
       spec.address.poolerPort,
     ]);
-    const [port, poolerPort] = await freePorts(2, new Set(taken));
-    if (port === undefined || poolerPort === undefined) throw new EngineError('No free port on 127.0.0.1');
-    return { port, poolerPort };
+    return freePorts(new Set(taken));
   }
 
   async attach(spec: ComputeSpec): Promise<void> {
@@ -85,11 +89,19 @@ class PostgresEngine implements ComputeEngine {
   async remove(computeId: string): Promise<void> {
     await this.#computes.get(computeId)?.close();
     this.#computes.delete(computeId);
+    rmSync(this.#tools.storage.replica(computeId), { recursive: true, force: true });
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
     const login = this.#tools.branches.login(branchId);
-    return role === login.role ? { ...login, database } : undefined;
+    if (role !== login.role) return undefined;
+    const exists = await hasDatabase(
+      this.#tools,
+      branchId,
+      () => this.#primaryOf(branchId)?.server,
+      database,
+    );
+    return exists ? { ...login, database } : undefined;
   }
 
   async close(): Promise<void> {
@@ -104,12 +116,31 @@ class PostgresEngine implements ComputeEngine {
     const compute = new Compute(spec, {
       events: () => this.#opened(),
       log: this.#log,
-      launch: async (wanted, onLine) => startPrimary(this.#tools, wanted, onLine),
-      end: async (current, server) =>
-        this.#tools.branches.inTurn(current.branchId, async () => server.stop()),
+      role: (restart) => this.#role(spec.type, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
+  }
+
+  #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {
+    const tools = this.#tools;
+    if (type === 'read_write')
+      return new Primary({ tools, replicasOf: (branchId) => this.#replicasOf(branchId) });
+    return new ReadReplica({
+      tools,
+      primaryOf: (branchId) => this.#onBranch(branchId, 'read_write')[0]?.spec,
+      restart,
+    });
+  }
+
+  #replicasOf(branchId: string): Postmaster[] {
+    return this.#onBranch(branchId, 'read_only').flatMap(({ server }) => (server ? [server] : []));
+  }
+
+  #onBranch(branchId: string, type: ComputeSpec['type']): Compute[] {
+    return [...this.#computes.values()].filter(
+      ({ spec }) => spec.branchId === branchId && spec.type === type,
+    );
   }
 
   #opened(): EngineEvents {

@@ -68,23 +68,6 @@ export async function launch(tools: ServerTools, start: Launch): Promise<Postmas
   }
 }
 
-/** Starts the primary of a branch. @throws {EngineError} */
-export async function startPrimary(
-  tools: ServerTools,
-  compute: ComputeSpec,
-  onLine: (line: string) => void,
-): Promise<Postmaster> {
-  return tools.branches.inTurn(compute.branchId, async () => {
-    const dataDir = await tools.branches.ensure(compute.branchId);
-    return launch(tools, {
-      compute,
-      dataDir,
-      address: primaryAddress(tools.storage, compute.branchId),
-      onLine,
-    });
-  });
-}
-
 /**
  * Has Postgres itself read a compute's settings, without starting a server.
  * @throws {EngineError} with Postgres's own message for the first it refuses

@@ -8,7 +8,6 @@ import ResultReporter from '../../resultReporter.ts';
 
 /** Runs every `*.test.ts` beside this file. @throws when a test failed or a file could not be loaded */
 export async function run(): Promise<void> {
-  process.setSourceMapsEnabled(true);
   // Marked, because it comes out in the middle of what VS Code itself logs.
   const report = (...parts: unknown[]): void => console.log(`[suites] ${format(...parts)}`);
   Mocha.reporters.Base.consoleLog = report;

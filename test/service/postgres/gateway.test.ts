@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
-import pg from 'pg';
+import { query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-
-async function query(uri: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: uri });
-  await client.connect();
-  try {
-    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows.flat();
-  } finally {
-    await client.end();
-  }
-}
 
 describe('gateway', function () {
   this.timeout(30_000);
