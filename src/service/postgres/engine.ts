@@ -95,12 +95,7 @@ class PostgresEngine implements ComputeEngine {
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
     const login = this.#tools.branches.login(branchId);
     if (role !== login.role) return undefined;
-    const exists = await hasDatabase(
-      this.#tools,
-      branchId,
-      () => this.#primaryOf(branchId)?.server,
-      database,
-    );
+    const exists = await hasDatabase(this.#tools, branchId, database);
     return exists ? { ...login, database } : undefined;
   }
 

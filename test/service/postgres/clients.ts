@@ -1,0 +1,30 @@
+/** Stock clients of the tests: the node-postgres driver, and a wait for what takes a moment. */
+import assert from 'node:assert/strict';
+import pg from 'pg';
+
+/** An open connection. It does not throw when the server ends it: tests look at what they asked instead. */
+export async function connectTo(uri: string, options: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: uri, ...options });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Connects, runs one statement and closes. @returns all values of all rows */
+export async function query(uri: string, sql: string): Promise<unknown[]> {
+  const client = await connectTo(uri);
+  try {
+    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+/** Waits until a condition holds, and fails when it does not within the limit. */
+export async function eventually(condition: () => boolean | Promise<boolean>, limit = 10_000): Promise<void> {
+  for (const until = Date.now() + limit; Date.now() < until;) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`did not come about within ${limit} ms: ${condition.toString()}`);
+}
