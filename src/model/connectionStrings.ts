@@ -25,7 +25,10 @@ export interface ConnectionStringParts {
 
 /** `postgresql://…`, every part percent-encoded. Anything but this machine is reached over TLS alone. */
 export function connectionString({ host, role, database, password }: ConnectionStringParts): string {
-  const login = [role, ...(password === undefined ? [] : [password])].map(encodeURIComponent).join(':');
+  const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
   const tls = isLoopback(nameOf(host)) ? '' : '?sslmode=require';
-  return `postgresql://${login}@${host}/${encodeURIComponent(database)}${tls}`;
+  return `postgresql://${login}@${host}/${encode(database)}${tls}`;
 }
+
+/** Half a surrogate pair, which no encoding has, becomes the replacement character. */
+const encode = (text: string): string => encodeURIComponent(text.toWellFormed());

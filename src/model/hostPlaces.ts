@@ -1,0 +1,84 @@
+/**
+ * Where in a line of text the host of a database is being typed: inside a connection string, or as the value of a
+ * variable that by its name holds one. Told by pattern, so that every language and file format is served alike.
+ */
+
+/** `host`: a host fits here. `uri`: the whole connection string does. Columns are UTF-16 units, as in an editor. */
+export interface HostPlace {
+  readonly kind: 'host' | 'uri';
+  /** What is typed already: from `start` to the cursor. */
+  readonly typed: string;
+  readonly start: number;
+  /** Where the host that is being changed ends; the cursor, or behind it. */
+  readonly end: number;
+}
+
+/** Longer lines are looked at around the cursor only: nobody types into them, and a keystroke must stay cheap. */
+const LOOK_BACK = 1_000;
+const LONGEST_HOST = 260;
+
+const TYPED = [/[A-Za-z0-9][A-Za-z0-9.-]*:\d{0,5}$/, /(?:[A-Za-z0-9][A-Za-z0-9.-]*)?$/];
+const REST = /^[A-Za-z0-9.-]*(?::\d{1,5})?/;
+
+/** @returns undefined where no host is wanted */
+export function hostPlace(line: string, column: number): HostPlace | undefined {
+  const before = line.slice(Math.max(0, column - LOOK_BACK), column);
+  const after = line.slice(column, column + LOOK_BACK);
+  for (const pattern of TYPED) {
+    const typed = pattern.exec(before.slice(-LONGEST_HOST))?.[0];
+    if (typed === undefined) continue;
+    const kind = wantedAfter(before.slice(0, before.length - typed.length), after);
+    if (kind === undefined) continue;
+    const rest = REST.exec(after)?.[0] ?? '';
+    return { kind, typed, start: column - typed.length, end: column + rest.length };
+  }
+  return undefined;
+}
+
+function wantedAfter(lead: string, after: string): HostPlace['kind'] | undefined {
+  if (URI_AUTHORITY.test(lead)) return 'host';
+  if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
+  for (const pattern of VARIABLES) {
+    const name = pattern.exec(lead)?.[1];
+    if (name !== undefined) return heldBy(name);
+  }
+  return undefined;
+}
+
+/** `postgresql://`, login, and the hosts before this one. */
+const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
+
+/** `host=` of a keyword/value string or of a call, told from any other host by what stands beside it. */
+const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
+const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
+
+const VARIABLES = [
+  // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '
+  /([A-Za-z_]\w*)["'`]?[\])]?\s*(?:=>|:-|:=|={1,3}|:|\?\?=?|\|\|=?)\s*["'`]?$/,
+  // Setenv("PGHOST", "
+  /([A-Za-z_]\w*)["'`]\s*,\s*["'`]$/,
+  // ENV PGHOST  set -x PGHOST
+  /(?:\bENV|\bset\s+-\w+|\bsetenv)\s+([A-Za-z_]\w*)\s+["'`]?$/,
+];
+
+const HOST_WORDS = new Set(['HOST', 'HOSTNAME', 'SERVER', 'ENDPOINT']);
+const URI_WORDS = new Set(['URL', 'URI', 'DSN', 'CONNECTION', 'CONN']);
+const DATABASE_WORDS = new Set(['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB']);
+const OTHER_WORDS =
+  /^(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
+
+/** What a variable of this name holds: `PGHOST` and `databaseHost` a host, `SHADOW_DATABASE_URL` a connection string. */
+function heldBy(name: string): HostPlace['kind'] | undefined {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+    .split('_')
+    .filter(Boolean);
+  if (words.includes('PGHOST')) return 'host';
+  if (!words.some((word) => DATABASE_WORDS.has(word))) return undefined;
+  if (words.some((word) => URI_WORDS.has(word))) return 'uri';
+  if (words.some((word) => HOST_WORDS.has(word))) return 'host';
+  const isOther = OTHER_WORDS.test(words.at(-1) ?? '');
+  // Whatever else a container image or a host of applications calls its own.
+  return name.startsWith('POSTGRES_') && !isOther ? 'host' : undefined;
+}
