@@ -6,11 +6,15 @@ import { limitTo } from '../../base/limit.ts';
 import { isEqual } from '../../base/equal.ts';
 import { EngineError, type ComputeSpec, type EngineEvents } from '../computeEngine.ts';
 import { Gateway, type ServerSocket } from './gateway.ts';
+import type { Pooler } from './pooler.ts';
 import type { Postmaster } from './postmaster.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
+  readonly hasPooler: boolean;
+  /** Starts the pooler of a compute. @throws {EngineError} also when there is none to be had */
+  readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
   /** The kind of server behind it; `restart` is for the server to ask for. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
@@ -24,6 +28,8 @@ export interface ServerRole {
 /** How long a client waits for a compute to be reachable. Milliseconds. */
 const REACH_LIMIT = 60_000;
 const REACH_PAUSE = 20;
+/** Before a pooler that died by itself is started again. Milliseconds. */
+const POOLER_PAUSE = 1000;
 
 export class Compute {
   readonly #options: ComputeOptions;
@@ -32,6 +38,8 @@ export class Compute {
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
   #server: Postmaster | undefined;
+  #pooler: Pooler | undefined;
+  #poolerSize: number | undefined;
   #waking: Promise<void> | undefined;
 
   constructor(spec: ComputeSpec, options: ComputeOptions) {
@@ -57,6 +65,8 @@ export class Compute {
         running: () => this.server?.socket,
         activity: (open) => this.#options.events().activity(spec.id, open),
       });
+      // A PgBouncer that is no longer installed must not keep the compute itself from being reached.
+      if (this.#options.hasPooler) await this.#matchPooler();
     });
   }
 
@@ -76,21 +86,34 @@ export class Compute {
     return this.#turn(async () => {
       const before = this.#spec;
       const restarts = this.server !== undefined && needsRestart(before, after);
-      if (restarts) await this.#stop();
-      this.#spec = after;
-      if (!restarts || after.disabled) return;
       try {
-        await this.#start();
+        if (restarts) await this.#stop();
+        this.#spec = after;
+        await this.#matchPooler();
+        if (restarts && !after.disabled) await this.#start();
       } catch (error) {
         this.#spec = before;
-        await this.#start();
+        await this.#goBack(restarts);
         throw error;
       }
     });
   }
 
+  async #goBack(restarts: boolean): Promise<void> {
+    try {
+      await this.#matchPooler();
+      if (restarts) await this.#start();
+    } catch (error) {
+      // The change's own error is the one to report; the next client starts the compute again.
+      this.#log(`Not as before: ${String(error)}`);
+    }
+  }
+
   async close(): Promise<void> {
-    await this.suspend();
+    await this.#turn(async () => {
+      await this.#stopPooler();
+      await this.#stop();
+    });
     await this.#gateway?.close();
     this.#gateway = undefined;
   }
@@ -125,6 +148,32 @@ export class Compute {
 
   #log(line: string): void {
     this.#options.log(`${this.#spec.id}: ${line}`);
+  }
+
+  /** Runs the pooler as the compute is now described: not at all, or with the pool size its size gives. */
+  async #matchPooler(): Promise<void> {
+    const { poolerEnabled, disabled, minCu } = this.#spec;
+    const wanted = poolerEnabled && !disabled;
+    if (this.#pooler && (!wanted || this.#poolerSize !== minCu)) await this.#stopPooler();
+    if (!wanted || this.#pooler) return;
+    const pooler = await this.#options.startPooler(this.#spec, (line) => this.#log(line));
+    this.#pooler = pooler;
+    this.#poolerSize = minCu;
+    void pooler.ended.then(() => this.#poolerEnded(pooler));
+  }
+
+  async #stopPooler(): Promise<void> {
+    await this.#pooler?.stop();
+    this.#pooler = undefined;
+  }
+
+  #poolerEnded(pooler: Pooler): void {
+    if (this.#pooler !== pooler || pooler.isStopping) return;
+    this.#pooler = undefined;
+    this.#log('PgBouncer ended by itself; starting it again');
+    setTimeout(() => {
+      this.#turn(async () => this.#matchPooler()).catch((error: unknown) => this.#log(String(error)));
+    }, POOLER_PAUSE).unref();
   }
 
   #ended(server: Postmaster, how: string): void {

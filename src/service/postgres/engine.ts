@@ -16,6 +16,7 @@ import { hasDatabase } from './databases.ts';
 import { freePorts } from './freePorts.ts';
 import { serviceLogins } from './logins.ts';
 import { endOrphans } from './orphans.ts';
+import { findPooler, Pooler } from './pooler.ts';
 import type { Postmaster } from './postmaster.ts';
 import { Primary } from './primary.ts';
 import { ReadReplica } from './readReplica.ts';
@@ -44,7 +45,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
 }
 
 class PostgresEngine implements ComputeEngine {
-  readonly pooler = { available: false, reason: 'PgBouncer is not installed' } as const;
+  readonly pooler: ComputeEngine['pooler'];
+  readonly #poolerProgram = findPooler();
   readonly #tools: ServerTools;
   readonly #log: (line: string) => void;
   readonly #computes = new Map<string, Compute>();
@@ -53,6 +55,10 @@ class PostgresEngine implements ComputeEngine {
   constructor(tools: ServerTools, log: (line: string) => void) {
     this.#tools = tools;
     this.#log = log;
+    this.pooler =
+      'reason' in this.#poolerProgram
+        ? { available: false, reason: this.#poolerProgram.reason }
+        : { available: true };
   }
 
   async open(events: EngineEvents): Promise<void> {
@@ -111,10 +117,17 @@ class PostgresEngine implements ComputeEngine {
     const compute = new Compute(spec, {
       events: () => this.#opened(),
       log: this.#log,
+      hasPooler: this.pooler.available,
+      startPooler: async (wanted, log) => this.#startPooler(wanted, log),
       role: (restart) => this.#role(spec.type, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
+  }
+
+  async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {
+    if ('reason' in this.#poolerProgram) throw new EngineError(this.#poolerProgram.reason);
+    return Pooler.start(this.#tools, this.#poolerProgram.program, compute, log);
   }
 
   #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {

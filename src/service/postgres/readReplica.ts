@@ -43,6 +43,7 @@ export class ReadReplica {
   /** Settings that the log of the branch has shown to be too low. */
   readonly #raised = new Map<string, number>();
   #cannotFollow = false;
+  #isQuiet = false;
 
   constructor(options: ReadReplicaOptions) {
     this.#options = options;
@@ -133,7 +134,9 @@ export class ReadReplica {
   }
 
   #read(line: string, onLine: (line: string) => void): void {
-    if (PRIMARY_SLEEPS.test(line)) return;
+    // A line that begins with a tab goes on with the one before.
+    if (!line.startsWith('\t')) this.#isQuiet = PRIMARY_SLEEPS.test(line);
+    if (this.#isQuiet) return;
     onLine(line);
     if (CANNOT_FOLLOW.test(line) && !this.#cannotFollow) {
       this.#cannotFollow = true;
