@@ -9,6 +9,7 @@ const calm = {
   'workbench.reduceMotion': 'on',
   'workbench.enableExperiments': false,
   'chat.disableAIFeatures': true,
+  'remote.autoForwardPorts': false,
   'extensions.ignoreRecommendations': true,
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,

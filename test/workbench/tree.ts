@@ -125,6 +125,7 @@ export class Tree {
 
   /** One step down, or back to the top from the end. Nothing when all rows have room. */
   async #scroll(): Promise<void> {
+    if (!(await this.#root.isVisible())) return;
     const view = await this.#root.boundingBox();
     const all = await this.#root.locator('.monaco-list-rows').first().boundingBox();
     if (view === null || all === null || all.height <= view.height) return;

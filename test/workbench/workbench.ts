@@ -37,6 +37,15 @@ export class Workbench {
     await this.page.locator('.part.sidebar').getByRole('heading', { name }).waitFor();
   }
 
+  /** Unfolds a view of the container that is open. */
+  async unfoldView(view: string): Promise<void> {
+    const header = this.#pane(view).locator('.pane-header');
+    await until(`the view ${view} to unfold`, async () => {
+      if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+      return (await header.getAttribute('aria-expanded')) === 'true';
+    });
+  }
+
   /** The tree of the view with this name. */
   tree(view: string): Tree {
     return new Tree(this.page, view);
@@ -78,6 +87,14 @@ export class Workbench {
     }
     await header.getByRole('button', { name: 'More Actions...' }).click();
     await clickMenuItem(this.page, action);
+  }
+
+  /** Opens a file of the folder in an editor, by its name. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('ControlOrMeta+p');
+    await this.quickInput.type('Search files by name', name);
+    await this.quickInput.choose('Search files by name', name);
+    await this.page.locator('.editor-group-container').getByRole('tab', { name }).waitFor();
   }
 
   async readClipboard(): Promise<string> {
