@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { serverEnvironment } from './account.ts';
+import { serverEnvironment } from './serverAccount.ts';
 
 export interface Binaries {
   /** Folder with `postgres` and `initdb`. */

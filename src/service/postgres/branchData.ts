@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { limitTo } from '../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../computeEngine.ts';
-import { makePrivateFolder } from './account.ts';
+import { makePrivateFolder } from './serverAccount.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
 import { makeFromTemplate, type TemplateOptions } from './template.ts';

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import type { Account } from './account.ts';
+import type { Account } from './serverAccount.ts';
 
 export interface CopyOptions {
   readonly account: Account | undefined;

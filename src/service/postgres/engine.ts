@@ -8,7 +8,7 @@ import type {
   EngineEvents,
 } from '../computeEngine.ts';
 import { EngineError } from '../computeEngine.ts';
-import { serverAccount } from './account.ts';
+import { serverAccount } from './serverAccount.ts';
 import { findBinaries } from './binaries.ts';
 import { BranchData } from './branchData.ts';
 import { Compute, type ServerRole } from './compute.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type BranchLogin } from '../computeEngine.ts';
-import { writePrivateFile } from './account.ts';
+import { writePrivateFile } from './serverAccount.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';

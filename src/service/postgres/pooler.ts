@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../api/sizes.ts';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
-import { makePrivateFolder, serverEnvironment, writePrivateFile } from './account.ts';
+import { makePrivateFolder, serverEnvironment, writePrivateFile } from './serverAccount.ts';
 import { SUPERUSER } from './logins.ts';
 import { POOLER_PID_FILE } from './orphans.ts';
 import { ServerLog } from './serverLog.ts';

@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { EngineError } from '../computeEngine.ts';
-import { serverEnvironment, type Account } from './account.ts';
+import { serverEnvironment, type Account } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import { readPostmasterPid } from './postmasterPid.ts';
 import { ServerLog } from './serverLog.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { EngineError } from '../computeEngine.ts';
-import { serverEnvironment, type Account } from './account.ts';
+import { serverEnvironment, type Account } from './serverAccount.ts';
 import { reasonIn } from './serverLog.ts';
 
 const run = promisify(execFile);

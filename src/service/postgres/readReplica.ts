@@ -12,7 +12,7 @@ import { catchUpWithStopped, isSeeded, seedFromRunning, seedFromStopped } from '
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 import { launch, primaryAddress, type ServerTools } from './servers.ts';
 import { connectionsOf, userSettings } from './settings.ts';
-import { writePrivateFile } from './account.ts';
+import { writePrivateFile } from './serverAccount.ts';
 
 export interface ReadReplicaOptions {
   readonly tools: ServerTools;

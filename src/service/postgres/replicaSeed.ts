@@ -12,7 +12,7 @@ import {
   renameSync,
 } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, writePrivateFile } from './account.ts';
+import { makePrivateFolder, writePrivateFile } from './serverAccount.ts';
 import { removeData } from './branchData.ts';
 import { readControlFile } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
-import { writePrivateFile } from './account.ts';
+import { writePrivateFile } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import type { BranchData } from './branchData.ts';
 import type { ServiceLogins } from './logins.ts';

@@ -15,7 +15,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../api/ids.ts';
 import { EngineError } from '../computeEngine.ts';
-import { canReach, canSearch, makePrivateFolder, type Account } from './account.ts';
+import { canReach, canSearch, makePrivateFolder, type Account } from './serverAccount.ts';
 
 /** What `sun_path` holds on the BSDs and macOS, the shortest of all; Linux takes 107. */
 const LONGEST_SOCKET_PATH = 103;

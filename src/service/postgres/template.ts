@@ -4,7 +4,7 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile } from './account.ts';
+import { writePrivateFile } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import { copyTree } from './copyTree.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
