@@ -1,0 +1,62 @@
+/** The store, connected to a service as the extension connects it; the secret store is a map. */
+import { Client } from '../../src/api/client.ts';
+import { DisposableStore } from '../../src/base/disposable.ts';
+import { Emitter } from '../../src/base/event.ts';
+import { Accounts, type SecretStore } from '../../src/model/accounts.ts';
+import { Inventory } from '../../src/model/inventory.ts';
+import { Session } from '../../src/model/session.ts';
+import type { LocalService } from './localService.ts';
+
+export interface ConnectedInventory {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  /** Method and path of every request, in the order they were sent. */
+  readonly requests: readonly string[];
+  /** Signs out, or in again. */
+  signOut(): Promise<void>;
+  signIn(): Promise<void>;
+  dispose(): void;
+}
+
+export async function connectInventory(
+  service: Pick<LocalService, 'baseUrl' | 'key'>,
+): Promise<ConnectedInventory> {
+  const held = new DisposableStore();
+  const account = { baseUrl: service.baseUrl, name: '' };
+  const accounts = held.add(new Accounts(memoryStore()));
+  await accounts.add(account, service.key);
+  const requests: string[] = [];
+  const noted: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    requests.push(`${request.method} ${request.url.slice(service.baseUrl.length)}`);
+    return fetch(request);
+  };
+  const open = ({ baseUrl }: { baseUrl: LocalService['baseUrl'] }, key: string) =>
+    Promise.resolve(new Client({ baseUrl, key, fetch: noted, retries: 0 }));
+  const session = held.add(new Session(accounts, open));
+  const inventory = held.add(new Inventory(session, () => undefined));
+  await session.start();
+  const choose = async (chosen: typeof account | undefined) => {
+    await accounts.choose(chosen);
+    await session.reread();
+  };
+  return {
+    session,
+    inventory,
+    requests,
+    signOut: () => choose(undefined),
+    signIn: () => choose(account),
+    dispose: () => held.dispose(),
+  };
+}
+
+function memoryStore(): SecretStore {
+  const entries = new Map<string, string>();
+  const changed = new Emitter<string>();
+  return {
+    get: (entry) => Promise.resolve(entries.get(entry)),
+    store: (entry, value) => Promise.resolve(entries.set(entry, value)).then(() => changed.fire(entry)),
+    delete: (entry) => Promise.resolve(entries.delete(entry)).then(() => changed.fire(entry)),
+    onDidChange: changed.event,
+  };
+}
