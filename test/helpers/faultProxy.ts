@@ -157,12 +157,12 @@ export class FaultProxy {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
     const method = request.method ?? 'GET';
     const url = new URL(request.url ?? '/', 'http://any');
     const path = url.pathname.replace(PREFIX, '');
     const fault = this.#rules.find((rule) => rule.takes(method, path))?.fault;
     this.requests.push({ method, path, fault });
+    if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
     const body = await text(request);
     const pass = () => this.#pass(request, path + url.search, body);
     if (fault === undefined) {

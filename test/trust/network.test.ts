@@ -1,0 +1,191 @@
+/**
+ * Each row is a fault on the way to the real local service, and what the caller of the client gets: the kind of error,
+ * after how many attempts, and whether a change may have been made all the same. Then the next call works again.
+ */
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import tls from 'node:tls';
+import { Client } from '../../src/api/client.ts';
+import { ApiError, isCancelled } from '../../src/api/errors.ts';
+import type { HttpOptions, Wait } from '../../src/api/http.ts';
+import { FaultProxy } from '../helpers/faultProxy.ts';
+import { FAULTY_ADDRESSES, testAuthority } from '../helpers/faultProxyAddresses.ts';
+import { FAULTS } from '../helpers/faultProxyFaults.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { ADDRESS_ROWS, ALWAYS, ROWS, shortTimes, type Call, type Gets } from './networkRows.ts';
+import { tell } from './tally.ts';
+
+const KEY = 'a-key-that-must-stay-secret';
+
+describe('the client on a bad network', function () {
+  let service: LocalService;
+  let projectId: string;
+  let branchId: string;
+  let injected = 0;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, key: KEY });
+    for await (const page of service.client.projectPages()) projectId = page.items[0]?.id ?? '';
+    branchId = (await service.client.listComputes(projectId)).items[0]?.branch_id ?? '';
+  });
+  after(async () => {
+    await service.stop();
+    tell('faults injected', injected);
+  });
+
+  const clientAt = (baseUrl: HttpOptions['baseUrl'], options: Partial<HttpOptions> = {}) =>
+    new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, longestWait: 20, ...options });
+  const send = (client: Client, call: Call, signal?: AbortSignal, onWait?: (wait: Wait) => void) =>
+    call === 'read'
+      ? client.listComputes(projectId, { signal, onWait })
+      : client.createCompute(projectId, { branch_id: branchId, type: 'read_only' }, { signal, onWait });
+  const computes = async () => (await service.client.listComputes(projectId)).items.length;
+  const withProxy = async (run: (proxy: FaultProxy) => Promise<void>) => {
+    const proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    try {
+      await run(proxy);
+    } finally {
+      injected += proxy.requests.filter(({ fault }) => fault !== undefined).length;
+      await proxy.stop();
+    }
+  };
+
+  for (const row of ROWS) {
+    const { fault, call, times, gets, attempts, made = gets === 'answer' } = row;
+    const end = gets === 'answer' ? 'an answer' : Object.values(gets).join(' ');
+    const often = times === 1 ? 'once' : 'always';
+    const open =
+      call === 'change' && gets !== 'answer' ? (row.arrived === true ? ', open' : ', not made') : '';
+    it(`${fault} ${often}, ${call}: ${end} after ${attempts}${open}`, () =>
+      withProxy(async (proxy) => {
+        const method = call === 'read' ? 'GET' : 'POST';
+        const client = clientAt(proxy.baseUrl, row.options);
+        const before = await computes();
+        proxy.inject(fault, row.primed === true ? { times } : { method, times });
+        if (row.primed === true) await client.listComputes(projectId);
+        // Only a connection that has come to rest is used again.
+        await new Promise(setImmediate);
+        const primed = proxy.count(method);
+        const { signal } = new AbortController();
+        const outcome = await send(client, call, signal).catch(caught);
+        assert.equal(proxy.count(method) - primed, attempts);
+        assert.deepEqual(getEventListeners(signal, 'abort'), []);
+        expectOutcome(outcome, gets, row.arrived);
+        if (call === 'change') assert.equal((await computes()) - before, made ? 1 : 0);
+        assert.deepEqual(proxy.strayed, []);
+        proxy.clear();
+        await client.listComputes(projectId);
+        await send(client, call);
+      }));
+  }
+
+  it('one bad record among a hundred leaves the others', () =>
+    withProxy(async (proxy) => {
+      const all = await clientAt(proxy.baseUrl).listComputes(projectId);
+      proxy.inject('oneBadRecord', { method: 'GET' });
+      const { items, unreadable } = await clientAt(proxy.baseUrl).listComputes(projectId);
+      assert.equal(items.length, all.items.length - 1);
+      assert.deepEqual(unreadable, [{ id: undefined, field: 'id' }]);
+    }));
+
+  it('a service that goes away and comes back is met again within the same call', () =>
+    withProxy(async (proxy) => {
+      await proxy.down();
+      const waits: (number | undefined)[] = [];
+      const client = clientAt(proxy.baseUrl, { longestWait: 200 });
+      await send(client, 'change', undefined, ({ status }) => {
+        if (waits.push(status) === 1) void proxy.up();
+      });
+      assert.ok(waits.length <= 2 && waits.every((status) => status === undefined));
+      injected += 1;
+    }));
+
+  for (const { address, code, retries } of ADDRESS_ROWS) {
+    it(`${address}, change: never sent, ${retries} further attempts`, async () => {
+      const trusted = tls.getCACertificates('default');
+      tls.setDefaultCACertificates([...trusted, testAuthority.cert]);
+      const faulty = await FAULTY_ADDRESSES[address]();
+      try {
+        const waits: Wait[] = [];
+        const error = await send(clientAt(faulty.baseUrl), 'change', undefined, (wait) =>
+          waits.push(wait),
+        ).catch(caught);
+        expectOutcome(error, { kind: 'network' }, false);
+        assert.match(String(((error as ApiError).fault as { code?: string }).code), code);
+        assert.equal(waits.length, retries);
+        injected += 1;
+      } finally {
+        await faulty.stop();
+        tls.setDefaultCACertificates(trusted);
+      }
+    });
+  }
+
+  it('a handshake that never ends is given up', async () => {
+    const faulty = await FAULTY_ADDRESSES.silentHandshake();
+    const error = await send(clientAt(faulty.baseUrl, shortTimes), 'read').catch(caught);
+    await faulty.stop();
+    expectOutcome(error, { kind: 'timeout', phase: 'headers' }, false);
+    injected += 1;
+  });
+
+  describe('whose caller gives up', () => {
+    it('before the call: nothing is sent', () =>
+      withProxy(async (proxy) => {
+        const error = await send(clientAt(proxy.baseUrl), 'change', AbortSignal.abort()).catch(caught);
+        expectOutcome(error, { kind: 'cancelled' }, false);
+        assert.equal(proxy.count(), 0);
+      }));
+
+    for (const fault of ['noAnswerAfter', 'slowDrip'] as const) {
+      it(`during ${fault}: a change stays open`, () =>
+        withProxy(async (proxy) => {
+          const giveUp = new AbortController();
+          proxy.inject(fault, { method: 'POST' });
+          const sent = send(clientAt(proxy.baseUrl), 'change', giveUp.signal).catch(caught);
+          while (proxy.count('POST') === 0) await new Promise(setImmediate);
+          giveUp.abort();
+          expectOutcome(await sent, { kind: 'cancelled' }, true);
+        }));
+    }
+
+    it('while waiting to try again: nothing was done', () =>
+      withProxy(async (proxy) => {
+        const giveUp = new AbortController();
+        proxy.inject('locked', { method: 'POST', times: ALWAYS });
+        const client = clientAt(proxy.baseUrl, { longestWait: 60_000 });
+        const error = await send(client, 'change', giveUp.signal, () => giveUp.abort()).catch(caught);
+        expectOutcome(error, { kind: 'cancelled' }, false);
+        assert.ok(isCancelled(error));
+        assert.equal(proxy.count('POST'), 1);
+      }));
+  });
+
+  it('has a row for every fault there is', () => {
+    const named = new Set<string>(ROWS.map(({ fault }) => fault));
+    named.add('oneBadRecord');
+    assert.deepEqual(
+      Object.keys(FAULTS).filter((name) => !named.has(name)),
+      [],
+    );
+    const addressed = new Set<string>([...ADDRESS_ROWS.map(({ address }) => address), 'silentHandshake']);
+    assert.deepEqual(
+      Object.keys(FAULTY_ADDRESSES).filter((name) => !addressed.has(name)),
+      [],
+    );
+  });
+});
+
+const caught = (error: unknown): unknown => error;
+
+function expectOutcome(outcome: unknown, gets: Gets, arrived: boolean | undefined): void {
+  if (gets === 'answer') {
+    if (outcome instanceof Error) throw outcome;
+    return;
+  }
+  assert.ok(outcome instanceof ApiError, String(outcome));
+  for (const [name, value] of Object.entries(gets))
+    assert.equal(Reflect.get(outcome.fault, name), value, outcome.message);
+  assert.equal(outcome.arrived, arrived, outcome.message);
+  assert.ok(!`${outcome.message}${JSON.stringify(outcome)}${outcome.stack ?? ''}`.includes(KEY));
+}

@@ -1,0 +1,162 @@
+/** The faults of `network.test.ts` and what each comes to. */
+import type { Fault } from '../../src/api/errors.ts';
+import type { HttpOptions } from '../../src/api/http.ts';
+import type { FaultyAddressName } from '../helpers/faultProxyAddresses.ts';
+import type { FaultName } from '../helpers/faultProxyFaults.ts';
+
+export const ALWAYS = Number.POSITIVE_INFINITY;
+
+export type Call = 'read' | 'change';
+/** `answer`: the call succeeds. Otherwise what its error's fault must hold at least. */
+export type Gets = 'answer' | Expected;
+
+type Expected = Pick<Fault, 'kind'> & Readonly<Record<string, string | number>>;
+
+export interface Row {
+  readonly fault: FaultName;
+  readonly call: Call;
+  readonly times: number;
+  readonly gets: Gets;
+  readonly attempts: number;
+  readonly arrived?: boolean;
+  /** Whether the service made the change; it did where the call was answered. */
+  readonly made?: boolean;
+  readonly options?: Partial<HttpOptions>;
+  /** The fault happens to a call before, which succeeds. */
+  readonly primed?: boolean;
+}
+
+const network: Expected = { kind: 'network' };
+const reset: Expected = { kind: 'network', code: 'ECONNRESET' };
+const refused = (status: number): Expected => ({ kind: 'refused', status });
+const odd = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
+export const shortTimes = { limits: { headers: 500, body: 500 }, retries: 1 };
+const patient = { longestWait: 5000 };
+
+/** A read that a fault hits once recovers within the call; one that it hits always ends so. */
+const reads: readonly Row[] = (
+  [
+    ['resetBeforeHeaders', reset, 2],
+    ['closedBeforeHeaders', network, 2],
+    ['resetMidBody', reset, 2],
+    ['proxyLogin', network, 2],
+    ['headerFlood', network, 2],
+    ['noHttp', network, 2],
+    ['internalError', refused(500), 2],
+    ['proxyErrorPage', refused(502), 2],
+    ['gatewayTimeoutAfter', refused(504), 2],
+    ['unavailable', refused(503), 2],
+    ['requestTimeout', refused(408), 2],
+    ['tooMany', refused(429), 2],
+    ['locked', refused(423), 2],
+  ] as const
+).flatMap(([fault, gets]) => [
+  { fault, call: 'read', times: 1, gets: 'answer', attempts: 2 },
+  { fault, call: 'read', times: ALWAYS, gets, attempts: fault === 'locked' ? 13 : 3, arrived: false },
+]);
+
+const finalReads: readonly Row[] = (
+  [
+    ['truncatedJson', odd('json')],
+    ['captivePortal', odd('html')],
+    ['redirect301', odd('redirect', 301)],
+    ['redirect302', odd('redirect', 302)],
+    ['redirect307', odd('redirect', 307)],
+    ['noContent', odd('shape', 204)],
+    ['emptyBody', odd('shape')],
+    ['wrongShape', odd('shape')],
+    ['nullBody', odd('shape')],
+    ['hugeBody', odd('tooLarge')],
+    ['endlessBody', odd('tooLarge')],
+    ['hugeLength', odd('tooLarge')],
+    ['gzipBomb', odd('tooLarge')],
+    ['forbiddenPage', refused(403)],
+    ['echoedKey', refused(400)],
+    ['oddStatus', refused(999)],
+    ['tooManyForAnHour', { ...refused(429), retryAfter: 3600 }],
+  ] as const
+).map(([fault, gets]) => ({ fault, call: 'read', times: 1, gets, attempts: 1, arrived: false }));
+
+const change = (fault: FaultName, gets: Gets, arrived: boolean, made = false): Row => {
+  return { fault, call: 'change', times: 1, gets, attempts: 1, arrived, made };
+};
+
+const changes: readonly Row[] = [
+  { fault: 'locked', call: 'change', times: 1, gets: 'answer', attempts: 2 },
+  { fault: 'locked', call: 'change', times: ALWAYS, gets: refused(423), attempts: 13, arrived: false },
+  { fault: 'unavailable', call: 'change', times: 1, gets: 'answer', attempts: 2 },
+  { fault: 'unavailable', call: 'change', times: ALWAYS, gets: refused(503), attempts: 3, arrived: false },
+  change('tooMany', refused(429), false),
+  change('tooManyForSeconds', { ...refused(429), retryAfter: 1 }, false),
+  change('requestTimeout', refused(408), false),
+  change('forbiddenPage', refused(403), false),
+  change('echoedKey', refused(400), false),
+  change('resetBeforeHeaders', reset, true),
+  change('closedBeforeHeaders', network, true),
+  change('resetMidBody', reset, true, true),
+  change('resetAfter', reset, true, true),
+  change('internalError', refused(500), true),
+  change('badGatewayAfter', refused(502), true, true),
+  change('gatewayTimeoutAfter', refused(504), true, true),
+  change('truncatedJson', odd('json', 201), true, true),
+  change('captivePortal', odd('html'), true),
+  change('redirect307', odd('redirect', 307), true),
+  change('noContent', odd('shape', 204), true),
+  change('emptyBody', odd('shape'), true),
+  change('wrongShape', odd('shape'), true),
+  change('endlessBody', odd('tooLarge'), true),
+  { ...change('noAnswerAfter', { kind: 'timeout', phase: 'headers' }, true, true), options: shortTimes },
+  { ...change('slowDrip', { kind: 'timeout', phase: 'body' }, true), options: shortTimes },
+  { ...change('keepAliveRace', reset, true), primed: true },
+];
+
+const slow: readonly Row[] = [
+  { fault: 'noAnswer', call: 'read', times: 1, gets: 'answer', attempts: 2, options: shortTimes },
+  {
+    fault: 'noAnswer',
+    call: 'read',
+    times: ALWAYS,
+    gets: { kind: 'timeout', phase: 'headers' },
+    attempts: 2,
+    arrived: false,
+    options: shortTimes,
+  },
+  {
+    fault: 'noAnswer',
+    call: 'read',
+    times: 1,
+    gets: { kind: 'timeout', phase: 'total' },
+    attempts: 1,
+    arrived: false,
+    options: { limits: { total: 500 } },
+  },
+  {
+    fault: 'slowDrip',
+    call: 'read',
+    times: ALWAYS,
+    gets: { kind: 'timeout', phase: 'body' },
+    attempts: 2,
+    arrived: false,
+    options: shortTimes,
+  },
+  { fault: 'tooManyForSeconds', call: 'read', times: 1, gets: 'answer', attempts: 2, options: patient },
+  { fault: 'tooManyUntilDate', call: 'read', times: 1, gets: 'answer', attempts: 2, options: patient },
+  { fault: 'byteOrderMark', call: 'read', times: 1, gets: 'answer', attempts: 1 },
+  { fault: 'keepAliveRace', call: 'read', times: 1, gets: 'answer', attempts: 2, primed: true },
+];
+
+export const ADDRESS_ROWS: readonly {
+  readonly address: FaultyAddressName;
+  readonly code: RegExp;
+  readonly retries: number;
+}[] = [
+  { address: 'connectionRefused', code: /^ECONNREFUSED$/, retries: 2 },
+  { address: 'unknownHost', code: /^(ENOTFOUND|EAI_AGAIN)$/, retries: 2 },
+  { address: 'selfSignedCertificate', code: /^DEPTH_ZERO_SELF_SIGNED_CERT$/, retries: 0 },
+  { address: 'unknownAuthority', code: /^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, retries: 0 },
+  { address: 'expiredCertificate', code: /^CERT_HAS_EXPIRED$/, retries: 0 },
+  { address: 'otherHostsCertificate', code: /^ERR_TLS_CERT_ALTNAME_INVALID$/, retries: 0 },
+  { address: 'noTls', code: /SSL|EPROTO/, retries: 0 },
+];
+
+export const ROWS: readonly Row[] = [...reads, ...finalReads, ...changes, ...slow];
