@@ -22,6 +22,8 @@ export interface Pick<T extends QuickPickItem> {
   readonly typed?: (text: string) => T | undefined;
   /** Items that cannot be had stay, with the reason in their detail. */
   readonly isRefused?: (item: T) => boolean;
+  /** The item in focus at first; the first one by default. */
+  readonly isCurrent?: (item: T) => boolean;
 }
 
 /** @returns the item, {@link BACK}, or undefined when the user gave up */
@@ -40,13 +42,18 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
       items = known;
       input.busy = false;
       show();
+      const current = pick.isCurrent && items.find(pick.isCurrent);
+      if (current !== undefined) input.activeItems = [current];
     };
     input.busy = true;
     if (pick.items instanceof Promise) pick.items.then(take, fail);
     else take(pick.items);
     if (pick.typed !== undefined) held.add(input.onDidChangeValue(show));
     const accept = () => {
-      const [item] = input.activeItems;
+      const [active] = input.activeItems;
+      const isListed = active !== undefined && items.includes(active);
+      // Enter may come before the item for what was typed is on screen.
+      const item = isListed ? active : (pick.typed?.(input.value.trim()) ?? active);
       if (item !== undefined && pick.isRefused?.(item) !== true) answer(item);
     };
     held.add(input.onDidAccept(accept));

@@ -11,18 +11,26 @@ import {
 } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
+import { isEqual } from '../../base/equal.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
+import type { Connection } from '../../model/connection.ts';
 import type { ApiKeyNode } from '../../model/nodes.ts';
 import type { Session } from '../../model/session.ts';
 import { explain } from '../fault.ts';
 import { markdown, plain } from '../plain.ts';
+import { Interned } from './interned.ts';
 
 export class ApiKeysTree implements TreeDataProvider<ApiKeyNode>, Disposable {
   readonly #session: Session;
   readonly #keys: ApiKeyList;
-  readonly #changed = new EventEmitter<undefined>();
+  readonly #nodes = new Interned<ApiKeyNode>(({ keyId }) => String(keyId));
+  readonly #changed = new EventEmitter<ApiKeyNode[] | undefined>();
   readonly #held = new DisposableStore();
+  /** The keys as they were drawn last. */
+  readonly #drawn = new Map<number, ApiKey | undefined>();
+
+  #connection: Connection | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<ApiKeyNode>;
@@ -36,13 +44,13 @@ export class ApiKeysTree implements TreeDataProvider<ApiKeyNode>, Disposable {
   }
 
   async getChildren(): Promise<ApiKeyNode[]> {
-    if (this.#session.connection === undefined) return [];
-    await this.#keys.look();
-    return this.#keys.keys.map(({ id }) => ({ kind: 'apiKey', keyId: id }));
+    if (this.#session.connection !== undefined) await this.#keys.look();
+    return this.#nodes.setChildren(undefined, this.#all());
   }
 
   getTreeItem({ keyId }: ApiKeyNode): TreeItem {
     const key = this.#keys.key(keyId);
+    this.#drawn.set(keyId, key);
     const item = new TreeItem(plain(key?.name ?? '') || String(keyId));
     item.id = String(keyId);
     item.iconPath = new ThemeIcon('key');
@@ -63,7 +71,21 @@ export class ApiKeysTree implements TreeDataProvider<ApiKeyNode>, Disposable {
 
   #update(): void {
     this.view.message = this.#message() ?? '';
-    this.#changed.fire(undefined);
+    const now = this.#all();
+    const isOther = this.#connection !== this.#session.connection;
+    this.#connection = this.#session.connection;
+    if (isOther) this.#nodes.clear();
+    if (isOther || this.#nodes.childrenDiffer(undefined, now)) {
+      this.#drawn.clear();
+      return this.#changed.fire(undefined);
+    }
+    const changed = now.filter(({ keyId }) => !isEqual(this.#keys.key(keyId), this.#drawn.get(keyId)));
+    const known = changed.flatMap((node) => this.#nodes.find(node) ?? []);
+    if (known.length > 0) this.#changed.fire(known);
+  }
+
+  #all(): ApiKeyNode[] {
+    return this.#keys.keys.map(({ id }) => ({ kind: 'apiKey', keyId: id }));
   }
 
   #message(): string | undefined {
