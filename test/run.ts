@@ -72,7 +72,8 @@ async function readResults(file: string): Promise<Results | undefined> {
 function report(): void {
   console.log('\n──');
   for (const { step, seconds, passed, failed } of outcomes) {
-    const said = failed > 0 ? `${failed} failed` : step.counts === 'nothing' ? 'done' : `${passed} passed`;
+    const counted = [passed > 0 && `${passed} passed`, failed > 0 && `${failed} failed`].filter(Boolean);
+    const said = counted.length === 0 ? 'done' : counted.join(', ');
     console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${said}`);
   }
   const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);
