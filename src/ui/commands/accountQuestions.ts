@@ -6,8 +6,8 @@ import type { Account } from '../../model/accounts.ts';
 import { explain } from '../fault.ts';
 import { askAddress } from './addressQuestion.ts';
 import type { CommandContext } from './context.ts';
-import { answered, runFlow, type Step } from './flow.ts';
-import { askText, pickOne, type Answer, type Page } from './quickInput.ts';
+import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';
+import { askText, pickOne } from './quickInput.ts';
 
 export type ConnectAnswer =
   | { readonly kind: 'localService' }

@@ -3,8 +3,8 @@ import { l10n, type QuickPickItem } from 'vscode';
 import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/accounts.ts';
 import type { CommandContext } from './context.ts';
-import { answered } from './flow.ts';
-import { pickOne, type Answer, type Page } from './quickInput.ts';
+import { type Answer, answered, type Page } from './flow.ts';
+import { pickOne } from './quickInput.ts';
 
 interface AddressItem extends QuickPickItem {
   readonly address: BaseUrl | 'localService' | undefined;

@@ -5,8 +5,8 @@ import { byTypeAndLabel, isPrimary, labelOf, sizeText } from '../../model/comput
 import type { ComputeNode } from '../../model/nodes.ts';
 import { plain } from '../plain.ts';
 import type { CommandContext } from './context.ts';
-import { answered, runFlow, type Step } from './flow.ts';
-import { pickOne, type Answer, type Page } from './quickInput.ts';
+import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';
+import { pickOne } from './quickInput.ts';
 
 interface Choice<T> extends QuickPickItem {
   readonly value: T;

@@ -2,7 +2,18 @@
  * Questions in a row with a way back. What is known so far is one immutable value: each step turns it into the next,
  * steps whose answer is known already do not apply, and going back returns to the value before.
  */
-import { BACK, type Answer, type Page } from './quickInput.ts';
+
+/** What a question is answered with when the user wants the one before it again. */
+export const BACK = Symbol('back');
+export type Answer<T> = T | typeof BACK | undefined;
+
+/** Where in a flow a question stands. A question on its own has `steps: 1`. */
+export interface Page {
+  readonly title: string;
+  readonly step: number;
+  readonly steps: number;
+  readonly canGoBack: boolean;
+}
 
 export interface Step<Known> {
   /** Whether there is something to ask, given what is known; the default is yes. */

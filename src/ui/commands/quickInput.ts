@@ -1,18 +1,9 @@
 /** The two questions a command can ask, as pages of a flow: pick one, or type something. */
 import { QuickInputButtons, window, type QuickInput, type QuickPickItem } from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
+import { BACK, type Answer, type Page } from './flow.ts';
 
-/** What a question is answered with when the user wants the one before it again. */
-export const BACK = Symbol('back');
-export type Answer<T> = T | typeof BACK | undefined;
-
-/** Where in a flow a question stands. A question on its own has `steps: 1`. */
-export interface Page {
-  readonly title: string;
-  readonly step: number;
-  readonly steps: number;
-  readonly canGoBack: boolean;
-}
+export type { Answer, Page } from './flow.ts';
 
 export interface Pick<T extends QuickPickItem> {
   readonly placeholder: string;
