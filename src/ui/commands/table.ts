@@ -15,12 +15,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.apiKey.create': async (...given) => (await apiKey()).create(...given),
   'hostedPostgres.apiKey.revoke': async (...given) => (await apiKey()).revoke(...given),
   'hostedPostgres.compute.create': async (...given) => (await compute()).create(...given),
+  'hostedPostgres.compute.edit': async (...given) => (await import('./computeEdit.ts')).edit(...given),
   'hostedPostgres.compute.delete': async (...given) => (await compute()).deleteCompute(...given),
   'hostedPostgres.compute.find': async (...given) => (await import('./find.ts')).find(...given),
   'hostedPostgres.compute.restart': async (...given) => (await compute()).restart(...given),
   'hostedPostgres.compute.copyHost': async (...given) => (await copy()).copyHost(...given),
   'hostedPostgres.compute.copyConnectionString': async (...given) =>
     (await copy()).copyConnectionString(...given),
+  'hostedPostgres.compute.insertHost': async (...given) =>
+    (await import('./insertHost.ts')).insertHost(...given),
+  'hostedPostgres.compute.openPsql': async (...given) => (await import('./psql.ts')).openPsql(...given),
+  'hostedPostgres.connectionString.writeEnv': async (...given) =>
+    (await import('./writeEnv.ts')).writeEnv(...given),
   'hostedPostgres.localService.start': async (...given) => (await localService()).start(...given),
   'hostedPostgres.localService.stop': async (...given) => (await localService()).stop(...given),
   'hostedPostgres.log.show': ({ log }) => log.show(),

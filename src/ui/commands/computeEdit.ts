@@ -1,0 +1,72 @@
+/** Edit Compute…: asks what is to change, says what that does to connections, and sends only what differs. */
+import { commands, l10n, Uri, window } from 'vscode';
+import { changeEffect } from '../../api/effects.ts';
+import type { Compute } from '../../api/records.ts';
+import type { ComputeChange } from '../../api/requests.ts';
+import { onlyChanged } from '../../model/computeEdit.ts';
+import { labelOf } from '../../model/computeStatus.ts';
+import { asComputeNode } from '../../model/nodes.ts';
+import { settingsAddress } from '../../model/settingsAddress.ts';
+import { effectText } from '../effectWords.ts';
+import { plain } from '../plain.ts';
+import { requireConnection } from './choose.ts';
+import { confirm } from './confirm.ts';
+import type { Command, CommandContext } from './context.ts';
+import { askForEdit } from './editQuestions.ts';
+import { withProgress } from './progress.ts';
+
+const SHOWN_FOR = 6000;
+
+export const edit: Command = async (context, argument, run) => {
+  requireConnection(context);
+  run.couldNot = l10n.t('Could not edit the compute');
+  const wanted = await askForEdit(context, asComputeNode(argument));
+  if (wanted === undefined) return;
+  const name = plain(labelOf(wanted.compute));
+  run.couldNot = l10n.t('Could not change {0}', name);
+  if (wanted.edited === 'settings') return await openSettings(context, wanted.compute);
+  const { project_id: projectId, branch_id: branchId, id: computeId } = wanted.compute;
+  // What the service told last may be newer than what the questions began with.
+  const current = context.inventory.compute(projectId, computeId) ?? wanted.compute;
+  const change = onlyChanged(current, wanted.change);
+  if (change === undefined) {
+    window.setStatusBarMessage(
+      `$(info) ${l10n.t('{0} is like that already; nothing was changed', name)}`,
+      SHOWN_FOR,
+    );
+    return;
+  }
+  if (!(await confirmEffect(current, change))) return;
+  const node = { kind: 'compute', projectId, branchId, computeId } as const;
+  const { isPending } = await withProgress(l10n.t('Changing {0}', name), (options) =>
+    context.changes.update(node, change, options),
+  );
+  // What is pending is told by the status bar, now and when it ends.
+  if (!isPending) window.setStatusBarMessage(`$(check) ${l10n.t('{0} is changed', name)}`, SHOWN_FOR);
+};
+
+/** @returns whether to go on: at once where connections do not notice (section 3.2, rule 4) */
+async function confirmEffect(compute: Compute, change: ComputeChange): Promise<boolean> {
+  const effect = changeEffect(compute, change);
+  const detail = effectText(effect, change.branch_id);
+  if (detail === undefined) return true;
+  const name = plain(labelOf(compute));
+  switch (effect) {
+    case 'disable':
+      return await confirm(l10n.t('Disable {0}?', name), detail, l10n.t('Disable'));
+    case 'move':
+      return await confirm(l10n.t('Move {0} to {1}?', name, change.branch_id ?? ''), detail, l10n.t('Move'));
+    case 'restart':
+    case 'none':
+      return await confirm(l10n.t('Change the size of {0}?', name), detail, l10n.t('Change and Restart'));
+    default:
+      return effect satisfies never;
+  }
+}
+
+async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {
+  const account = session.connection?.account;
+  if (account === undefined) return;
+  const node = { projectId: compute.project_id, computeId: compute.id };
+  await commands.executeCommand('vscode.open', Uri.from(settingsAddress(account, node)));
+}
