@@ -12,6 +12,7 @@ import { Session } from './model/session.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { Config } from './ui/config.ts';
 import { followSession } from './ui/contextKeys.ts';
+import { registerProviders } from './ui/editor/providers.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log.ts';
 import { memoryOf } from './ui/memory.ts';
@@ -49,6 +50,7 @@ export function activate(context: ExtensionContext): void {
   const computesTree = held.add(new ComputesTree(inventory, log));
   held.add(new ApiKeysTree(session, apiKeys));
   held.add(new PendingOperations(tracker));
+  held.add(registerProviders({ session, inventory, config, log }));
   held.add(followSession(session));
   const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
   held.add(registerCommands({ ...stores, config, log, localService, computesView: computesTree }));

@@ -15,6 +15,11 @@ export interface KnownHost {
   readonly isPooled: boolean;
 }
 
+export interface FoundHost extends KnownHost {
+  /** The port belongs to the host. */
+  readonly withPort: boolean;
+}
+
 export interface HostsFound {
   readonly hosts: readonly KnownHost[];
   /** There are others that match. */
@@ -44,10 +49,7 @@ export class ComputeIndex implements Disposable {
   }
 
   /** The compute whose host or id this is; its pooled host counts too. */
-  find({
-    host,
-    port,
-  }: Pick<HostMention, 'host' | 'port'>): (KnownHost & { readonly withPort: boolean }) | undefined {
+  find({ host, port }: Pick<HostMention, 'host' | 'port'>): FoundHost | undefined {
     const name = host === 'localhost' ? '127.0.0.1' : host;
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };

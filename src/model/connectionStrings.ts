@@ -26,9 +26,11 @@ export interface ConnectionStringParts {
 /** `postgresql://…`, every part percent-encoded. Anything but this machine is reached over TLS alone. */
 export function connectionString({ host, role, database, password }: ConnectionStringParts): string {
   const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
-  const tls = isLoopback(nameOf(host)) ? '' : '?sslmode=require';
-  return `postgresql://${login}@${host}/${encode(database)}${tls}`;
+  return `postgresql://${login}@${host}/${encode(database)}${tlsQuery(host)}`;
 }
+
+/** The query that makes clients insist on TLS; empty for a host of this machine. */
+export const tlsQuery = (host: string): string => (isLoopback(nameOf(host)) ? '' : '?sslmode=require');
 
 /** Half a surrogate pair, which no encoding has, becomes the replacement character. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());

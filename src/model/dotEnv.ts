@@ -17,12 +17,13 @@ export function setVariable(file: string, name: string, value: string): TextChan
   const assignment = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${escaped(name)}[ \\t]*=[ \\t]*`, 'gm');
   const last = [...file.matchAll(assignment)].filter(({ index }) => !isInsideQuotes(file, index)).at(-1);
   const text = quoted(value);
-  if (last === undefined) return append(file, `${name}=${text}`);
+  if (last === undefined) return appendLine(file, `${name}=${text}`);
   const start = last.index + last[0].length;
   return { start, end: start + lengthOfValue(file.slice(start)), text };
 }
 
-function append(file: string, line: string): TextChange {
+/** Adds a line at the end, in the file's own line ends. */
+export function appendLine(file: string, line: string): TextChange {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const before = file === '' || file.endsWith('\n') ? '' : eol;
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };

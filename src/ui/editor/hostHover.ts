@@ -1,0 +1,48 @@
+/** The hover on a compute's host or id: what it is, and what can be done with it. */
+import { Hover, l10n, MarkdownString, Range } from 'vscode';
+import { isLoopback } from '../../api/baseUrl.ts';
+import type { Account } from '../../model/accounts.ts';
+import type { FoundHost } from '../../model/computeIndex.ts';
+import { looksLikeCompute, type HostMention } from '../../model/hostMentions.ts';
+import type { ComputeNode } from '../../model/nodes.ts';
+import { computeTable } from '../computeTable.ts';
+
+/** Links can run these and no others, whatever a record says. */
+const LINKED = [
+  'hostedPostgres.compute.copyHost',
+  'hostedPostgres.compute.copyConnectionString',
+  'hostedPostgres.compute.openPsql',
+  'hostedPostgres.compute.restart',
+] as const;
+
+export function hostHover(
+  { compute, isPooled, withPort }: FoundHost,
+  mention: HostMention,
+  line: number,
+): Hover {
+  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+  const content = new MarkdownString(computeTable(compute));
+  if (isPooled) content.appendMarkdown(`\n\n${l10n.t('This is its host for pooled connections.')}`);
+  content.appendMarkdown(`\n\n${links({ kind: 'compute', projectId, branchId, computeId })}`);
+  content.isTrusted = { enabledCommands: LINKED };
+  const end = withPort ? mention.portEnd : mention.end;
+  return new Hover(content, new Range(line, mention.start, line, end));
+}
+
+function links(node: ComputeNode): string {
+  const argument = encodeURIComponent(JSON.stringify([node]));
+  const titles: Record<(typeof LINKED)[number], string> = {
+    'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+    'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+    'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
+    'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
+  };
+  return LINKED.map((command) => `[${titles[command]}](command:${command}?${argument})`).join(' | ');
+}
+
+/** Whether a host nobody knows could be a compute of the account, were its computes loaded. */
+export function isWorthALook({ host, port }: HostMention, account: Account | undefined): boolean {
+  if (looksLikeCompute(host)) return true;
+  if (account === undefined || port === undefined || !isLoopback(host)) return false;
+  return isLoopback(new URL(account.baseUrl).hostname);
+}

@@ -1,0 +1,53 @@
+/**
+ * Completion and hover for compute hosts, as VS Code asks for them. What they answer is another bundle, loaded with the
+ * first question of whoever is connected; for anyone else this is all there is.
+ */
+import { languages, type CompletionItemProvider, type DocumentSelector, type HoverProvider } from 'vscode';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { Session } from '../../model/session.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+
+export interface EditorParts {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** Files wherever they are, but not the inputs, outputs and comments that are documents to VS Code as well. */
+const WRITABLE: DocumentSelector = [
+  'file',
+  'untitled',
+  'vscode-remote',
+  'vscode-vfs',
+  'vscode-userdata',
+  'vscode-notebook-cell',
+].map((scheme) => ({ scheme }));
+
+/** What stands right before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. */
+const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':'];
+
+export function registerProviders(parts: EditorParts): Disposable {
+  const { session } = parts;
+  const held = new DisposableStore();
+  const loadAnswers = async () => {
+    const { HostAnswers } = await import('./hostAnswers.ts');
+    return held.add(new HostAnswers(parts));
+  };
+  let loading: ReturnType<typeof loadAnswers> | undefined;
+  const answers = () => (loading ??= loadAnswers());
+  const completion: CompletionItemProvider = {
+    provideCompletionItems: async (document, position) =>
+      session.connection === undefined ? undefined : (await answers()).complete(document, position),
+    resolveCompletionItem: async (item) => (await answers()).resolve(item),
+  };
+  const hover: HoverProvider = {
+    provideHover: async (document, position, token) =>
+      session.connection === undefined ? undefined : (await answers()).hover(document, position, token),
+  };
+  held.add(languages.registerCompletionItemProvider(WRITABLE, completion, ...TRIGGERS));
+  held.add(languages.registerHoverProvider('*', hover));
+  return held;
+}
