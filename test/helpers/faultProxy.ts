@@ -6,7 +6,12 @@
  *     proxy.inject('resetMidBody', { method: 'GET', path: /endpoints$/, nth: 2 });
  */
 import { once } from 'node:events';
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import http, {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -15,8 +20,16 @@ import { FAULTS, type Exchange, type FaultName, type Passed } from './faultProxy
 
 export type { FaultName } from './faultProxyFaults.ts';
 
+export interface CannedRequest {
+  readonly method: string;
+  /** Below the base address, with the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
 /** A reply for one request, in the place of a service. */
-export type Canned = (request: { method: string; path: string; body: string }) => {
+export type Canned = (request: CannedRequest) => {
   readonly status?: number;
   readonly json?: unknown;
 };
@@ -186,7 +199,7 @@ export class FaultProxy {
     const { upstream } = this.#options;
     const method = request.method ?? 'GET';
     if (typeof upstream !== 'string') {
-      const { status = 200, json } = upstream({ method, path, body });
+      const { status = 200, json } = upstream({ method, path, headers: request.headers, body });
       return {
         status,
         contentType: 'application/json',

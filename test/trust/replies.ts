@@ -1,0 +1,148 @@
+/** Generated replies of a service gone wrong: good records with something odd in them, any JSON, and what is no JSON. */
+import fc from 'fast-check';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A record as the service makes it; its id is given. */
+export type Good = (id: number) => Json;
+
+const TIME = '2026-01-02T03:04:05Z';
+const UUID = '01234567-89ab-cdef-0123-456789abcdef';
+
+export const goodKey: Good = (id) => ({ id, name: `key ${id}`, created_at: TIME, last_used_at: null });
+export const goodProject: Good = (id) => ({
+  id: `project-${id}`,
+  name: 'shop',
+  pg_version: 18,
+  locked: false,
+});
+export const goodCompute: Good = (id) => ({
+  id: `ep-${id}`,
+  host: `ep-${id}.example`,
+  project_id: 'project-1',
+  branch_id: 'br-main',
+  type: 'read_write',
+  current_state: 'active',
+  autoscaling_limit_min_cu: 0.25,
+  settings: { pg_settings: { work_mem: '4MB' } },
+});
+export const goodOperation: Good = () => ({
+  id: UUID,
+  project_id: 'project-1',
+  endpoint_id: 'ep-1',
+  action: 'start_compute',
+  status: 'running',
+  failures_count: 0,
+});
+
+/** What is dangerous somewhere: as a key of a record, an id, a name or a number. */
+const nasty: unknown[] = [
+  null,
+  '',
+  '../../api_keys',
+  'ep-1/../..',
+  'ep-\u202Egnp',
+  '<img src=x onerror=alert(1)>',
+  '$(rm -rf ~)',
+  '\u0000\r\nx: y',
+  'x'.repeat(5000),
+  2 ** 53 + 2,
+  -1,
+  0.1,
+  1e308,
+  [],
+  {},
+  [[[[]]]],
+  true,
+];
+const odd = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...nasty) },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
+);
+const oddName = fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'length', 'unknown', '');
+
+const spoilt = (good: Good): fc.Arbitrary<unknown> => {
+  const fields = Object.keys(good(1));
+  return fc
+    .record({
+      id: fc.integer({ min: 0, max: 40 }),
+      field: fc.oneof(fc.constantFrom(...fields), oddName),
+      value: odd,
+      gone: fc.boolean(),
+    })
+    .map(({ id, field, value, gone }) => {
+      const record: Record<string, unknown> = { ...good(id) };
+      if (gone) delete record[field];
+      // As JSON.parse does it: `__proto__` is an ordinary property there.
+      else Object.defineProperty(record, field, { value, enumerable: true });
+      return record;
+    });
+};
+
+/** A list in which the good ones are known by being at even places. */
+export const mixedList = (
+  good: Good,
+): fc.Arbitrary<{ readonly goodIds: ReadonlySet<number>; list: unknown[] }> =>
+  fc
+    .array(fc.record({ id: fc.integer({ min: 100, max: 140 }), bad: fc.oneof(odd, spoilt(good)) }), {
+      maxLength: 6,
+    })
+    .map((pairs) => ({
+      goodIds: new Set(pairs.map(({ id }) => id)),
+      list: pairs.flatMap(({ id, bad }) => [good(id), bad]),
+    }));
+
+const statuses = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(200) },
+  { weight: 1, arbitrary: fc.constantFrom(201, 204, 302, 304, 400, 401, 404, 405, 423, 429, 500, 502, 503) },
+);
+
+const headers = fc.record(
+  {
+    'content-type': fc.constantFrom('application/json', 'text/html', '', 'a;b;c'),
+    'retry-after': fc.constantFrom(
+      '1',
+      '-1',
+      '1e9',
+      '99999999999999999999',
+      'soon',
+      'Wed, 21 Oct 2015 07:28:00 GMT',
+    ),
+    location: fc.constantFrom('https://other.example/x', '//x', 'javascript:alert(1)', 'http://[', ''),
+  },
+  { requiredKeys: [] },
+);
+
+export interface GeneratedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** @param shapes bodies near to what the call expects */
+export const replies = (shapes: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedReply> =>
+  fc.record({
+    status: statuses,
+    headers,
+    body: fc.oneof(
+      { weight: 6, arbitrary: shapes.map((value) => JSON.stringify(value)) },
+      { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
+      { weight: 1, arbitrary: fc.string({ maxLength: 40 }) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom('', ' ', '\uFEFF', '{', '[1,', '<html>', 'NaN', '"', '['.repeat(5000)),
+      },
+    ),
+  });
+
+/** A record under a name, and operations beside it, each good or spoilt. */
+export const outcome = (): fc.Arbitrary<unknown> =>
+  fc.record(
+    {
+      endpoint: fc.oneof(spoilt(goodCompute), odd, fc.constant(goodCompute(1))),
+      operations: fc.oneof(fc.array(fc.oneof(spoilt(goodOperation), odd), { maxLength: 3 }), odd),
+    },
+    { requiredKeys: [] },
+  );
+
+export const one = (good: Good): fc.Arbitrary<unknown> => fc.oneof(spoilt(good), odd);

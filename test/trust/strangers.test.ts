@@ -1,0 +1,252 @@
+/**
+ * Whatever a service sends, a call ends in records or in an ApiError, and a list keeps what is good beside what is not.
+ * The replies are generated, 10,000 for every call of the client.
+ */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
+import { Client } from '../../src/api/client.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../../src/api/ids.ts';
+import * as generated from './replies.ts';
+import type { GeneratedReply } from './replies.ts';
+import { tell } from './tally.ts';
+
+const KEY = 'a-key-that-must-stay-secret';
+const RUNS = 10_000;
+const UUID = '01234567-89ab-cdef-0123-456789abcdef';
+
+const BODILESS = new Set([204, 304]);
+
+const asResponse = ({ status, headers, body }: GeneratedReply): Response =>
+  new Response(BODILESS.has(status) ? null : body, { status, headers });
+
+const clientThatGets = (reply: () => Response, seen: string[] = []): Client =>
+  new Client({
+    baseUrl: PUBLIC_BASE_URL,
+    key: KEY,
+    retries: 0,
+    fetch: async (input) => {
+      seen.push(input instanceof Request ? input.url : String(input));
+      return reply();
+    },
+  });
+
+async function pages(client: Client) {
+  const found = [];
+  for await (const page of client.projectPages()) found.push(page);
+  return found;
+}
+
+const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+const where = { computeId: 'ep-1', branchId: 'br-1', role: 'r', database: 'd', pooled: false };
+
+const calls: readonly {
+  readonly name: string;
+  readonly call: (client: Client) => Promise<unknown>;
+  readonly shapes: fc.Arbitrary<unknown>;
+}[] = [
+  {
+    name: 'createApiKey',
+    call: (c) => c.createApiKey('k'),
+    shapes: generated.one((id) => ({ id, key: 'x' })),
+  },
+  {
+    name: 'revokeApiKey',
+    call: (c) => c.revokeApiKey(1),
+    shapes: generated.one((id) => ({ id, name: 'k', revoked: true })),
+  },
+  { name: 'createCompute', call: (c) => c.createCompute('p', creation), shapes: generated.outcome() },
+  { name: 'updateCompute', call: (c) => c.updateCompute('p', 'ep-1', {}), shapes: generated.outcome() },
+  { name: 'deleteCompute', call: (c) => c.deleteCompute('p', 'ep-1'), shapes: generated.outcome() },
+  { name: 'restartCompute', call: (c) => c.restartCompute('p', 'ep-1'), shapes: generated.outcome() },
+  {
+    name: 'findOperation',
+    call: (c) => c.findOperation('p', UUID),
+    shapes: generated.one(generated.goodOperation).map((operation) => ({ operation })),
+  },
+  {
+    name: 'findConnectionUri',
+    call: (c) => c.findConnectionUri('p', where),
+    shapes: generated.one(() => ({ uri: 'postgresql://u:p@h/d' })),
+  },
+];
+
+interface Read {
+  readonly items: readonly { readonly id: string | number }[];
+  readonly unreadable: readonly unknown[];
+}
+
+const lists: readonly {
+  readonly name: string;
+  readonly good: generated.Good;
+  readonly wrap: (list: unknown[]) => unknown;
+  readonly call: (client: Client) => Promise<Read>;
+}[] = [
+  { name: 'listApiKeys', good: generated.goodKey, wrap: (list) => list, call: (c) => c.listApiKeys() },
+  {
+    name: 'projectPages',
+    good: generated.goodProject,
+    wrap: (projects) => ({ projects }),
+    call: async (c) => (await pages(c))[0] ?? { items: [], unreadable: [] },
+  },
+  {
+    name: 'listComputes',
+    good: generated.goodCompute,
+    wrap: (endpoints) => ({ endpoints }),
+    call: (c) => c.listComputes('p'),
+  },
+];
+
+describe('the client with strangers', function () {
+  this.timeout(60_000);
+  let replies = 0;
+  let inputs = 0;
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown) => void unhandled.push(reason);
+
+  before(() => void process.on('unhandledRejection', onUnhandled));
+  after(async () => {
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', onUnhandled);
+    tell('generated replies', replies);
+    tell('generated ids and keys', inputs);
+    assert.deepEqual(unhandled, []);
+  });
+
+  /** Runs a call; what it throws must be an ApiError without the key in it. */
+  async function survive(call: () => Promise<unknown>): Promise<void> {
+    replies += 1;
+    try {
+      await call();
+    } catch (error) {
+      assert.ok(error instanceof ApiError, `threw ${String(error)}`);
+      assert.ok(!error.message.includes(KEY) && !error.message.includes('Bearer'));
+      assert.ok(error.message.length < 2000);
+    }
+  }
+
+  const everything = [
+    ...calls,
+    ...lists.map(({ name, good, wrap, call }) => ({
+      name,
+      call,
+      shapes: generated.mixedList(good).map(({ list }) => wrap(list)),
+    })),
+  ];
+  for (const { name, call, shapes } of everything) {
+    it(`${name} ends in records or an ApiError`, () =>
+      fc.assert(
+        fc.asyncProperty(generated.replies(shapes), (reply) =>
+          survive(() => call(clientThatGets(() => asResponse(reply)))),
+        ),
+        { numRuns: RUNS },
+      ));
+  }
+
+  for (const { name, good, wrap, call } of lists) {
+    it(`${name} keeps the good records beside the bad`, () =>
+      fc.assert(
+        fc.asyncProperty(generated.mixedList(good), async ({ goodIds, list }) => {
+          replies += 1;
+          const body = JSON.stringify(wrap(list));
+          const { items, unreadable } = await call(clientThatGets(() => new Response(body)));
+          const read = new Set(items.map(({ id }) => id));
+          for (const id of goodIds) assert.ok(read.has(good(id)['id'] as string | number));
+          assert.equal(read.size, items.length, 'an id came twice');
+          assert.ok(items.length + unreadable.length <= list.length);
+          assert.ok(unreadable.length <= list.length / 2, 'a good record was not read');
+        }),
+        { numRuns: 1000 },
+      ));
+  }
+
+  it('puts nothing into a path that is no id', () => {
+    const ids = fc.oneof(
+      fc.string({ maxLength: 8 }),
+      fc.stringMatching(/^[a-z0-9-]{1,60}$/),
+      fc.constantFrom(
+        '..',
+        '.',
+        '%2e%2e',
+        'a/b',
+        'a?b',
+        'a#b',
+        'ep-1\n',
+        'EP-1',
+        '',
+        'ep-/',
+        'é',
+        'a'.repeat(61),
+      ),
+    );
+    return fc.assert(
+      fc.asyncProperty(ids, ids, async (projectId, id) => {
+        inputs += 2;
+        const seen: string[] = [];
+        const client = clientThatGets(() => new Response('{"endpoints":[]}'), seen);
+        await client.listComputes(projectId).catch(onlyInvalid);
+        await client.restartCompute(projectId, `ep-${id}`).catch(onlyInvalid);
+        await client.findOperation(projectId, id).catch(onlyInvalid);
+        await client.revokeApiKey(Number(id)).catch(onlyInvalid);
+        const project = `${PUBLIC_BASE_URL}/projects/${projectId}`;
+        const expected = [
+          ...(isId(projectId) ? [`${project}/endpoints`] : []),
+          ...(isId(projectId) && isComputeId(`ep-${id}`) ? [`${project}/endpoints/ep-${id}/restart`] : []),
+          ...(isId(projectId) && isOperationId(id) ? [`${project}/operations/${id}`] : []),
+          ...(isApiKeyId(Number(id)) ? [`${PUBLIC_BASE_URL}/api_keys/${Number(id)}`] : []),
+        ];
+        assert.deepEqual(seen, expected);
+      }),
+      { numRuns: RUNS / 2 },
+    );
+  });
+
+  it('takes no key that is not safe in a header, and does not repeat it', () => {
+    const keys = fc.oneof(
+      fc.string({ maxLength: 20, unit: 'binary' }),
+      fc.string({ minLength: 9, maxLength: 20 }).map((text) => `${text}\n`),
+      fc.stringMatching(/^[\x21-\x7e]{1,20}$/),
+    );
+    return fc.assert(
+      fc.asyncProperty(keys, async (key) => {
+        inputs += 1;
+        let sent: string | null = null;
+        const fetch: typeof globalThis.fetch = async (_, init) => {
+          sent = new Headers(init?.headers).get('authorization');
+          return new Response('[]');
+        };
+        const call = async () =>
+          new Client({ baseUrl: PUBLIC_BASE_URL, key, fetch, retries: 0 }).listApiKeys();
+        if (isSendableKey(key)) {
+          await call();
+          assert.equal(sent, `Bearer ${key}`);
+          return;
+        }
+        await assert.rejects(
+          call,
+          (error) => error instanceof ApiError && error.fault.kind === 'invalidRequest',
+        );
+        await call().catch((error: Error) => assert.ok(key.length < 9 || !error.message.includes(key)));
+        assert.equal(sent, null);
+      }),
+      { numRuns: RUNS / 2 },
+    );
+  });
+
+  it('a list nested without end is unreadable, its neighbours are not', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const records = [generated.goodCompute(1), generated.goodCompute(2)].map((record) =>
+      JSON.stringify(record),
+    );
+    const bad = `{"id":"ep-3","x":${deep}}`;
+    const body = `{"endpoints":[${[records[0], bad, records[1]].join(',')}]}`;
+    const { items, unreadable } = await clientThatGets(() => new Response(body)).listComputes('p');
+    assert.deepEqual([items.length, unreadable], [2, [{ id: 'ep-3', field: 'record' }]]);
+  });
+});
+
+function onlyInvalid(error: unknown): void {
+  if (error instanceof ApiError && error.fault.kind === 'unexpectedReply') return;
+  assert.ok(error instanceof ApiError && error.fault.kind === 'invalidRequest', String(error));
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { baseUrlOrUndefined, isLoopback, parseBaseUrl, PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+
+describe('a base address', () => {
+  const good = [
+    ['https://console.neon.tech/api/v2', PUBLIC_BASE_URL],
+    ['  https://console.neon.tech/api/v2/ \n', PUBLIC_BASE_URL],
+    ['https://console.neon.tech/api/v2///', PUBLIC_BASE_URL],
+    ['HTTPS://CONSOLE.Neon.tech:443/api/v2', PUBLIC_BASE_URL],
+    ['https://host.example/v2', 'https://host.example/v2'],
+    ['https://host.example:8443/a/b/v2', 'https://host.example:8443/a/b/v2'],
+    ['http://127.0.0.1:8790/api/v2', 'http://127.0.0.1:8790/api/v2'],
+    ['http://127.1:8790/api/v2', 'http://127.0.0.1:8790/api/v2'],
+    ['http://localhost:8790/api/v2', 'http://localhost:8790/api/v2'],
+    ['http://[::1]:8790/api/v2', 'http://[::1]:8790/api/v2'],
+    ['https://host.example/x/../api/v2', 'https://host.example/api/v2'],
+  ] as const;
+  for (const [text, normalised] of good) {
+    it(`${JSON.stringify(text)} is taken`, () => assert.equal(parseBaseUrl(text), normalised));
+  }
+
+  const bad = [
+    ['', 'not-a-url'],
+    ['console.neon.tech/api/v2', 'not-a-url'],
+    ['ftp://host.example/api/v2', 'not-a-url'],
+    ['file:///api/v2', 'not-a-url'],
+    ['javascript:alert(1)//v2', 'not-a-url'],
+    ['https://', 'not-a-url'],
+    ['http://host.example/api/v2', 'not-https'],
+    ['http://localhost.example/api/v2', 'not-https'],
+    ['http://127.0.0.1.example/api/v2', 'not-https'],
+    ['http://localhost@host.example/api/v2', 'not-https'],
+    ['http://0.0.0.0/api/v2', 'not-https'],
+    ['https://user@host.example/api/v2', 'credentials'],
+    ['https://user:pass@host.example/api/v2', 'credentials'],
+    ['https://:pass@host.example/api/v2', 'credentials'],
+    ['https://host.example/api/v2?', 'query-or-fragment'],
+    ['https://host.example/api/v2?x=1', 'query-or-fragment'],
+    ['https://host.example/api/v2#', 'query-or-fragment'],
+    ['https://host.example/api/v2#top', 'query-or-fragment'],
+    ['https://host.example', 'no-version'],
+    ['https://host.example/api', 'no-version'],
+    ['https://host.example/api/v3', 'no-version'],
+    ['https://host.example/apiv2', 'no-version'],
+    ['https://host.example/api/v2/projects', 'no-version'],
+    ['https://host.example/api/v2/..', 'no-version'],
+  ] as const;
+  for (const [text, problem] of bad) {
+    it(`${JSON.stringify(text)} is refused: ${problem}`, () => {
+      assert.deepEqual(parseBaseUrl(text), { problem });
+      assert.equal(baseUrlOrUndefined(text), undefined);
+    });
+  }
+
+  it('stays what it is when it is normalised again', () => {
+    for (const [, normalised] of good) assert.equal(parseBaseUrl(normalised), normalised);
+  });
+});
+
+describe('a host name', () => {
+  it('is this machine only by its own names', () => {
+    for (const name of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]']) assert.ok(isLoopback(name), name);
+    for (const name of ['', 'localhost.example', '127.0.0.1.example', '0.0.0.0', '10.0.0.1'])
+      assert.ok(!isLoopback(name), name);
+  });
+});
