@@ -2,7 +2,7 @@
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
 import type { Clock } from './clock.ts';
-import type { ComputeEngine, EngineEvents } from './computeEngine.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from './computeEngine.ts';
 import { Computes } from './computes.ts';
 import { settled } from './computeUse.ts';
 import { Operations } from './operations.ts';
@@ -68,7 +68,7 @@ export class ControlPlane {
     try {
       await attachAll(store.account, await this.engine, failed);
     } catch (error) {
-      this.#log(`Postgres cannot be used: ${systemReason(error)}`);
+      this.#log(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -95,7 +95,15 @@ export class ControlPlane {
   }
 
   async #open(): Promise<ComputeEngine> {
-    const engine = await this.#options.engine;
+    try {
+      return await this.#openEngine(await this.#options.engine);
+    } catch (error) {
+      if (error instanceof Error && error.name === 'EngineError') throw error;
+      throw new EngineError(`Postgres cannot be used: ${systemReason(error)}`);
+    }
+  }
+
+  async #openEngine(engine: ComputeEngine): Promise<ComputeEngine> {
     const { store, clock, computes } = this;
     const waking: WakingOptions = { store, clock, computes, operations: this.#operations };
     const events: EngineEvents = {

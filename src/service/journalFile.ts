@@ -1,7 +1,8 @@
 /**
  * The format of the journal: lines of a checksum (CRC-32, hexadecimal), a space and JSON. The first line is the
  * header, every other one an array of changes that was made durable as a whole. A last line that is torn or
- * fails its checksum was never answered for and is left out; a bad line before others is damage.
+ * fails its checksum was never answered for and is left out; a bad line before others is damage. Zeros at the end
+ * are room that was reserved.
  */
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -49,7 +50,7 @@ export function readJournal(file: string): JournalContents | undefined {
   const goodBytes = lines.at(-1)?.end ?? header.end;
   // The checksum says that these bytes are the ones this program wrote.
   const changes = lines.flatMap((line) => line.value as Change[]);
-  return { changes, goodBytes, tornBytes: bytes.length - goodBytes };
+  return { changes, goodBytes, tornBytes: isBlank(bytes, goodBytes) ? 0 : bytes.length - goodBytes };
 }
 
 function* goodLines(bytes: Buffer, file: string): Iterable<{ value: unknown; end: number }> {
@@ -58,13 +59,15 @@ function* goodLines(bytes: Buffer, file: string): Iterable<{ value: unknown; end
     const end = newline === -1 ? bytes.length : newline + 1;
     const value = newline === -1 ? undefined : decodeLine(bytes.subarray(start, newline));
     if (value === undefined) {
-      if (end === bytes.length) return;
+      if (isBlank(bytes, end)) return;
       throw damaged(file, `the line at byte ${start} fails its checksum`);
     }
     yield { value, end };
     start = end;
   }
 }
+
+const isBlank = (bytes: Buffer, from: number): boolean => bytes.subarray(from).every((byte) => byte === 0);
 
 function decodeLine(line: Buffer): unknown {
   const json = line.subarray(9);

@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../api/ids.ts';
 import { ComputeCreation } from '../api/requests.ts';
+import { inWords } from './issueWords.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,
@@ -54,5 +55,5 @@ export function parseAccount(text: string): AccountDescription | { readonly prob
   const result = AccountDescription.safeParse(json);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  return { problem: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'not as expected'}` };
+  return { problem: issue === undefined ? 'not as expected' : inWords(issue) };
 }

@@ -4,7 +4,7 @@
  */
 import { AUTOSUSPEND_NEVER } from '../api/autosuspend.ts';
 import type { Account, ProjectState } from './account.ts';
-import type { ComputeEngine } from './computeEngine.ts';
+import type { ComputeEngine, ComputeSpec } from './computeEngine.ts';
 import { inState, specOf } from './computeRecord.ts';
 import { settled } from './computeUse.ts';
 import { newOperation } from './operationRecord.ts';
@@ -60,13 +60,19 @@ export async function attachAll(
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
-  const waiting = [...account.projects.values()].flatMap((project) => {
-    const quiet = [...project.computes.values()].filter((compute) => !isUnderWay(project, compute));
-    return quiet.map(({ record, address }) => specOf(record, address, project.record));
-  });
-  for (let spec = waiting.splice(0, AT_ONCE); spec.length > 0; spec = waiting.splice(0, AT_ONCE)) {
+  const ids = [...account.computes()].map(({ record }) => record.id);
+  for (let some = ids.splice(0, AT_ONCE); some.length > 0; some = ids.splice(0, AT_ONCE)) {
+    const specs = some.flatMap((id) => quietSpec(account, id));
     await Promise.all(
-      spec.map((each) => engine.attach(each).catch((error: unknown) => onFailure(each.id, error))),
+      specs.map((spec) => engine.attach(spec).catch((error: unknown) => onFailure(spec.id, error))),
     );
   }
+}
+
+/** Looked up at its turn: it may have been deleted or changed since. */
+function quietSpec(account: Account, id: string): ComputeSpec[] {
+  const compute = account.compute(id);
+  const project = account.projects.get(compute?.record.project_id ?? '');
+  if (compute === undefined || project === undefined || isUnderWay(project, compute)) return [];
+  return [specOf(compute.record, compute.address, project.record)];
 }

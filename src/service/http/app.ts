@@ -4,7 +4,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import type { Leases } from '../lease.ts';
-import { Refusal } from '../refusal.ts';
+import { conflict, Refusal } from '../refusal.ts';
 import { apiKeyRoutes } from './apiKeyRoutes.ts';
 import { authenticate } from './authentication.ts';
 import { computeRoutes } from './computeRoutes.ts';
@@ -85,24 +85,32 @@ function missing(app: Hono<Env>, c: Context<Env>): Refusal {
   return new Refusal(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
 }
 
+const ACCIDENT = new Refusal(
+  500,
+  'INTERNAL_ERROR',
+  'Something went wrong in the service; its log tells more.',
+);
+
 async function refuse(options: AppOptions, error: unknown, request: IncomingMessage): Promise<Response> {
   const id = requestIdOf(request.headers);
-  const accident = new Refusal(
-    500,
-    'INTERNAL_ERROR',
-    'Something went wrong in the service; its log tells more.',
-  );
-  if (!(error instanceof Refusal)) {
+  const refusal = asRefusal(error);
+  if (refusal === undefined) {
     options.onUnexpected(`request ${id} (${request.method})`, error);
-    return errorResponse(accident, id);
+    return errorResponse(ACCIDENT, id);
   }
   try {
     await options.plane.store.whenDurable();
-    return errorResponse(error, id);
+    return errorResponse(refusal, id);
   } catch {
     // The journal's owner knows already and ends the service.
-    return errorResponse(accident, id);
+    return errorResponse(ACCIDENT, id);
   }
+}
+
+/** What an engine refuses is the caller's to put right; anything else that was thrown is an accident. */
+function asRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  return error instanceof Error && error.name === 'EngineError' ? conflict(error.message) : undefined;
 }
 
 function errorResponse(refusal: Refusal, requestId = requestIdOf({})): Response {

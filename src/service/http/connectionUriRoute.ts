@@ -19,9 +19,7 @@ async function connectionUri(plane: ControlPlane, call: Call): Promise<Reply> {
   const compute = wantedCompute(project, call.query('endpoint_id'), call.query('branch_id'));
   const host = booleanOf(call, 'pooled') ? poolerHost(compute) : compute.host;
   const engine = await plane.engine;
-  const login = await engine.login(compute.branch_id, role, database).catch((error: unknown) => {
-    throw error instanceof Error && error.name === 'EngineError' ? conflict(error.message) : error;
-  });
+  const login = await engine.login(compute.branch_id, role, database);
   if (login === undefined) {
     throw notFound(
       `role with a database of that name on branch ${compute.branch_id}:`,

@@ -1,7 +1,8 @@
 /** Reads a JSON body: bounded, of the right type, and checked against its record. Every fault is the client's, in words. */
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
-import { Refusal } from '../refusal.ts';
+import { inWords } from '../issueWords.ts';
+import { Refusal, ruleBroken } from '../refusal.ts';
 
 /** Bytes. */
 export const MAX_BODY = 1024 * 1024;
@@ -61,31 +62,8 @@ function check<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const path = [
-    ...(issue?.path ?? []),
-    ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []),
-  ];
-  const message = `${path.map(String).join('.').slice(0, 200) || 'the body'}: ${issue ? words(issue) : 'not as expected'}`;
+  if (issue === undefined) throw badRequest('The body is not as expected.');
   // Right type, wrong value: the request was understood and breaks a rule.
-  const isRule = issue?.code === 'custom' || issue?.code === 'too_small' || issue?.code === 'too_big';
-  throw isRule ? new Refusal(422, 'RULE_BROKEN', message) : badRequest(message);
-}
-
-function words(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined
-        ? `is required (${issue.expected})`
-        : `must be of type ${issue.expected}`;
-    case 'unrecognized_keys':
-      return 'is not an attribute that can be given here';
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return `must have at least ${issue.minimum} characters`;
-    case 'too_big':
-      return `must have at most ${issue.maximum} characters`;
-    default:
-      return issue.message;
-  }
+  const isRule = issue.code === 'custom' || issue.code === 'too_small' || issue.code === 'too_big';
+  throw isRule ? ruleBroken(inWords(issue)) : badRequest(inWords(issue));
 }

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isRefused } from '../../src/api/errors.ts';
+import { call } from '../helpers/call.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
+
+describe('API keys', () => {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+
+  const with_ = (key: string | undefined, path = '/projects') => call(service.baseUrl, { path, key });
+  const listed = async (id: number) =>
+    (await service.client.listApiKeys()).items.find((key) => key.id === id);
+
+  it('are listed as an array of exactly the fields of section 2.1', async () => {
+    const { json } = await with_(service.key, '/api_keys');
+    assert(Array.isArray(json) && json.length >= 4);
+    for (const key of json as object[]) {
+      assert.deepEqual(Object.keys(key), ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr']);
+    }
+  });
+
+  it('are created with a value that works at once and is shown nowhere else', async () => {
+    const made = await service.client.createApiKey('ci');
+    assert(Number.isInteger(made.id));
+    assert.match(made.key, /^[0-9a-f]{64}$/);
+    assert.equal(made['name'], 'ci');
+    assert.equal((await with_(made.key)).status, 200);
+    const { text } = await with_(service.key, '/api_keys');
+    assert(!text.includes(made.key));
+    assert(!readFileSync(path.join(service.dataDir, 'account.journal'), 'utf8').includes(made.key));
+    assert(!service.stderr().includes(made.key));
+  });
+
+  it('remember when and from where they were used last', async () => {
+    const made = await service.client.createApiKey('used');
+    assert.equal((await listed(made.id))?.last_used_at, null);
+    const before = Date.now();
+    await with_(made.key);
+    const key = await listed(made.id);
+    assert(Date.parse(key?.last_used_at ?? '') >= before);
+    assert.match(key?.last_used_at ?? '', /Z$/);
+    assert.equal(key?.last_used_from_addr, '127.0.0.1');
+  });
+
+  it('are revoked at once and for ever', async () => {
+    const made = await service.client.createApiKey('gone');
+    await with_(made.key);
+    const revoked = await service.client.revokeApiKey(made.id);
+    assert.equal(revoked.revoked, true);
+    assert.equal(revoked.name, 'gone');
+    assert.equal(revoked.last_used_from_addr, '127.0.0.1');
+    assert.equal((await with_(made.key)).status, 401);
+    assert.equal(await listed(made.id), undefined);
+    await assert.rejects(service.client.revokeApiKey(made.id), (error) => isRefused(error, 404));
+  });
+
+  it('never give an id twice', async () => {
+    const made = await service.client.createApiKey('one');
+    await service.client.revokeApiKey(made.id);
+    assert((await service.client.createApiKey('two')).id > made.id);
+  });
+
+  it('may revoke themselves', async () => {
+    const made = await service.client.createApiKey('self');
+    const { status } = await call(service.baseUrl, {
+      method: 'DELETE',
+      path: `/api_keys/${made.id}`,
+      key: made.key,
+    });
+    assert.equal(status, 200);
+    assert.equal((await with_(made.key)).status, 401);
+  });
+
+  const refused: Record<string, Record<string, string>> = {
+    'no header': {},
+    'an empty header': { authorization: '' },
+    'no scheme': { authorization: 'KEY' },
+    'another scheme': { authorization: 'Basic KEY' },
+    'no value': { authorization: 'Bearer' },
+    'an unknown value': { authorization: 'Bearer nonsense' },
+    'a value with something behind it': { authorization: 'Bearer KEY x' },
+    'a huge value': { authorization: `Bearer ${'x'.repeat(8000)}` },
+    'part of the value': { authorization: 'Bearer PART' },
+  };
+  for (const [what, headers] of Object.entries(refused)) {
+    it(`answers 401 to ${what}`, async () => {
+      const authorization = headers['authorization']
+        ?.replace('KEY', service.key)
+        .replace('PART', service.key.slice(0, -1));
+      const reply = await call(service.baseUrl, {
+        path: '/projects',
+        headers: authorization === undefined ? {} : { authorization },
+      });
+      assert.equal(reply.status, 401);
+      assert.deepEqual(Object.keys(reply.json as object), ['request_id', 'code', 'message']);
+      assert(!reply.text.includes(service.key));
+    });
+  }
+
+  it('are needed for every call', async () => {
+    const paths = [
+      '/api_keys',
+      '/projects',
+      '/projects/shiny-wind-028834/endpoints',
+      '/projects/nope/operations',
+    ];
+    for (const path of paths) assert.equal((await call(service.baseUrl, { path })).status, 401, path);
+    for (const method of ['POST', 'PATCH', 'DELETE']) {
+      const path =
+        method === 'POST' ? '/api_keys' : '/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';
+      assert.equal((await call(service.baseUrl, { method, path, body: '{' })).status, 401, method);
+    }
+  });
+});

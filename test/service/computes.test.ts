@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { isRefused } from '../../src/api/errors.ts';
+import type { Compute } from '../../src/api/records.ts';
+import type { ComputeChange, ComputeCreation } from '../../src/api/requests.ts';
+import { call } from '../helpers/call.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
+
+const PROJECT = 'shiny-wind-028834';
+const TAKEN = 'br-aged-salad-637688';
+const FREE = 'br-frosty-lake-110382';
+const replica: ComputeCreation = { branch_id: FREE, type: 'read_only' };
+
+const TYPES = {
+  id: 'string',
+  host: 'string',
+  project_id: 'string',
+  branch_id: 'string',
+  type: 'string',
+  region_id: 'string',
+  autoscaling_limit_min_cu: 'number',
+  autoscaling_limit_max_cu: 'number',
+  suspend_timeout_seconds: 'number',
+  current_state: 'string',
+  pending_state: 'string',
+  settings: 'object',
+  pooler_enabled: 'boolean',
+  pooler_mode: 'string',
+  disabled: 'boolean',
+  passwordless_access: 'boolean',
+  created_at: 'string',
+  updated_at: 'string',
+  proxy_host: 'string',
+};
+
+describe('Computes', () => {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+
+  const found = async (id: string) =>
+    (await service.client.listComputes(PROJECT)).items.find((compute) => compute.id === id);
+  const settled = (id: string): Promise<Compute> =>
+    until(`${id} settled`, async () => {
+      const compute = await found(id);
+      return compute?.pending_state === undefined ? compute : undefined;
+    });
+  const create = async (wanted: Partial<ComputeCreation> = {}): Promise<Compute> => {
+    const { compute } = await service.client.createCompute(PROJECT, { ...replica, ...wanted });
+    assert(compute);
+    return settled(compute.id);
+  };
+  const change = async (id: string, wanted: ComputeChange) =>
+    service.client.updateCompute(PROJECT, id, wanted);
+  const actions = (outcome: Awaited<ReturnType<typeof change>>) =>
+    outcome.operations.map(({ action, status }) => `${action} ${status}`);
+  const refusal = (status: number, words: RegExp) => (error: unknown) => {
+    assert(isRefused(error, status), String(error));
+    assert.match(String(error), words);
+    return true;
+  };
+  const raw = (method: string, path: string, body?: unknown) =>
+    call(service.baseUrl, { method, path: `/projects/${PROJECT}${path}`, key: service.key, body });
+
+  describe('created', () => {
+    it('answer 201 with the record in init, about to be active, and a running start_compute', async () => {
+      const { status, json } = await raw('POST', '/endpoints', { endpoint: replica });
+      assert.equal(status, 201);
+      const { endpoint, operations } = json as { endpoint: Compute; operations: Record<string, unknown>[] };
+      const types = Object.fromEntries(Object.entries(endpoint).map(([name, value]) => [name, typeof value]));
+      assert.deepEqual(Object.entries(types).toSorted(), Object.entries(TYPES).toSorted());
+      assert.match(endpoint.id, /^ep-[a-z]+-[a-z]+-\d{6}$/);
+      assert.match(endpoint.host, /^127\.0\.0\.1:\d+$/);
+      assert.deepEqual([endpoint.current_state, endpoint.pending_state], ['init', 'active']);
+      assert.deepEqual(endpoint.settings, { pg_settings: {} });
+      assert.equal(operations.length, 1);
+      const { id, created_at, updated_at, ...operation } = operations[0] ?? {};
+      assert.match(String(id), /^[0-9a-f-]{36}$/);
+      for (const time of [created_at, updated_at]) assert.match(String(time), /^\d{4}-.*Z$/);
+      assert.deepEqual(operation, {
+        project_id: PROJECT,
+        branch_id: FREE,
+        endpoint_id: endpoint.id,
+        action: 'start_compute',
+        status: 'running',
+        failures_count: 0,
+      });
+      const active = await settled(endpoint.id);
+      assert.equal(active.current_state, 'active');
+      assert(typeof active.last_active === 'string');
+    });
+
+    it('take the wanted attributes', async () => {
+      const wanted = {
+        name: 'reports',
+        autoscaling_limit_min_cu: 0.5,
+        autoscaling_limit_max_cu: 3,
+        suspend_timeout_seconds: 120,
+        settings: { pg_settings: { work_mem: '8MB', max_parallel_workers: 2, jit: false } },
+        pooler_enabled: true,
+        pooler_mode: 'transaction',
+        passwordless_access: true,
+      } as const;
+      const compute = await create(wanted);
+      for (const [name, value] of Object.entries(wanted)) assert.deepEqual(compute[name], value, name);
+      assert.match(compute.pooler_host ?? '', /^127\.0\.0\.1:\d+$/);
+      assert.notEqual(compute.pooler_host, compute.host);
+    });
+
+    it('stay idle when they are disabled', async () => {
+      const compute = await create({ disabled: true });
+      assert.equal(compute.current_state, 'idle');
+    });
+
+    const sizes: readonly (readonly [number | undefined, number | undefined, number, number])[] = [
+      [undefined, undefined, 0.25, 0.25],
+      [2, undefined, 2, 2],
+      [undefined, 2, 0.25, 2],
+      [1, 4, 1, 4],
+      [10, 10, 10, 10],
+    ];
+    for (const [min, max, ...expected] of sizes) {
+      it(`from min ${min} and max ${max} have ${expected.join(' to ')} CU`, async () => {
+        const compute = await create({
+          ...(min === undefined ? {} : { autoscaling_limit_min_cu: min }),
+          ...(max === undefined ? {} : { autoscaling_limit_max_cu: max }),
+        });
+        assert.deepEqual([compute.autoscaling_limit_min_cu, compute.autoscaling_limit_max_cu], expected);
+      });
+    }
+
+    const broken: readonly (readonly [string, Partial<ComputeCreation>, number, RegExp])[] = [
+      ['a second primary', { branch_id: TAKEN, type: 'read_write' }, 409, /already has a primary/],
+      ['an unknown branch', { branch_id: 'br-nowhere' }, 404, /branch/],
+      ['a size between the sizes', { autoscaling_limit_min_cu: 2.5 }, 422, /must each be one of/],
+      ['a size beyond the sizes', { autoscaling_limit_max_cu: 11 }, 422, /must each be one of/],
+      ['a size of zero', { autoscaling_limit_min_cu: 0 }, 422, /must each be one of/],
+      ['min above max', { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }, 422, /is above/],
+      ['a short autosuspend delay', { suspend_timeout_seconds: 59 }, 422, /suspend_timeout_seconds/],
+      ['a long autosuspend delay', { suspend_timeout_seconds: 604_801 }, 422, /suspend_timeout_seconds/],
+      ['another region', { region_id: 'mars-1' }, 422, /region_id/],
+      ['another provisioner', { provisioner: 'x' }, 422, /provisioner/],
+      ['an empty name', { name: '' }, 422, /name/],
+      ['a long name', { name: 'x'.repeat(65) }, 422, /name/],
+    ];
+    for (const [what, wanted, status, words] of broken) {
+      it(`with ${what} are refused with ${status}, and nothing is made`, async () => {
+        const before = (await raw('GET', '/endpoints')).text;
+        await assert.rejects(
+          service.client.createCompute(PROJECT, { ...replica, ...wanted }),
+          refusal(status, words),
+        );
+        assert.equal((await raw('GET', '/endpoints')).text, before);
+      });
+    }
+
+    it('at the same time leave one primary on the branch', async () => {
+      const wanted = { branch_id: 'br-young-moon-279461', type: 'read_write' } as const;
+      const tries = Array.from({ length: 10 }, () =>
+        service.client.createCompute('calm-poetry-195246', wanted),
+      );
+      const results = await Promise.allSettled(tries);
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+    });
+  });
+
+  describe('updated', () => {
+    it('without effect on connections change at once, without an operation', async () => {
+      const { id } = await create();
+      const outcome = await change(id, {
+        suspend_timeout_seconds: 600,
+        name: 'renamed',
+        passwordless_access: true,
+      });
+      assert.deepEqual(actions(outcome), []);
+      assert.equal(outcome.compute?.current_state, 'active');
+      const now = await found(id);
+      assert.deepEqual([now?.suspend_timeout_seconds, now?.name], [600, 'renamed']);
+    });
+
+    it('in nothing stay as they are', async () => {
+      const { id } = await create();
+      assert.deepEqual(actions(await change(id, {})), []);
+      assert.deepEqual(actions(await change(id, { branch_id: FREE, autoscaling_limit_min_cu: 0.25 })), []);
+    });
+
+    for (const wanted of [
+      { autoscaling_limit_max_cu: 2 },
+      { settings: { pg_settings: { work_mem: '5MB' } } },
+      { pooler_enabled: true },
+    ] satisfies ComputeChange[]) {
+      it(`in ${Object.keys(wanted).join()} apply it and stay active`, async () => {
+        const { id } = await create();
+        const outcome = await change(id, wanted);
+        assert.deepEqual(actions(outcome), ['apply_config running']);
+        assert.equal(outcome.compute?.pending_state, 'active');
+        const compute = await settled(id);
+        assert.equal(compute.current_state, 'active');
+        for (const [name, value] of Object.entries(wanted)) assert.deepEqual(compute[name], value);
+      });
+    }
+
+    it('with another branch move and go idle as in section 3.1', async () => {
+      const { id, host } = await create();
+      const outcome = await change(id, { branch_id: TAKEN });
+      assert.deepEqual(actions(outcome), ['apply_config running', 'suspend_compute scheduling']);
+      assert.equal(outcome.compute?.pending_state, 'idle');
+      const compute = await settled(id);
+      assert.deepEqual([compute.branch_id, compute.current_state, compute.host], [TAKEN, 'idle', host]);
+    });
+
+    it('disabled go idle and do not start; enabled again they do', async () => {
+      const { id } = await create();
+      assert.deepEqual(actions(await change(id, { disabled: true })), [
+        'apply_config running',
+        'suspend_compute scheduling',
+      ]);
+      assert.equal((await settled(id)).current_state, 'idle');
+      assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 409);
+      await assert.rejects(service.client.restartCompute(PROJECT, id), refusal(409, /disabled/));
+      await change(id, { disabled: false });
+      await settled(id);
+      assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 200);
+      assert.equal((await settled(id)).current_state, 'active');
+    });
+
+    it('with one bound keep the other, and the rule holds for both', async () => {
+      const { id } = await create({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 });
+      await assert.rejects(change(id, { autoscaling_limit_min_cu: 4 }), refusal(422, /is above/));
+      await change(id, { autoscaling_limit_max_cu: 4 });
+      const compute = await settled(id);
+      assert.deepEqual([compute.autoscaling_limit_min_cu, compute.autoscaling_limit_max_cu], [1, 4]);
+    });
+
+    it('to a branch with a primary are refused when they are one, and nothing moves', async () => {
+      const id = 'ep-purple-water-204912';
+      await assert.rejects(
+        change(id, { branch_id: TAKEN, name: 'moved' }),
+        refusal(409, /already has a primary/),
+      );
+      const compute = await found(id);
+      assert.equal(compute?.branch_id, 'br-sweet-breeze-497520');
+      assert.equal(compute?.name, undefined);
+    });
+
+    it('to an unknown branch are refused', async () => {
+      const { id } = await create();
+      await assert.rejects(change(id, { branch_id: 'br-nowhere' }), refusal(404, /branch/));
+    });
+  });
+
+  describe('restarted', () => {
+    it('are suspended and started', async () => {
+      const { id } = await create();
+      const outcome = await service.client.restartCompute(PROJECT, id);
+      assert.deepEqual(actions(outcome), ['suspend_compute running', 'start_compute scheduling']);
+      assert.equal(outcome.compute?.pending_state, 'active');
+      assert.equal((await settled(id)).current_state, 'active');
+    });
+
+    it('from idle are only started', async () => {
+      const { id } = await create();
+      await raw('POST', `/endpoints/${id}/suspend`);
+      assert.equal((await settled(id)).current_state, 'idle');
+      assert.deepEqual(actions(await service.client.restartCompute(PROJECT, id)), ['start_compute running']);
+      assert.equal((await settled(id)).current_state, 'active');
+    });
+
+    it('by start and suspend do nothing when they are there already', async () => {
+      const { id } = await create();
+      const { json } = await raw('POST', `/endpoints/${id}/start`);
+      assert.deepEqual((json as { operations: unknown }).operations, []);
+    });
+  });
+
+  describe('deleted', () => {
+    it('answer the record and a suspend_compute, and are gone for good', async () => {
+      const { id } = await create();
+      const outcome = await service.client.deleteCompute(PROJECT, id);
+      assert.equal(outcome.compute?.id, id);
+      assert.deepEqual(actions(outcome), ['suspend_compute running']);
+      assert.equal(await found(id), undefined);
+      assert.equal((await raw('GET', `/endpoints/${id}`)).status, 404);
+      assert.equal((await raw('PATCH', `/endpoints/${id}`, { endpoint: {} })).status, 404);
+      const operation = outcome.operations[0]?.id ?? '';
+      const ended = await until('the end of it', async () => {
+        const now = await service.client.findOperation(PROJECT, operation);
+        return now?.status === 'finished' ? now : undefined;
+      });
+      assert.equal(ended.endpoint_id, id);
+    });
+
+    it('a second time answer 204 without a body', async () => {
+      const { id } = await create();
+      await service.client.deleteCompute(PROJECT, id);
+      const { status, text } = await raw('DELETE', `/endpoints/${id}`);
+      assert.deepEqual([status, text], [204, '']);
+    });
+
+    it('leave their branch free for another primary', async () => {
+      const primary = { branch_id: FREE, type: 'read_write' } as const;
+      const first = await create(primary);
+      await service.client.deleteCompute(PROJECT, first.id);
+      await until('room for another', () => create(primary).catch(() => undefined));
+    });
+  });
+
+  it('that never were answer 404 to everything', async () => {
+    const calls: readonly (readonly [string, string, unknown?])[] = [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['PATCH', '', { endpoint: {} }],
+      ['POST', '/restart'],
+      ['POST', '/start'],
+      ['POST', '/suspend'],
+    ];
+    for (const [method, path, body] of calls) {
+      assert.equal(
+        (await raw(method, `/endpoints/ep-never-was-000000${path}`, body)).status,
+        404,
+        method + path,
+      );
+    }
+  });
+
+  it('count their time into the project', async () => {
+    const { id } = await create({ autoscaling_limit_min_cu: 10, autoscaling_limit_max_cu: 10 });
+    const used = async () => {
+      const { json } = await raw('GET', '');
+      return (json as { project: { cpu_used_sec: number } }).project.cpu_used_sec;
+    };
+    const before = await used();
+    await until('ten CU are ten seconds a second', async () => (await used()) >= before + 5);
+    await raw('POST', `/endpoints/${id}/suspend`);
+  });
+});
+
+describe('The free plan', () => {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({
+      postgres: false,
+      args: ['--plan', 'free', '--projects', 'test/service/small.json'],
+    });
+  });
+  after(() => service.stop());
+
+  it('gives computes up to 1 GB of RAM', async () => {
+    const { compute } = await service.client.createCompute('small-one', {
+      branch_id: 'br-main',
+      type: 'read_write',
+    });
+    assert.equal(compute?.autoscaling_limit_max_cu, 0.25);
+  });
+
+  for (const wanted of [{ autoscaling_limit_max_cu: 0.5 }, { autoscaling_limit_min_cu: 2 }]) {
+    it(`refuses ${JSON.stringify(wanted)} in words`, async () => {
+      const larger = { branch_id: 'br-main', type: 'read_only', ...wanted } as const;
+      await assert.rejects(
+        service.client.createCompute('small-one', larger),
+        /free plan allows computes up to 0.25 CU/,
+      );
+    });
+  }
+
+  it('refuses to enlarge', async () => {
+    const { compute } = await service.client.createCompute('small-one', {
+      branch_id: 'br-main',
+      type: 'read_only',
+    });
+    const larger = { autoscaling_limit_max_cu: 10 };
+    const id = compute?.id ?? '';
+    await until('the start', () =>
+      service.client.updateCompute('small-one', id, { name: 'x' }).catch(() => undefined),
+    );
+    await assert.rejects(service.client.updateCompute('small-one', id, larger), /free plan/);
+  });
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { call } from '../helpers/call.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+
+interface Page {
+  readonly projects: readonly { readonly id: string; readonly name: string }[];
+  readonly pagination?: { readonly cursor: string };
+}
+
+/** So many projects, each with so many computes on a branch of its own. */
+const bigAccount = (projects: number, computes: number) => ({
+  projects: Array.from({ length: projects }, (_, p) => ({
+    id: `project-${p}`,
+    name: `Project ${p}`,
+    branches: Array.from({ length: computes }, (__, c) => ({
+      id: `br-${p}-${c}`,
+      computes: [{ id: `ep-${p}-${c}`, type: 'read_write' }],
+    })),
+  })),
+});
+
+async function startWith(account: unknown, ...args: string[]): Promise<LocalService> {
+  const file = path.join(temporaryFolder(), 'projects.json');
+  writeFileSync(file, typeof account === 'string' ? account : JSON.stringify(account));
+  return startLocalService({ postgres: false, args: ['--projects', file, ...args] });
+}
+
+describe('Projects', () => {
+  describe('of the sample account', () => {
+    let service: LocalService;
+    before(async () => {
+      service = await startLocalService({ postgres: false });
+    });
+    after(() => service.stop());
+    const get = (path: string) => call(service.baseUrl, { path, key: service.key });
+
+    it('have every field of section 2.4 in its type', async () => {
+      const { projects } = (await get('/projects')).json as { projects: Record<string, unknown>[] };
+      assert(projects.length >= 3);
+      for (const project of projects) {
+        const types = Object.fromEntries(
+          Object.entries(project).map(([name, value]) => [name, typeof value]),
+        );
+        assert.deepEqual(types, {
+          id: 'string',
+          name: 'string',
+          platform_id: 'string',
+          region_id: 'string',
+          provisioner: 'string',
+          pg_version: 'number',
+          cpu_used_sec: 'number',
+          locked: 'boolean',
+          branch_logical_size_limit: 'number',
+          proxy_host: 'string',
+          created_at: 'string',
+          updated_at: 'string',
+        });
+        assert.match(String(project['id']), /^[a-z]+-[a-z]+-\d{6}$/);
+        assert(Number.isInteger(project['cpu_used_sec']));
+      }
+    });
+
+    it('show the whole variety: primaries, replicas, ranges, states, a disabled one', async () => {
+      const { projects } = (await get('/projects')).json as Page;
+      const lists = await Promise.all(projects.map(({ id }) => service.client.listComputes(id)));
+      const first = lists[0]?.items.filter(({ type }) => type === 'read_write') ?? [];
+      assert.equal(new Set(first.map(({ branch_id }) => branch_id)).size, 2);
+      const all = lists.flatMap(({ items }) => items);
+      const isFixed = (compute: (typeof all)[number]) =>
+        compute.autoscaling_limit_min_cu === compute.autoscaling_limit_max_cu;
+      assert(all.some((compute) => compute.type === 'read_only'));
+      assert(all.some(isFixed) && !all.every(isFixed));
+      assert(all.some((compute) => compute.current_state === 'active'));
+      assert(all.some((compute) => compute.current_state === 'idle'));
+      assert(all.some((compute) => compute.disabled === true));
+      const { branches } = (await get(`/projects/${projects[0]?.id}/branches`)).json as {
+        branches: { id: string }[];
+      };
+      assert(branches.some(({ id }) => !lists[0]?.items.some((compute) => compute.branch_id === id)));
+    });
+
+    it('can be had one by one', async () => {
+      const { json } = await get('/projects/shiny-wind-028834');
+      assert.equal((json as { project: { name: string } }).project.name, 'shop');
+      assert.equal((await get('/projects/no-such-project')).status, 404);
+      assert.equal((await get('/projects/%2e%2e%2fx')).status, 404);
+    });
+
+    it('are found by a part of the name or id', async () => {
+      const { projects } = (await get('/projects?search=ANALY')).json as Page;
+      assert.deepEqual(
+        projects.map(({ name }) => name),
+        ['analytics'],
+      );
+      assert.deepEqual(((await get('/projects?search=zzz')).json as Page).projects, []);
+      assert.equal(((await get('/projects?org_id=org-1')).json as Page).projects.length, 3);
+    });
+  });
+
+  describe('in pages', () => {
+    let service: LocalService;
+    before(async () => {
+      service = await startWith(bigAccount(25, 0));
+    });
+    after(() => service.stop());
+    const page = async (query = '') =>
+      (await call(service.baseUrl, { path: `/projects${query}`, key: service.key })).json as Page;
+
+    it('come ten at a time, in the order of the account', async () => {
+      const first = await page();
+      assert.equal(first.projects.length, 10);
+      const second = await page(`?cursor=${first.pagination?.cursor}`);
+      assert.equal(second.projects[0]?.id, 'project-10');
+    });
+
+    it('end with a short page that carries a cursor, and behind it an empty one', async () => {
+      const last = await page(`?limit=20&cursor=${(await page('?limit=20')).pagination?.cursor}`);
+      assert.equal(last.projects.length, 5);
+      const behind = await page(`?cursor=${last.pagination?.cursor}`);
+      assert.deepEqual(behind.projects, []);
+      assert.equal(behind.pagination?.cursor, last.pagination?.cursor);
+    });
+
+    for (const query of [
+      'limit=0',
+      'limit=401',
+      'limit=x',
+      'limit=1.5',
+      'limit=-1',
+      'cursor=%25',
+      'cursor=bm9wZQ',
+    ]) {
+      it(`answer 400 to ?${query}`, async () => {
+        const { status } = await call(service.baseUrl, { path: `/projects?${query}`, key: service.key });
+        assert.equal(status, 400);
+      });
+    }
+  });
+
+  it('may be five thousand with twenty thousand computes', async function () {
+    this.timeout(20_000);
+    const started = performance.now();
+    const service = await startWith(bigAccount(5_000, 4));
+    try {
+      assert(performance.now() - started < 5_000);
+      let count = 0;
+      for await (const { items } of service.client.projectPages()) count += items.length;
+      assert.equal(count, 5_000);
+      assert.equal((await service.client.listComputes('project-4999')).items.length, 4);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  const branch = (...computes: object[]) => ({
+    projects: [{ id: 'p', name: 'P', branches: [{ id: 'br-a', computes }] }],
+  });
+  const broken: Record<string, readonly [unknown, RegExp]> = {
+    'no JSON': ['{', /it is not JSON/],
+    'a field of the wrong type': [{ projects: [{ id: 'p', name: 1 }] }, /projects\.0\.name/],
+    'an unknown field': [{ projects: [], extra: 1 }, /extra/],
+    'two primaries on a branch': [
+      branch({ type: 'read_write' }, { type: 'read_write' }),
+      /already has a primary/,
+    ],
+    'a size that is none': [
+      branch({ type: 'read_only', autoscaling_limit_min_cu: 3.5 }),
+      /must each be one of/,
+    ],
+    'the same project twice': [
+      {
+        projects: [
+          { id: 'p', name: 'P' },
+          { id: 'p', name: 'Q' },
+        ],
+      },
+      /two projects p/,
+    ],
+    'the same compute twice': [
+      branch({ id: 'ep-x', type: 'read_only' }, { id: 'ep-x', type: 'read_only' }),
+      /two computes ep-x/,
+    ],
+  };
+  for (const [what, [account, message]] of Object.entries(broken)) {
+    it(`are not begun with by a file with ${what}`, async () => {
+      await assert.rejects(startWith(account), { exitCode: 8, stderr: message });
+    });
+  }
+});

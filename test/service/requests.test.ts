@@ -1,0 +1,268 @@
+/** What no good client sends: every one gets a clear 4xx in the service's own form, and the service lives on. */
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { ErrorBody } from '../../src/api/records.ts';
+import { call, type Call } from '../helpers/call.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
+
+const COMPUTES = '/projects/shiny-wind-028834/endpoints';
+const COMPUTE = `${COMPUTES}/ep-little-smoke-851426`;
+const BRANCH = 'br-frosty-lake-110382';
+const creation = (more: object) => ({ endpoint: { branch_id: BRANCH, type: 'read_only', ...more } });
+const post = (body: unknown): Omit<Call, 'key'> => ({ method: 'POST', path: COMPUTES, body });
+const patch = (endpoint: unknown): Omit<Call, 'key'> => ({
+  method: 'PATCH',
+  path: COMPUTE,
+  body: { endpoint },
+});
+const json = { 'content-type': 'application/json' };
+
+const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegExp]>> = {
+  'a body that is no JSON': [post('{"endpoint":'), 400, /not JSON/],
+  'an empty body': [{ method: 'POST', path: COMPUTES, headers: json }, 400, /not JSON/],
+  'a body that is no UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not JSON/],
+  'a body with a byte order mark in the middle': [post('{"a":\uFEFF 1}'), 400, /not JSON/],
+  'a number for a body': [post('1'), 400, /of type object/],
+  'null for a body': [post('null'), 400, /of type object/],
+  'a list for a body': [post([]), 400, /of type object/],
+  'deep nesting': [post('['.repeat(100_000) + ']'.repeat(100_000)), 400, /of type object/],
+  'no endpoint': [post({}), 400, /endpoint/],
+  'an endpoint of the wrong type': [post({ endpoint: 'x' }), 400, /endpoint/],
+  'something beside the endpoint': [post({ ...creation({}), other: 1 }), 400, /other/],
+  'no branch': [post({ endpoint: { type: 'read_only' } }), 400, /branch_id/],
+  'a branch that is a number': [post(creation({ branch_id: 7 })), 400, /branch_id/],
+  'a branch that is no branch id': [post(creation({ branch_id: '../x' })), 422, /branch_id/],
+  'no type': [post({ endpoint: { branch_id: BRANCH } }), 400, /type/],
+  'an unknown type': [post(creation({ type: 'read_sometimes' })), 400, /type.*read_write or read_only/],
+  'a size that is a word': [
+    post(creation({ autoscaling_limit_min_cu: '1' })),
+    400,
+    /autoscaling_limit_min_cu/,
+  ],
+  'a delay that is a fraction': [
+    post(creation({ suspend_timeout_seconds: 60.5 })),
+    400,
+    /suspend_timeout_seconds/,
+  ],
+  'a delay below never': [post(creation({ suspend_timeout_seconds: -2 })), 422, /suspend_timeout_seconds/],
+  'settings of the wrong type': [post(creation({ settings: [] })), 400, /settings/],
+  'a setting that is an object': [
+    post(creation({ settings: { pg_settings: { a: {} } } })),
+    400,
+    /pg_settings\.a/,
+  ],
+  'a setting that is null': [
+    post(creation({ settings: { pg_settings: { a: null } } })),
+    400,
+    /pg_settings\.a/,
+  ],
+  'a setting that is a list': [
+    post(creation({ settings: { pg_settings: { a: [1] } } })),
+    400,
+    /pg_settings\.a/,
+  ],
+  'an unknown pooler mode': [post(creation({ pooler_mode: 'session' })), 400, /pooler_mode/],
+  'disabled as a word': [post(creation({ disabled: 'yes' })), 400, /disabled/],
+  'an unknown attribute': [post(creation({ colour: 'red' })), 400, /endpoint\.colour/],
+  'an attribute that only looks like one': [
+    post('{"endpoint":{"__proto__":{"type":"read_only"}}}'),
+    400,
+    /./,
+  ],
+  'an update of the type': [patch({ type: 'read_only' }), 400, /endpoint\.type/],
+  'an update of the id': [patch({ id: 'ep-x' }), 400, /endpoint\.id/],
+  'an update of the host': [patch({ host: 'x' }), 400, /endpoint\.host/],
+  'an update that is null': [patch(null), 400, /endpoint/],
+  'a name that is null': [patch({ name: null }), 400, /name/],
+  'no key name': [{ method: 'POST', path: '/api_keys', body: {} }, 400, /key_name/],
+  'an empty key name': [{ method: 'POST', path: '/api_keys', body: { key_name: '' } }, 422, /key_name/],
+  'a key name that is a number': [
+    { method: 'POST', path: '/api_keys', body: { key_name: 1 } },
+    400,
+    /key_name/,
+  ],
+  'a huge key name': [
+    { method: 'POST', path: '/api_keys', body: { key_name: 'x'.repeat(9_999) } },
+    422,
+    /key_name/,
+  ],
+  'a key id that is a word': [{ method: 'DELETE', path: '/api_keys/abc' }, 404, /API key/],
+  'a key id that is a fraction': [{ method: 'DELETE', path: '/api_keys/1.5' }, 404, /API key/],
+  'a key id without end': [{ method: 'DELETE', path: `/api_keys/${'9'.repeat(30)}` }, 404, /API key/],
+  'a body over a mebibyte': [post(`"${'x'.repeat(1024 * 1024)}"`), 413, /1048576 bytes/],
+  'a form': [
+    { ...post('a=1'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    415,
+    /json/,
+  ],
+  'plain text': [{ ...post('{}'), headers: { 'content-type': 'text/plain' } }, 415, /json/],
+  'a compressed body': [{ ...post('{}'), headers: { 'content-encoding': 'gzip' } }, 415, /uncompressed/],
+  'an unknown address': [{ path: '/nothing' }, 404, /nothing at this address/],
+  'a project by another method': [{ method: 'PUT', path: '/projects' }, 405, /GET/],
+  'a compute by another method': [{ method: 'POST', path: COMPUTE }, 405, /GET, PATCH, DELETE/],
+  'the permission of a browser': [{ method: 'OPTIONS', path: '/projects' }, 405, /GET/],
+  'restart by GET': [{ path: `${COMPUTE}/restart` }, 405, /POST/],
+  'an operation that never was': [
+    { path: '/projects/shiny-wind-028834/operations/00000000-0000-4000-8000-000000000000' },
+    404,
+    /operation/,
+  ],
+  'operations behind no cursor': [
+    { path: '/projects/shiny-wind-028834/operations?cursor=eA' },
+    400,
+    /cursor/,
+  ],
+  'too many operations': [{ path: '/projects/shiny-wind-028834/operations?limit=1001' }, 400, /limit/],
+  'a path with a broken escape': [{ path: '/projects/%zz/endpoints' }, 404, /project/],
+  'a foreign host name': [{ path: '/projects', headers: { host: 'evil.example' } }, 403, /Host header/],
+  'a host name that begins well': [
+    { path: '/projects', headers: { host: 'localhost.evil.example' } },
+    403,
+    /Host/,
+  ],
+  'a host name that ends well': [{ path: '/projects', headers: { host: 'evil-localhost' } }, 403, /Host/],
+  'a host with a user': [{ path: '/projects', headers: { host: 'localhost@evil.example' } }, 403, /Host/],
+  'another address of this machine': [{ path: '/projects', headers: { host: '127.0.0.2:80' } }, 403, /Host/],
+  'an empty host': [{ path: '/projects', headers: { host: '' } }, 403, /Host/],
+  'a web page': [{ path: '/projects', headers: { origin: 'https://evil.example' } }, 403, /Web pages/],
+  'a web page without an origin of its own': [
+    { path: '/projects', headers: { origin: 'null' } },
+    403,
+    /Web pages/,
+  ],
+};
+
+describe('Requests', () => {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(async () => {
+    assert.equal(service.stderr(), '', 'none of this is an accident');
+    await service.stop();
+  });
+
+  for (const [what, [request, status, words]] of Object.entries(FAULTS)) {
+    it(`with ${what} are answered with ${status}`, async () => {
+      const reply = await call(service.baseUrl, { ...request, key: service.key });
+      assert.equal(reply.status, status, reply.text);
+      const { message, code, request_id } = ErrorBody.parse(reply.json);
+      assert.match(message, words);
+      assert(code && request_id);
+      assert.equal(reply.headers['content-type'], 'application/json');
+      assert(!('access-control-allow-origin' in reply.headers));
+    });
+  }
+
+  it('of generated nonsense are answered with 4xx', async () => {
+    const values = [null, 0, -1, 1e308, '', 'x', true, [], {}, [[]], { a: 1 }, '\u0000', '💥'.repeat(50)];
+    const names = [
+      'branch_id',
+      'type',
+      'autoscaling_limit_min_cu',
+      'suspend_timeout_seconds',
+      'settings',
+      'name',
+      'x',
+    ];
+    for (const name of names) {
+      for (const value of values) {
+        for (const request of [
+          post(creation({ [name]: value, region_id: 'nowhere' })),
+          patch({ [name]: value, branch_id: 'br-nowhere' }),
+        ]) {
+          const { status, text } = await call(service.baseUrl, { ...request, key: service.key });
+          assert(status >= 400 && status < 500, `${name}=${JSON.stringify(value)}: ${status} ${text}`);
+        }
+      }
+    }
+  });
+
+  it('tell a method that would do in Allow', async () => {
+    const { headers } = await call(service.baseUrl, { method: 'PUT', path: COMPUTE, key: service.key });
+    assert.equal(headers['allow'], 'GET, PATCH, DELETE');
+  });
+
+  for (const host of ['localhost', 'LOCALHOST:1234', '[::1]:8790', '127.0.0.1']) {
+    it(`to ${host} are welcome`, async () => {
+      assert.equal(
+        (await call(service.baseUrl, { path: '/projects', key: service.key, headers: { host } })).status,
+        200,
+      );
+    });
+  }
+
+  it('keep their id when it is harmless', async () => {
+    const id = async (given: string) => {
+      const { json: body } = await call(service.baseUrl, { path: '/x', headers: { 'x-request-id': given } });
+      return ErrorBody.parse(body).request_id;
+    };
+    assert.equal(await id('trace-1.2:3'), 'trace-1.2:3');
+    assert.match((await id('x'.repeat(65))) ?? '', /^[0-9a-f-]{36}$/);
+    assert.match((await id('<script>')) ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  describe('on the bare socket', () => {
+    const send = (text: string, half = true): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const { port } = new URL(service.baseUrl);
+        const socket = net.connect(Number(port), '127.0.0.1');
+        const parts: Buffer[] = [];
+        socket.on('data', (part) => parts.push(part)).on('error', reject);
+        socket.on('close', () => resolve(Buffer.concat(parts).toString()));
+        if (half) socket.end(text);
+        else socket.write(text);
+      });
+    const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
+
+    const texts: Record<string, readonly [() => string, number]> = {
+      'no HTTP': [() => 'hello\r\n\r\n', 400],
+      TLS: [() => '\u0016\u0003\u0001\u0000\u00a5\u0001', 400],
+      'no Host': [() => 'GET /api/v2/projects HTTP/1.1\r\n\r\n', 400],
+      'HTTP/1.0 without a Host': [() => 'GET /api/v2/projects HTTP/1.0\r\n\r\n', 403],
+      'headers without end': [
+        () => `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${'x'.repeat(70_000)}\r\n\r\n`,
+        431,
+      ],
+      'a target that is no path': [
+        () => 'GET \\\\x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+        400,
+      ],
+      'two lengths': [
+        () =>
+          'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+        400,
+      ],
+      'a length and chunks': [
+        () =>
+          'POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        400,
+      ],
+      'a broken chunk': [
+        () =>
+          `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\n` +
+          'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+        400,
+      ],
+      'a foreign absolute target': [
+        () => 'GET http://evil.example/api/v2/projects HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+        403,
+      ],
+    };
+    for (const [what, [text, status]] of Object.entries(texts)) {
+      it(`answer ${status} to ${what}`, async () => {
+        assert.match(await send(text()), new RegExp(`^HTTP/1.1 ${status} `));
+      });
+    }
+
+    it('answer 413 to a chunked body without end', async () => {
+      const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+      const reply = await send(
+        `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\n` +
+          `Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`,
+        false,
+      );
+      assert.match(reply, /^HTTP\/1.1 413 /);
+    });
+  });
+});
