@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { attempt, type Fetch } from '../../../src/api/attempt.ts';
+import { ApiError, faultOf } from '../../../src/api/errors.ts';
+
+const limits = { headers: 60_000, body: 60_000, total: 60_000 };
+const never = new Promise<never>(() => undefined);
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+const one = (fetch: Fetch, more: Partial<Parameters<typeof attempt>[0]> = {}) =>
+  attempt({
+    request: new Request('http://127.0.0.1/api/v2/projects'),
+    fetch,
+    limits,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+const faultBy = async (promise: Promise<unknown>) => {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  assert.ok(error instanceof ApiError, String(error));
+  return { fault: error.fault, arrived: error.arrived };
+};
+
+describe('an attempt', () => {
+  it('gives method, headers and body on, follows no redirect and passes no dispatcher', async () => {
+    const seen: (RequestInit | undefined)[] = [];
+    const request = new Request('http://127.0.0.1/x', {
+      method: 'PATCH',
+      headers: { authorization: 'Bearer k' },
+      body: '{"a":1}',
+    });
+    await one(
+      async (input, init) => {
+        assert.equal(input, 'http://127.0.0.1/x');
+        seen.push(init);
+        return new Response('{}');
+      },
+      { request },
+    );
+    const [init] = seen;
+    assert.deepEqual(Object.keys(init ?? {}).sort(), ['body', 'headers', 'method', 'redirect', 'signal']);
+    assert.equal(init?.method, 'PATCH');
+    assert.equal(init?.body, '{"a":1}');
+    assert.equal(init?.redirect, 'manual');
+    assert.equal(new Headers(init?.headers).get('authorization'), 'Bearer k');
+  });
+
+  it('keeps status and headers, and drops the words of the status line', async () => {
+    const response = await one(
+      async () => new Response('no', { status: 404, statusText: 'key=1', headers: { 'retry-after': '1' } }),
+    );
+    assert.equal(response.status, 404);
+    assert.equal(response.statusText, '');
+    assert.equal(response.headers.get('retry-after'), '1');
+    assert.equal(await response.text(), 'no');
+  });
+
+  it('is given up in time by a fetch that does not listen to its signal', async () => {
+    const late = await faultBy(one(() => never, { limits: { ...limits, headers: 5 } }));
+    assert.deepEqual(late, { fault: { kind: 'timeout', phase: 'headers' }, arrived: true });
+    const stuck = new Response(new ReadableStream({ pull: () => never }));
+    const slow = await faultBy(one(async () => stuck, { limits: { ...limits, body: 5 } }));
+    assert.deepEqual(slow, { fault: { kind: 'timeout', phase: 'body' }, arrived: true });
+  });
+
+  it('throws the reason it was ended for, as one that may have arrived', async () => {
+    const end = new AbortController();
+    const attempted = faultBy(one(() => never, { signal: end.signal }));
+    await new Promise(setImmediate);
+    end.abort(new ApiError('was cancelled', { kind: 'cancelled' }, { arrived: false }));
+    assert.deepEqual(await attempted, { fault: { kind: 'cancelled' }, arrived: true });
+  });
+
+  it('sends nothing once it was ended', async () => {
+    const reason = new ApiError('was cancelled', { kind: 'cancelled' }, { arrived: false });
+    let isSent = false;
+    const fetch: Fetch = async () => {
+      isSent = true;
+      return new Response();
+    };
+    await assert.rejects(one(fetch, { signal: AbortSignal.abort(reason) }), reason);
+    assert.ok(!isSent);
+  });
+
+  it('lets go of a reply that comes too late', async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<Response>();
+    await faultBy(one(() => answer.promise, { limits: { ...limits, headers: 5 } }));
+    answer.resolve(new Response(new ReadableStream({ cancel: () => cancelled.resolve() })));
+    await cancelled.promise;
+  });
+
+  it('bounds the body, whether its length was told or not', async () => {
+    const told = new Response('1234', { headers: { 'content-length': '4' } });
+    for (const response of [told, new Response('1234')]) {
+      const { fault } = await faultBy(one(async () => response, { maxBytes: 3 }));
+      assert.equal(fault.kind === 'unexpectedReply' && fault.reason, 'tooLarge');
+    }
+    const response = await one(async () => new Response('123'), { maxBytes: 3 });
+    assert.equal(await response.text(), '123');
+  });
+
+  it('takes a fetch that throws at once for a failed connection', async () => {
+    const { fault } = await faultBy(
+      one(() => {
+        throw new Error('net::ERR_INTERNET_DISCONNECTED');
+      }),
+    );
+    assert.equal(fault.kind, 'network');
+  });
+
+  it('leaves neither timers nor listeners', async () => {
+    // The timer of the test itself is set after its first step.
+    await Promise.resolve();
+    const before = timers();
+    const { signal } = new AbortController();
+    await one(async () => new Response('{}'), { signal });
+    await one(() => Promise.reject(new TypeError('fetch failed')), { signal }).catch(faultOf);
+    await one(() => never, { signal, limits: { ...limits, headers: 5 } }).catch(faultOf);
+    assert.equal(timers(), before);
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  });
+});

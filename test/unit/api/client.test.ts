@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import type { Client } from '../../../src/api/client.ts';
+import { ApiError, isRefused } from '../../../src/api/errors.ts';
+import { KEY, withService } from './cannedService.ts';
+
+const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+const compute = {
+  id: 'ep-1',
+  host: 'ep-1.example',
+  project_id: 'shop',
+  branch_id: 'br-main',
+  type: 'read_only',
+  current_state: 'init',
+};
+const operation = { id: UUID, project_id: 'shop', action: 'start_compute', status: 'running' };
+const outcome = { endpoint: compute, operations: [operation] };
+const told = { compute, operations: [operation] };
+const where = { computeId: 'ep-1', branchId: 'br-main', role: 'a b', database: 'd&d', pooled: true };
+
+interface Row {
+  readonly name: string;
+  readonly call: (client: Client) => Promise<unknown>;
+  readonly request: string;
+  readonly body?: unknown;
+  readonly status?: number;
+  readonly json?: unknown;
+  readonly gives: unknown;
+}
+
+const creation = { branch_id: 'br-main', type: 'read_only', autoscaling_limit_min_cu: 1 } as const;
+const gone = { compute: undefined, operations: [] };
+const ROWS: readonly Row[] = [
+  {
+    name: 'listApiKeys',
+    call: (c) => c.listApiKeys(),
+    request: 'GET /api_keys',
+    json: [{ id: 1, name: 'ci' }],
+    gives: { items: [{ id: 1, name: 'ci' }], unreadable: [] },
+  },
+  {
+    name: 'createApiKey',
+    call: (c) => c.createApiKey('ci'),
+    request: 'POST /api_keys',
+    body: { key_name: 'ci' },
+    json: { id: 2, key: 'new' },
+    gives: { id: 2, key: 'new' },
+  },
+  {
+    name: 'revokeApiKey',
+    call: (c) => c.revokeApiKey(2),
+    request: 'DELETE /api_keys/2',
+    json: { id: 2, revoked: true },
+    gives: { id: 2, revoked: true },
+  },
+  {
+    name: 'listComputes',
+    call: (c) => c.listComputes('shop'),
+    request: 'GET /projects/shop/endpoints',
+    json: { endpoints: [compute, { id: 'ep-2' }] },
+    gives: { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] },
+  },
+  {
+    name: 'createCompute',
+    call: (c) => c.createCompute('shop', creation),
+    request: 'POST /projects/shop/endpoints',
+    body: { endpoint: creation },
+    status: 201,
+    json: outcome,
+    gives: told,
+  },
+  {
+    name: 'updateCompute',
+    call: (c) => c.updateCompute('shop', 'ep-1', { suspend_timeout_seconds: -1 }),
+    request: 'PATCH /projects/shop/endpoints/ep-1',
+    body: { endpoint: { suspend_timeout_seconds: -1 } },
+    json: outcome,
+    gives: told,
+  },
+  {
+    name: 'updateCompute, answered without operations',
+    call: (c) => c.updateCompute('shop', 'ep-1', {}),
+    request: 'PATCH /projects/shop/endpoints/ep-1',
+    body: { endpoint: {} },
+    json: { endpoint: compute },
+    gives: { compute, operations: [] },
+  },
+  {
+    name: 'deleteCompute',
+    call: (c) => c.deleteCompute('shop', 'ep-1'),
+    request: 'DELETE /projects/shop/endpoints/ep-1',
+    json: outcome,
+    gives: told,
+  },
+  {
+    name: 'deleteCompute of one that is gone',
+    call: (c) => c.deleteCompute('shop', 'ep-1'),
+    request: 'DELETE /projects/shop/endpoints/ep-1',
+    status: 204,
+    gives: gone,
+  },
+  {
+    name: 'restartCompute',
+    call: (c) => c.restartCompute('shop', 'ep-1'),
+    request: 'POST /projects/shop/endpoints/ep-1/restart',
+    json: outcome,
+    gives: told,
+  },
+  {
+    name: 'restartCompute, answered without a word',
+    call: (c) => c.restartCompute('shop', 'ep-1'),
+    request: 'POST /projects/shop/endpoints/ep-1/restart',
+    json: {},
+    gives: gone,
+  },
+  {
+    name: 'findOperation',
+    call: (c) => c.findOperation('shop', UUID),
+    request: `GET /projects/shop/operations/${UUID}`,
+    json: { operation },
+    gives: operation,
+  },
+  {
+    name: 'findConnectionUri',
+    call: (c) => c.findConnectionUri('shop', where),
+    request:
+      'GET /projects/shop/connection_uri?endpoint_id=ep-1&branch_id=br-main&role_name=a+b&database_name=d%26d&pooled=true',
+    json: { uri: 'postgresql://a:secret@ep-1.example/d' },
+    gives: 'postgresql://a:secret@ep-1.example/d',
+  },
+];
+
+describe('the client', () => {
+  for (const { name, call, request, body, status = 200, json, gives } of ROWS) {
+    it(`${name}: ${request}`, () =>
+      withService(
+        () => ({ status, json }),
+        async (client, seen) => {
+          assert.deepEqual(await call(client), gives);
+          const [only] = seen;
+          assert.equal(seen.length, 1);
+          assert.equal(`${only?.method} ${only?.path}`, request);
+          assert.equal(only?.headers.authorization, `Bearer ${KEY}`);
+          assert.equal(only?.headers.accept, 'application/json');
+          assert.equal(only?.headers['content-type'], body === undefined ? undefined : 'application/json');
+          assert.deepEqual(only?.body === '' ? undefined : JSON.parse(only?.body ?? ''), body);
+        },
+      ));
+  }
+
+  for (const status of [404, 405]) {
+    it(`does without the calls that are not promised where they answer ${status}`, () =>
+      withService(
+        () => ({ status }),
+        async (client) => {
+          assert.equal(await client.findOperation('shop', UUID), undefined);
+          assert.equal(await client.findConnectionUri('shop', where), undefined);
+          await assert.rejects(client.listComputes('shop'), (error) => isRefused(error, status));
+        },
+      ));
+  }
+
+  it('sends nothing for an id that is none, and rejects rather than throws', () =>
+    withService(
+      () => ({}),
+      async (client, seen) => {
+        const calls = [
+          client.listComputes('../api_keys'),
+          client.createCompute('', creation),
+          client.updateCompute('shop', 'br-1', {}),
+          client.deleteCompute('shop', 'ep-1/../ep-2'),
+          client.restartCompute('shop', 'ep-1?x'),
+          client.findOperation('shop', 'all'),
+          client.findConnectionUri('a b', where),
+          client.revokeApiKey(-1),
+          client.revokeApiKey(Number.NaN),
+        ];
+        for (const call of calls)
+          await assert.rejects(
+            call,
+            (error) => error instanceof ApiError && error.fault.kind === 'invalidRequest',
+          );
+        assert.deepEqual(seen, []);
+      },
+    ));
+
+  for (const [name, call] of [
+    ['createCompute', (c: Client) => c.createCompute('shop', creation)],
+    ['updateCompute', (c: Client) => c.updateCompute('shop', 'ep-1', {})],
+  ] as const) {
+    it(`${name} does not take an empty reply for success`, () =>
+      withService(
+        () => ({ status: 204 }),
+        async (client) => assert.rejects(call(client), (error) => error instanceof ApiError && error.arrived),
+      ));
+  }
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { inspect } from 'node:util';
+import type { Fetch } from '../../../src/api/attempt.ts';
+import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { ApiError, faultOf } from '../../../src/api/errors.ts';
+import { Http, type HttpOptions, type Wait } from '../../../src/api/http.ts';
+
+const KEY = 'a-key-that-must-stay-secret';
+const never = new Promise<never>(() => undefined);
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+const over = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
+  new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait: 1, ...options });
+
+/** Answers one after the other; a status without a body, or whatever is given. */
+const answers = (
+  ...given: (number | (() => Response | Promise<Response>))[]
+): Fetch & { calls: () => number } => {
+  let calls = 0;
+  const fetch: Fetch = async () => {
+    const next = given[Math.min(calls, given.length - 1)] ?? 200;
+    calls += 1;
+    return typeof next === 'number' ? new Response(next === 204 ? null : '{}', { status: next }) : next();
+  };
+  return Object.assign(fetch, { calls: () => calls });
+};
+
+const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  assert.ok(error instanceof ApiError, String(error));
+  return error;
+};
+
+describe('a call over HTTP', () => {
+  it('carries the key, asks for JSON and sends what is not undefined', async () => {
+    const seen: { url: string; init: RequestInit | undefined }[] = [];
+    const fetch: Fetch = async (input, init) => {
+      seen.push({ url: input instanceof Request ? input.url : input.toString(), init });
+      return new Response('{"a":1}');
+    };
+    const http = over(fetch, { userAgent: 'hosted-postgres/1' });
+    const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
+    const reply = await http.call('get', '/projects', { query });
+    assert.deepEqual(reply, { method: 'get', status: 200, json: { a: 1 } });
+    assert.equal(seen[0]?.url, `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
+    const headers = new Headers(seen[0]?.init?.headers);
+    assert.equal(headers.get('authorization'), `Bearer ${KEY}`);
+    assert.equal(headers.get('accept'), 'application/json');
+    assert.equal(headers.get('user-agent'), 'hosted-postgres/1');
+    assert.equal(headers.get('content-type'), null);
+  });
+
+  it('sends its body again with every attempt', async () => {
+    const bodies: unknown[] = [];
+    const fetch: Fetch = async (_, init) => {
+      bodies.push(init?.body);
+      assert.equal(new Headers(init?.headers).get('content-type'), 'application/json');
+      return new Response('{}', { status: bodies.length < 3 ? 423 : 200 });
+    };
+    await over(fetch).call('post', '/api_keys', { body: { key_name: 'é' } });
+    assert.deepEqual(bodies, Array(3).fill('{"key_name":"é"}'));
+  });
+
+  it('tells of each wait as it begins', async () => {
+    const waits: Wait[] = [];
+    await over(answers(423, 503, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    assert.deepEqual(
+      waits.map(({ status, attempt }) => [status, attempt]),
+      [
+        [423, 1],
+        [503, 2],
+      ],
+    );
+    assert.ok(waits.every(({ milliseconds }) => milliseconds > 0 && milliseconds <= 1));
+  });
+
+  it('gives the last refusal at once when the next attempt would come too late', async () => {
+    const fetch = answers(
+      () => new Response('{"message":"busy"}', { status: 503, headers: { 'retry-after': '9' } }),
+    );
+    const http = over(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
+    const error = await errorOf(http.call('get', '/x'));
+    assert.deepEqual([error.message, error.arrived, fetch.calls()], ['busy', false, 1]);
+  });
+
+  it('ends when its time is up, whatever the attempts are doing', async () => {
+    const error = await errorOf(over(() => never, { limits: { total: 5 } }).call('delete', '/x'));
+    assert.deepEqual(error.fault, { kind: 'timeout', phase: 'total' });
+    assert.ok(error.arrived);
+    assert.equal(error.message, 'DELETE /x: no answer within 5 ms');
+  });
+
+  it('that only reads never leaves open what happened', async () => {
+    for (const fetch of [() => never, answers(500), answers(() => new Response('<p>'))]) {
+      const error = await errorOf(over(fetch, { limits: { headers: 5 }, retries: 0 }).call('get', '/x'));
+      assert.ok(!error.arrived);
+    }
+  });
+
+  it('lets a defect through as what it is', async () => {
+    const onWait = () => {
+      throw new RangeError('a defect');
+    };
+    await assert.rejects(over(answers(503)).call('get', '/x', {}, { onWait }), RangeError);
+  });
+
+  it('leaves neither timers nor listeners, however it ends', async () => {
+    // The timer of the test itself is set after its first step.
+    await Promise.resolve();
+    const before = timers();
+    const { signal } = new AbortController();
+    await over(answers(200)).call('get', '/x', {}, { signal });
+    await over(answers(503, 200)).call('get', '/x', {}, { signal });
+    await over(answers(404)).call('get', '/x', {}, { signal }).catch(faultOf);
+    await over(() => never, { limits: { total: 5 } })
+      .call('get', '/x', {}, { signal })
+      .catch(faultOf);
+    assert.equal(timers(), before);
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  });
+
+  it('refuses a key that cannot go into a header, without repeating it', () => {
+    assert.throws(
+      () => over(answers(200), { key: `${KEY}\n` }),
+      (error) => faultOf(error)?.kind === 'invalidRequest' && !inspect(error).includes(KEY),
+    );
+  });
+
+  it('shows its key to nobody who prints it', () => {
+    const http = over(answers(200));
+    assert.ok(!inspect(http, { depth: 9, showHidden: true }).includes(KEY));
+    assert.equal(JSON.stringify(http), '{}');
+  });
+});
+
+describe('a reply', () => {
+  const bodies: readonly [string, () => Response, unknown][] = [
+    ['nothing', () => new Response(null, { status: 204 }), undefined],
+    ['an empty text', () => new Response(''), undefined],
+    ['a byte order mark before JSON', () => new Response('\uFEFF{"a":1}'), { a: 1 }],
+    ['JSON under another name', () => new Response('[1]', { headers: { 'content-type': 'text/html' } }), [1]],
+    ['null', () => new Response('null'), null],
+  ];
+  for (const [what, response, json] of bodies) {
+    it(`may be ${what}`, async () =>
+      assert.deepEqual((await over(answers(response)).call('get', '/x')).json, json));
+  }
+
+  const oddities: readonly [string, () => Response, string][] = [
+    ['a web page', () => new Response('<!DOCTYPE html>'), 'html'],
+    ['a page by its type', () => new Response('Hi', { headers: { 'content-type': 'text/html' } }), 'html'],
+    ['half of a JSON text', () => new Response('{"a":'), 'json'],
+    ['blanks', () => new Response('  '), 'json'],
+    ['bytes', () => new Response(new Uint8Array([0xff, 0xfe, 0x00])), 'json'],
+  ];
+  for (const [what, response, reason] of oddities) {
+    it(`that is ${what} is told as ${reason}`, async () => {
+      const { fault, message } = await errorOf(over(answers(response)).call('get', '/x'));
+      assert.equal(fault.kind === 'unexpectedReply' && fault.reason, reason);
+      assert.match(message, /^GET \/x answered with /);
+    });
+  }
+});
+
+describe('a refusal', () => {
+  const refusedWith = (status: number, body: string, headers: Record<string, string> = {}) =>
+    errorOf(
+      over(
+        answers(() => new Response(body, { status, headers })),
+        { retries: 0 },
+      ).call('post', '/x'),
+    );
+
+  it('has the words, the code and the request id of the service', async () => {
+    const body = JSON.stringify({ message: 'no such branch', code: 'NOT_FOUND', request_id: 'r1' });
+    const { message, fault } = await refusedWith(404, body);
+    assert.equal(message, 'no such branch');
+    assert.deepEqual(fault, {
+      kind: 'refused',
+      status: 404,
+      code: 'NOT_FOUND',
+      requestId: 'r1',
+      retryAfter: undefined,
+    });
+  });
+
+  const wordless = [
+    '',
+    '<html>blocked</html>',
+    '{"message":7}',
+    '{"message":" "}',
+    'null',
+    '[]',
+    '"no"',
+    '{"a":',
+  ];
+  for (const body of wordless) {
+    it(`without words of the service has ours: ${JSON.stringify(body)}`, async () =>
+      assert.equal((await refusedWith(403, body)).message, 'POST /x: status 403'));
+  }
+
+  it('does not repeat the key, nor more than a screenful', async () => {
+    const { message, fault } = await refusedWith(
+      400,
+      JSON.stringify({ message: `bad header Bearer ${KEY}`, code: KEY, request_id: 'x'.repeat(5000) }),
+    );
+    assert.equal(message, 'bad header Bearer …');
+    assert.ok(!JSON.stringify(fault).includes(KEY));
+    assert.ok(fault.kind === 'refused' && fault.requestId?.length === 1000);
+  });
+
+  it('tells how long to wait, where the service asked for it', async () => {
+    const { fault } = await refusedWith(429, '{}', { 'retry-after': '7' });
+    assert.equal(fault.kind === 'refused' && fault.retryAfter, 7);
+  });
+
+  const statuses = [
+    [400, false],
+    [408, false],
+    [423, false],
+    [429, false],
+    [500, true],
+    [502, true],
+    [503, false],
+    [504, true],
+  ] as const;
+  for (const [status, arrived] of statuses) {
+    it(`of ${status} ${arrived ? 'leaves open' : 'means'} that nothing was changed`, async () =>
+      assert.equal((await refusedWith(status, '')).arrived, arrived));
+  }
+
+  const targets = [
+    ['https://other.example/path?secret=1', 'https://other.example'],
+    ['/elsewhere', undefined],
+    ['http://[', undefined],
+  ] as const;
+  for (const [location, detail] of targets) {
+    it(`by a redirect to ${location} names ${detail ?? 'no origin'}`, async () => {
+      const { fault, message } = await refusedWith(302, '', { location });
+      assert.deepEqual(fault, { kind: 'unexpectedReply', status: 302, reason: 'redirect', detail });
+      assert.ok(!message.includes('secret'));
+    });
+  }
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { PROJECTS_PER_PAGE, type Client, type ProjectPage } from '../../../src/api/client.ts';
+import { isRefused } from '../../../src/api/errors.ts';
+import type { Canned, CannedRequest } from '../../helpers/faultProxy.ts';
+import { withService } from './cannedService.ts';
+
+const projects = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `p-${from + index}`, name: 'x' }));
+
+describe('the pages of projects', () => {
+  const collect = async (client: Client, organization?: string) => {
+    const pages: ProjectPage[] = [];
+    for await (const page of client.projectPages(organization)) pages.push(page);
+    return pages;
+  };
+  const full = (from: number, cursor?: string) => ({
+    projects: projects(from, PROJECTS_PER_PAGE),
+    pagination: { cursor },
+  });
+  const inTurn = (...replies: unknown[]): Canned => {
+    let next = 0;
+    return () => ({ json: replies[next++] });
+  };
+  const queries = (seen: CannedRequest[]) => seen.map(({ path }) => path.split('?')[1]);
+
+  it('follow the cursor to a short page, even if that has one too', () =>
+    withService(
+      inTurn(full(0, 'a/b'), { projects: projects(400, 7), pagination: { cursor: 'c' } }),
+      async (client, seen) => {
+        const pages = await collect(client);
+        assert.deepEqual(
+          pages.map(({ items }) => items.length),
+          [400, 7],
+        );
+        assert.deepEqual(queries(seen), ['limit=400', 'limit=400&cursor=a%2Fb']);
+      },
+    ));
+
+  const ends: readonly [string, unknown[], number][] = [
+    ['an empty page', [full(0, 'a'), { projects: [], pagination: { cursor: 'b' } }], 2],
+    ['a cursor seen before', [full(0, 'a'), full(400, 'b'), full(800, 'a')], 3],
+    ['a full page without a cursor', [full(0, 'a'), full(400)], 2],
+    ['an empty cursor', [full(0, '')], 1],
+    ['a cursor that is no text', [{ ...full(0), pagination: { cursor: 7 } }], 1],
+    ['a page without pagination', [{ projects: projects(0, 400) }], 1],
+  ];
+  for (const [what, replies, count] of ends) {
+    it(`end with ${what}`, () =>
+      withService(inTurn(...replies), async (client, seen) => {
+        assert.equal((await collect(client)).length, count);
+        assert.equal(seen.length, count);
+      }));
+  }
+
+  it('count what has no details and what cannot be read', () =>
+    withService(
+      inTurn(
+        {
+          projects: [...projects(0, 397), { id: 'bad' }],
+          unavailable_project_ids: ['p-a', '../x'],
+          pagination: { cursor: 'a' },
+        },
+        { projects: [] },
+      ),
+      async (client) => {
+        const [first, second] = await collect(client);
+        assert.equal(first?.items.length, 397);
+        assert.deepEqual(first?.unreadable, [{ id: 'bad', field: 'name' }]);
+        assert.deepEqual(first?.unavailable, ['p-a']);
+        assert.ok(second !== undefined);
+      },
+    ));
+
+  it('are those of the organisation asked for', () =>
+    withService(inTurn({ projects: [] }), async (client, seen) => {
+      await collect(client, 'org-a b');
+      assert.deepEqual(queries(seen), ['limit=400&org_id=org-a+b']);
+    }));
+
+  it('keep the pages there were when a later one fails', () =>
+    withService(
+      (request) => (request.path.includes('cursor') ? { status: 500 } : { json: full(0, 'a') }),
+      async (client) => {
+        const pages: ProjectPage[] = [];
+        const all = async () => {
+          for await (const page of client.projectPages()) pages.push(page);
+        };
+        await assert.rejects(all, (error) => isRefused(error, 500));
+        assert.equal(pages.length, 1);
+      },
+    ));
+
+  it('ask for no more than was wanted', () =>
+    withService(inTurn(full(0, 'a')), async (client, seen) => {
+      for await (const page of client.projectPages()) {
+        assert.equal(page.items.length, 400);
+        break;
+      }
+      assert.equal(seen.length, 1);
+    }));
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import {
+  ApiKey,
+  Compute,
+  CreatedApiKey,
+  Operation,
+  Project,
+  RevokedApiKey,
+} from '../../../src/api/records.ts';
+
+const compute = {
+  id: 'ep-1',
+  host: 'ep-1.example',
+  project_id: 'shop',
+  branch_id: 'br-main',
+  type: 'read_write',
+  current_state: 'idle',
+};
+const operation = { id: 'a', project_id: 'shop', action: 'start_compute', status: 'running' };
+const revoked = { id: 1, name: 'ci', revoked: true };
+
+describe('a record', () => {
+  it('needs only what nothing can do without', () => {
+    assert.ok(Compute.safeParse(compute).success);
+    assert.ok(Project.safeParse({ id: 'shop', name: 'Shop' }).success);
+    assert.ok(ApiKey.safeParse({ id: 1, name: '' }).success);
+    assert.ok(Operation.safeParse(operation).success);
+    assert.ok(RevokedApiKey.safeParse(revoked).success);
+  });
+
+  it('may have null for what it has not got, and values nobody has seen', () => {
+    const odd = { ...compute, type: 'read_never', current_state: 'dreaming', name: null, settings: null };
+    assert.deepEqual(Compute.parse(odd), odd);
+    assert.ok(
+      Operation.safeParse({ ...operation, action: 'x', status: 'y', error: 'z'.repeat(9999) }).success,
+    );
+  });
+
+  it('keeps fields it does not know', () =>
+    assert.deepEqual(Project.parse({ id: 'a', name: 'b', later: [1] }), { id: 'a', name: 'b', later: [1] }));
+
+  const unreadable: readonly [string, { safeParse: (value: unknown) => { success: boolean } }, unknown][] = [
+    ['a project with a path for an id', Project, { id: '../users', name: 'x' }],
+    ['a project without a name', Project, { id: 'a' }],
+    ['a compute with an id of something else', Compute, { ...compute, id: 'br-1' }],
+    ['a compute of no project', Compute, { ...compute, project_id: '' }],
+    ['a compute with an endless name', Compute, { ...compute, name: 'x'.repeat(4097) }],
+    ['a compute with words for a size', Compute, { ...compute, autoscaling_limit_min_cu: '1' }],
+    ['a key with a number that lost digits', ApiKey, { id: 2 ** 53, name: 'x' }],
+    ['a key with a negative number', ApiKey, { id: -1, name: 'x' }],
+    ['a new key without its value', CreatedApiKey, { id: 1, key: '' }],
+    ['a revocation that does not tell', RevokedApiKey, { id: 1 }],
+  ];
+  for (const [what, record, value] of unreadable)
+    it(`is unreadable as ${what}`, () => assert.ok(!record.safeParse(value).success));
+});
