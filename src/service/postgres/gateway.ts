@@ -24,8 +24,10 @@ export interface GatewayTarget {
 
 /** How long a client may take to say who it is: Postgres's own `authentication_timeout`. Milliseconds. */
 const FIRST_PACKET_LIMIT = 60_000;
-const CONNECT_ATTEMPTS = 100;
-const CONNECT_PAUSE = 20;
+const ATTEMPTS = 100;
+const ATTEMPT_PAUSE = 20;
+/** For a client to take the error it was sent before its connection is cut. */
+const LAST_WORDS_LIMIT = 1000;
 /** Waiting connections; a burst of clients at an idle compute must not be refused. */
 const BACKLOG = 4096;
 
@@ -98,61 +100,66 @@ export class Gateway {
   #cancel(client: net.Socket, packet: Buffer): void {
     const socket = this.#target.running();
     if (socket === undefined) client.destroy();
-    else
-      connectTo(socket).then(
-        (server) => join(client, server, packet),
-        () => client.destroy(),
-      );
-  }
-
-  /**
-   * A server that died a moment ago is not known to be dead yet, and one with a full queue (EAGAIN on a Unix socket)
-   * will have room soon: both are tried again.
-   */
-  async #connect(): Promise<net.Socket> {
-    for (let attempt = 1; ; attempt += 1) {
-      const socket = await this.#target.reach();
-      try {
-        return await connectTo(socket);
-      } catch (error) {
-        if (attempt === CONNECT_ATTEMPTS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, CONNECT_PAUSE));
-      }
-    }
+    else join(client, connectTo(socket, packet));
   }
 
   async #serve(client: net.Socket, packet: Buffer): Promise<void> {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
     try {
-      const server = await this.#connect();
+      const server = await this.#introduce(client, packet);
       if (client.destroyed) server.destroy();
-      else join(client, server, packet);
+      else join(client, server);
     } catch (error) {
       client.end(errorResponse(error instanceof Error ? error.message : String(error)));
-      client.resume().setTimeout(1000, () => client.destroy());
+      client.resume().setTimeout(LAST_WORDS_LIMIT, () => client.destroy());
+    }
+  }
+
+  /**
+   * Hands the first packet to the server and waits for the first answer. A server that ends without one had not taken the
+   * connection yet (it was about to end, or is dead and not known to be, or its queue was full): the next is tried.
+   */
+  async #introduce(client: net.Socket, packet: Buffer): Promise<net.Socket> {
+    for (let attempt = 1; ; attempt += 1) {
+      const socket = await this.#target.reach();
+      try {
+        return await answering(socket, packet);
+      } catch (error) {
+        if (attempt === ATTEMPTS || client.destroyed) throw error;
+        await new Promise((resolve) => setTimeout(resolve, ATTEMPT_PAUSE));
+      }
     }
   }
 }
 
-async function connectTo(socket: ServerSocket): Promise<net.Socket> {
+function connectTo(socket: ServerSocket, packet: Buffer): net.Socket {
+  const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });
+  server.write(packet);
+  return server;
+}
+
+async function answering(socket: ServerSocket, packet: Buffer): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
-    const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true }, () => {
-      server.off('error', reject);
+    const server = connectTo(socket, packet);
+    const refuse = () => reject(new Error('Postgres closed the connection'));
+    server.once('close', refuse).once('error', reject);
+    server.once('data', (answer: Buffer) => {
+      server.off('close', refuse).off('error', reject).pause();
+      server.unshift(answer);
       resolve(server);
     });
-    server.once('error', reject);
+    server.once('end', () => server.destroy());
   });
 }
 
 /** Passes everything between two sockets until one is done; what the server said last still reaches the client. */
-function join(client: net.Socket, server: net.Socket, firstPacket: Buffer): void {
-  server.write(firstPacket);
-  client.pipe(server);
-  server.pipe(client);
+function join(client: net.Socket, server: net.Socket): void {
   server.on('error', () => server.destroy());
   server.once('close', () => client.destroySoon());
   client.once('close', () => server.destroy());
+  client.pipe(server);
+  server.pipe(client);
 }
 
 function portProblem(port: number, error: NodeJS.ErrnoException): EngineError {

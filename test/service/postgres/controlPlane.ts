@@ -31,6 +31,7 @@ export async function startControlPlane(
   options: { readonly dataDir?: string; readonly postgresPath?: string } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
+  let created = 0;
   const log: string[] = [];
   const computes = new Map<string, ComputeSpec>();
   const woken: string[] = [];
@@ -60,7 +61,7 @@ export async function startControlPlane(
     crashed,
     open,
     async create(change = {}) {
-      const id = change.id ?? `ep-${computes.size + 1}`;
+      const id = change.id ?? `ep-${(created += 1)}`;
       const compute: ComputeSpec = {
         id,
         projectId: 'project-1',

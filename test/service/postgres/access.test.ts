@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
+import { connectTo, query } from './clients.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+
+describe('access to a compute', function () {
+  this.timeout(30_000);
+  let service: ControlPlane;
+  let compute: ComputeSpec;
+  let uri: string;
+  before(async () => {
+    service = await startControlPlane();
+    compute = await service.create();
+    uri = await service.uri(compute);
+    await query(uri, 'select 1');
+  });
+  after(async () => service.close());
+
+  const as = (user: string, password: string) => uri.replace(/\/\/.*@/, `//${user}:${password}@`);
+
+  it('asks for a password, whoever connects', async () => {
+    for (const [user, password] of [
+      ['app_owner', 'wrong'],
+      ['postgres', 'postgres'],
+      ['service_replicator', 'wrong'],
+      ['nobody', 'x'],
+    ] as const) {
+      await assert.rejects(query(as(user, password), 'select 1'), { code: '28P01' }, user);
+    }
+    await assert.rejects(query(uri.replace(/:[^:@/]+@/, '@'), 'select 1'), /password/i);
+  });
+
+  it('asks by SCRAM', async () => {
+    const socket = net.connect(compute.address.port, '127.0.0.1');
+    const parameters = Buffer.from('user\0app_owner\0database\0app\0\0');
+    const head = Buffer.alloc(8);
+    head.writeInt32BE(parameters.length + 8, 0);
+    head.writeInt32BE(196608, 4);
+    socket.write(Buffer.concat([head, parameters]));
+    const answer = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
+    socket.destroy();
+    assert.equal(answer.toString('latin1', 0, 1), 'R');
+    assert.match(answer.toString('latin1', 9), /^SCRAM-SHA-256\0/);
+  });
+
+  it('gives the branch role its database, and neither the server nor its files', async () => {
+    assert.deepEqual(await query(uri, 'select current_user::text'), ['app_owner']);
+    await query(uri, 'create table public.mine (id int)');
+    for (const sql of [
+      'alter system set work_mem = 1',
+      "copy (select 1) to '/tmp/out'",
+      "copy (select 1) to program 'true'",
+      "select pg_read_file('postgresql.conf')",
+      'select rolpassword from pg_authid',
+      'alter role postgres password null',
+    ]) {
+      await assert.rejects(query(uri, sql), { code: '42501' }, sql);
+    }
+  });
+
+  it('keeps passwords of one branch from another', async () => {
+    const other = await service.create({ branchId: 'br-other' });
+    const login = await service.engine.login('br-main', 'app_owner', 'app');
+    assert.ok(login);
+    const wrong = `postgresql://${login.role}:${login.password}@127.0.0.1:${other.address.port}/app`;
+    await assert.rejects(query(wrong, 'select 1'), { code: '28P01' });
+  });
+
+  it('knows the logins of a branch, running or not', async () => {
+    await query(uri, 'create database "it\'s \\ mine"');
+    for (const state of ['running', 'suspended']) {
+      for (const database of ['app', 'postgres', "it's \\ mine"]) {
+        assert.equal(
+          (await service.engine.login('br-main', 'app_owner', database))?.database,
+          database,
+          state,
+        );
+      }
+      for (const database of ['template0', 'none', "x' or 'a' = 'a", 'a\n', '', 'x'.repeat(64)]) {
+        assert.equal(
+          await service.engine.login('br-main', 'app_owner', database),
+          undefined,
+          `${state}: ${database}`,
+        );
+      }
+      assert.equal(await service.engine.login('br-main', 'postgres', 'app'), undefined);
+      await service.engine.suspend(compute.id);
+    }
+  });
+
+  it('keeps every folder and file to itself', () => {
+    const root = path.join(service.dataDir, 'postgres');
+    const open = [
+      root,
+      ...readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => path.join(root, name)),
+    ].filter((file) => (statSync(file).mode & 0o077) !== 0);
+    assert.deepEqual(open, []);
+  });
+
+  it('runs servers that listen on no port', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const client = await connectTo(uri);
+    const [row] = (await client.query('show listen_addresses')).rows;
+    assert.deepEqual(row, { listen_addresses: '' });
+    await client.end();
+    // Nothing about a password on any command line.
+    const login = await service.engine.login('br-main', 'app_owner', 'app');
+    assert.ok(login && !execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(login.password));
+  });
+});
