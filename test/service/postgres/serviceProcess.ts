@@ -1,0 +1,18 @@
+/**
+ * A service process of its own, for tests that kill it: an engine with one primary (and, if asked, a replica and a
+ * pooler) on the folder it is given. Says where they are in one line of JSON; SIGTERM ends it cleanly.
+ *
+ *     node serviceProcess.ts DATA_DIR PORT POOLER_PORT [pooler]
+ */
+import { startControlPlane } from './controlPlane.ts';
+
+const [dataDir, port, poolerPort, pooled] = process.argv.slice(2);
+const service = await startControlPlane({ dataDir: dataDir ?? '' });
+const compute = await service.create({
+  address: { port: Number(port), poolerPort: Number(poolerPort) },
+  poolerEnabled: pooled === 'pooler',
+});
+process.once('SIGTERM', () => {
+  void service.close().then(() => process.exit());
+});
+process.stdout.write(`${JSON.stringify({ uri: await service.uri(compute) })}\n`);
