@@ -3,6 +3,7 @@
  * account and the keys live in the secret store alone, which tells every window of a change.
  */
 import { baseUrlOrUndefined, type BaseUrl } from '../api/baseUrl.ts';
+import { isApiKeyId } from '../api/ids.ts';
 import { Emitter, type Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
 
@@ -21,6 +22,8 @@ export interface Account {
   readonly name: string;
   /** The account of the local service, which is started when it does not run. */
   readonly local?: true;
+  /** The id of the stored key, where it is known: of one that was created from here. */
+  readonly keyId?: number;
 }
 
 export interface AccountList {
@@ -125,8 +128,9 @@ function parseList(text: string | undefined): AccountList {
 
 function readAccount(value: unknown): Account[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { baseUrl, name, local } = value as { readonly [field: string]: unknown };
+  const { baseUrl, name, local, keyId } = value as { readonly [field: string]: unknown };
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
-  return [{ baseUrl: address, name, ...(local === true ? { local } : {}) }];
+  const known = isApiKeyId(keyId) ? { keyId } : {};
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...known }];
 }

@@ -47,6 +47,17 @@ export class ApiKeyList implements Disposable {
     return this.#keys.find((key) => key.id === id);
   }
 
+  /** Whether this window uses the key; only what is certain: a key made from here, or the account's only one. */
+  isInUse(id: number): boolean {
+    const isOnly = this.#keys.length === 1 && this.#unreadable.length === 0 && this.#keys[0]?.id === id;
+    return this.#connection !== undefined && (isOnly || this.#connection.account.keyId === id);
+  }
+
+  /** Whether `isInUse` can tell of every key. */
+  get isUseKnown(): boolean {
+    return this.#keys.some(({ id }) => this.isInUse(id));
+  }
+
   /** Loads the keys if they are not known yet. @throws {ApiError} */
   async load(): Promise<void> {
     if (!this.#isLoaded) await this.refresh();

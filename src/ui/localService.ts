@@ -45,6 +45,17 @@ export class LocalService implements Disposable {
       if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);
   }
 
+  /** Takes a new key for the one it was started with, so that every window goes on with it. */
+  async replaceKey(key: string): Promise<void> {
+    await this.#parts.secrets.store(KEY_ENTRY, key);
+  }
+
+  /** Its key was revoked: ends it for all windows, so that it starts with a new one the next time. */
+  async forgetKey(): Promise<void> {
+    await this.stop();
+    await this.#parts.secrets.delete(KEY_ENTRY);
+  }
+
   /** Runs it whenever its account becomes the current one, after a reload above all. */
   follow(session: Session): Disposable {
     let last = session.connection;

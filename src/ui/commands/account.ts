@@ -4,7 +4,7 @@ import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
 import { accountId, type Account } from '../../model/accounts.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { confirm } from './confirm.ts';
-import type { Command } from './context.ts';
+import type { Command, CommandContext } from './context.ts';
 import { start } from './localServiceCommands.ts';
 import { pickOne } from './quickInput.ts';
 
@@ -25,36 +25,59 @@ interface AccountItem extends QuickPickItem {
   readonly account: Account | undefined;
 }
 
+const alone = (title: string) => ({ title, step: 1, steps: 1, canGoBack: false });
+
+async function accountItems({ accounts }: CommandContext): Promise<readonly AccountItem[]> {
+  const { accounts: known, current } = await accounts.list();
+  return known.map((account) => ({
+    label: accountLabel(account),
+    description: current === account ? l10n.t('connected') : '',
+    account,
+  }));
+}
+
 export const switchAccount: Command = async (context, _argument, run) => {
   run.couldNot = l10n.t('Could not switch the account');
-  const items = async (): Promise<AccountItem[]> => {
-    const { accounts, current } = await context.accounts.list();
-    const known = accounts.map((account) => ({
-      label: accountLabel(account),
-      description: current === account ? l10n.t('connected') : '',
-      account,
-    }));
-    return [...known, { label: `$(add) ${l10n.t('Connect to another account…')}`, account: undefined }];
-  };
-  const page = { title: l10n.t('Switch Account'), step: 1, steps: 1, canGoBack: false };
-  const picked = await pickOne(page, { placeholder: l10n.t('Account'), items: items() });
+  const another = { label: `$(add) ${l10n.t('Connect to another account…')}`, account: undefined };
+  const items = async () => [...(await accountItems(context)), another];
+  const question = { placeholder: l10n.t('Account to show'), items: items() };
+  const picked = await pickOne(alone(l10n.t('Switch Account')), question);
   if (typeof picked !== 'object') return;
   if (picked.account === undefined) return await connect(context, undefined, run);
   if (picked.account.local === true) return await start(context, undefined, run);
   await context.accounts.choose(picked.account);
 };
 
-export const disconnect: Command = async ({ accounts, session }, _argument, run) => {
+export const disconnect: Command = async (context, _argument, run) => {
   run.couldNot = l10n.t('Could not disconnect');
+  const { accounts, session } = context;
   const account = session.connection?.account ?? (await accounts.list()).current;
   if (account === undefined) return;
+  await forget(context, account, l10n.t('Disconnect from {0}?', accountLabel(account)), l10n.t('Disconnect'));
+};
+
+/** Forgets any of the accounts, connected to or not. */
+export const remove: Command = async (context, _argument, run) => {
+  run.couldNot = l10n.t('Could not remove the account');
+  const items = await accountItems(context);
+  const placeholder = items.length === 0 ? l10n.t('No account is known') : l10n.t('Account to remove');
+  const picked = await pickOne(alone(l10n.t('Remove Account')), { placeholder, items });
+  if (typeof picked !== 'object' || picked.account === undefined) return;
+  const { account } = picked;
+  await forget(context, account, l10n.t('Remove {0}?', accountLabel(account)), l10n.t('Remove'));
+};
+
+async function forget(
+  { accounts }: CommandContext,
+  account: Account,
+  question: string,
+  verb: string,
+): Promise<void> {
   const detail = l10n.t(
     'Its API key is removed from this machine. It stays valid; revoke it if it is not needed any more.',
   );
-  if (!(await confirm(l10n.t('Disconnect from {0}?', accountLabel(account)), detail, l10n.t('Disconnect'))))
-    return;
-  await accounts.remove(account);
-};
+  if (await confirm(question, detail, verb)) await accounts.remove(account);
+}
 
 /** Host and path are what tells services apart; the version segment is the same everywhere. */
 export function accountLabel(account: Account): string {

@@ -1,6 +1,8 @@
 /** Create and revoke API keys. A key's value passes from the service's answer to the clipboard and nowhere else. */
 import { env, l10n, window, type QuickPickItem } from 'vscode';
+import { isRefused } from '../../api/errors.ts';
 import type { CreatedApiKey } from '../../api/records.ts';
+import type { Account } from '../../model/accounts.ts';
 import { asApiKeyNode } from '../../model/nodes.ts';
 import { plain } from '../plain.ts';
 import { requireConnection } from './choose.ts';
@@ -44,16 +46,40 @@ async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
 export const revoke: Command = async (context, argument, run) => {
   requireConnection(context);
   run.couldNot = l10n.t('Could not revoke the API key');
+  const { apiKeys, session } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
   if (id === undefined) return;
-  const name = plain(context.apiKeys.key(id)?.name ?? String(id));
+  const name = plain(apiKeys.key(id)?.name ?? String(id));
   run.couldNot = l10n.t('Could not revoke “{0}”', name);
-  const detail = l10n.t(
+  const isOurs = apiKeys.isInUse(id);
+  const question = l10n.t('Revoke the API key “{0}”?', name);
+  if (!(await confirm(question, revocationDetail(context, isOurs), l10n.t('Revoke')))) return;
+  const account = session.connection?.account;
+  await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
+  // Refused right after: it was the key in use, known as such or not.
+  const wasOurs = isOurs || isRefused(apiKeys.failure, 401);
+  if (wasOurs && account !== undefined) await signOut(context, account);
+};
+
+function revocationDetail({ apiKeys, session }: CommandContext, isOurs: boolean): string {
+  const always = l10n.t(
     'This takes effect at once and cannot be undone: whatever still uses the key is refused.',
   );
-  if (!(await confirm(l10n.t('Revoke the API key “{0}”?', name), detail, l10n.t('Revoke')))) return;
-  await withProgress(l10n.t('Revoking “{0}”', name), (options) => context.apiKeys.revoke(id, options));
-};
+  if (!isOurs && apiKeys.isUseKnown) return always;
+  const sentences = [always];
+  if (isOurs) sentences.unshift(l10n.t('This window uses the key and is signed out with it.'));
+  else sentences.push(l10n.t('If this window uses the key, it is signed out with it.'));
+  if (session.connection?.account.local === true && isOurs)
+    sentences.push(l10n.t('The local service stops, and starts with a new key the next time.'));
+  return sentences.join(' ');
+}
+
+/** Forgets a key that is no longer accepted. */
+async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
+  if (account.local === true) await localService.forgetKey();
+  else await accounts.remove(account);
+  window.setStatusBarMessage(`$(info) ${l10n.t('Signed out: the key this window used is revoked')}`, 8000);
+}
 
 interface KeyItem extends QuickPickItem {
   readonly id: number;

@@ -32,9 +32,7 @@ function delayItem(delay: number, current: number | undefined): DelayItem {
   const item = { label: capital(autosuspendText(delay)), delay };
   const description = delay === current ? l10n.t('now') : '';
   // Section 3.2, rule 5.
-  const detail = l10n.t(
-    'Always on. New releases of the service, about weekly, are taken up only at a restart by hand.',
-  );
+  const detail = l10n.t('Takes up new releases of the service, about weekly, only at a restart by hand.');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }
 

@@ -47,12 +47,12 @@ function branchItem(branchId: string, computes: readonly Compute[], question: Br
   return { label, description: membersText(computes), branchId, isRefused: false };
 }
 
-/** Such as `primary shop-main · 2 read replicas`. */
+/** Such as `primary: shop-main · 2 read replicas`. */
 function membersText(computes: readonly Compute[]): string {
   const primary = computes.find(isPrimary);
   const replicas = computes.length - (primary === undefined ? 0 : 1);
   const parts = [
-    primary === undefined ? l10n.t('no primary') : l10n.t('primary {0}', plain(labelOf(primary))),
+    primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', plain(labelOf(primary))),
   ];
   if (replicas > 0)
     parts.push(replicas === 1 ? l10n.t('1 read replica') : l10n.t('{0} read replicas', replicas));

@@ -1,0 +1,130 @@
+/** Rotate API Key…: a new key in the place of the one this window uses. */
+import { l10n, window, type QuickPickItem } from 'vscode';
+import { isRefused } from '../../api/errors.ts';
+import type { ApiKey } from '../../api/records.ts';
+import type { Account } from '../../model/accounts.ts';
+import { rotateKey, type RotationParts } from '../../model/keyRotation.ts';
+import { ago } from '../durationWords.ts';
+import { plain } from '../plain.ts';
+import { requireConnection } from './choose.ts';
+import { confirm } from './confirm.ts';
+import type { Command, CommandContext } from './context.ts';
+import { answered, runFlow, type Answer, type Page } from './flow.ts';
+import { withProgress } from './progress.ts';
+import { askText, pickOne } from './quickInput.ts';
+import { rotationFailure } from './rotationWords.ts';
+
+export const rotate: Command = async (context, _argument, run) => {
+  requireConnection(context);
+  run.couldNot = l10n.t('Could not rotate the API key');
+  await loadKeys(context);
+  const account = context.session.connection?.account;
+  const wanted = await askForRotation(context);
+  if (account === undefined || wanted === undefined) return;
+  if (!(await confirmRotation(wanted.old))) return;
+  const rotation = {
+    account,
+    name: wanted.name,
+    oldKeyId: wanted.old?.id,
+    organizationId: context.config.organizationId,
+  };
+  const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
+    rotateKey(partsOf(context, account), rotation, options),
+  );
+  await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
+  if (outcome.kind !== 'rotated') throw rotationFailure(outcome, wanted.old);
+  const words = l10n.t('This window now uses the API key “{0}”', plain(wanted.name));
+  window.setStatusBarMessage(`$(check) ${words}`, 8000);
+};
+
+const partsOf = (
+  { accounts, openClient, localService, log }: CommandContext,
+  account: Account,
+): RotationParts => ({
+  accounts: {
+    key: (of) => accounts.key(of),
+    add: async (to, key) => {
+      await accounts.add(to, key);
+      if (account.local === true) await localService.replaceKey(key);
+    },
+  },
+  openClient,
+  onSecret: (value) => log.keepOut(value),
+});
+
+/** @throws {Error} in words, for a key that may not see the account's keys */
+async function loadKeys({ apiKeys }: CommandContext): Promise<void> {
+  try {
+    await apiKeys.load();
+  } catch (error) {
+    if (!isRefused(error, 403)) throw error;
+    throw new Error(
+      l10n.t('The key belongs to an organization, and such a key may not create or revoke keys.'),
+    );
+  }
+}
+
+interface Known {
+  /** The key this window uses; null when the user does not know, so that none is revoked. */
+  readonly old?: ApiKey | null | undefined;
+  readonly name?: string;
+}
+
+interface Wanted {
+  readonly old: ApiKey | undefined;
+  readonly name: string;
+}
+
+async function askForRotation({ apiKeys }: CommandContext): Promise<Wanted | undefined> {
+  const start: Known = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
+  const known = await runFlow<Known>(l10n.t('Rotate API Key'), start, [
+    {
+      applies: ({ old }) => old === undefined,
+      ask: async (page, before) => answered(await askOld(page, apiKeys.keys), (old) => ({ ...before, old })),
+    },
+    {
+      ask: async (page, before) =>
+        answered(await askName(page, before.old?.name), (name) => ({ ...before, name: name.trim() })),
+    },
+  ]);
+  return known?.name === undefined ? undefined : { old: known.old ?? undefined, name: known.name };
+}
+
+interface KeyItem extends QuickPickItem {
+  readonly key: ApiKey | null;
+}
+
+/** The one used last comes first: the list itself was just asked for with it. */
+async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
+  const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
+  const items: KeyItem[] = keys
+    .toSorted((a, b) => lastUse(b) - lastUse(a))
+    .map((key) => ({
+      label: `$(key) ${plain(key.name) || String(key.id)}`,
+      description: [
+        key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
+        `#${key.id}`,
+      ].join(' · '),
+      key,
+    }));
+  items.push({ label: l10n.t('I do not know: revoke none'), key: null });
+  const placeholder = l10n.t('Which key does this window use? It is revoked when the new one is in place');
+  return answered(await pickOne(page, { placeholder, items }), ({ key }) => key);
+}
+
+const askName = (page: Page, proposed = ''): Promise<Answer<string>> =>
+  askText(page, {
+    prompt: l10n.t('A name for the new key'),
+    value: proposed,
+    problem: (text) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined),
+  });
+
+/** Nothing to ask where no key is revoked. */
+async function confirmRotation(old: ApiKey | undefined): Promise<boolean> {
+  if (old === undefined) return true;
+  const detail = l10n.t(
+    'A new key is created, tried and stored for this window. Then “{0}” is revoked at once and for good: whatever else uses it is refused.',
+    plain(old.name),
+  );
+  return await confirm(l10n.t('Rotate the API key “{0}”?', plain(old.name)), detail, l10n.t('Rotate'));
+}

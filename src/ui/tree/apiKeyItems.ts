@@ -1,0 +1,120 @@
+/** The nodes of the API Keys view and how each looks. Pure: what is shown depends on the list and the node alone. */
+import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
+import { isRefused } from '../../api/errors.ts';
+import type { ApiKey } from '../../api/records.ts';
+import type { ApiKeyList } from '../../model/apiKeyList.ts';
+import type { ApiKeyNode } from '../../model/nodes.ts';
+import { date, table, type Row } from '../computeTable.ts';
+import { ago } from '../durationWords.ts';
+import { plain } from '../plain.ts';
+
+/** In the place of keys: the account has none to show, because the key in use may not see them. */
+export interface HiddenKeysNode {
+  readonly kind: 'hiddenKeys';
+}
+
+/** A record the service sent that could not be read: shown, not dropped. */
+export interface UnreadableKeyNode {
+  readonly kind: 'unreadableKey';
+  readonly index: number;
+}
+
+export type KeysNode = ApiKeyNode | HiddenKeysNode | UnreadableKeyNode;
+
+export function keysNodeId(node: KeysNode): string {
+  switch (node.kind) {
+    case 'apiKey':
+      return String(node.keyId);
+    case 'unreadableKey':
+      return `?${node.index}`;
+    case 'hiddenKeys':
+      return node.kind;
+    default:
+      return node satisfies never;
+  }
+}
+
+/** An organization's key is refused with 403 on account routes, and is a valid key all the same (public service). */
+export const areKeysHidden = (list: ApiKeyList): boolean => isRefused(list.failure, 403);
+
+export function keysNodes(list: ApiKeyList): KeysNode[] {
+  if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];
+  return [
+    ...list.keys.map(({ id }): KeysNode => ({ kind: 'apiKey', keyId: id })),
+    ...list.unreadable.map((_, index): KeysNode => ({ kind: 'unreadableKey', index })),
+  ];
+}
+
+export function keysItem(list: ApiKeyList, node: KeysNode): TreeItem {
+  const item = itemOf(list, node);
+  item.id = keysNodeId(node);
+  return item;
+}
+
+function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
+  switch (node.kind) {
+    case 'apiKey':
+      return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
+    case 'unreadableKey':
+      return unreadableItem(list.unreadable[node.index]);
+    case 'hiddenKeys':
+      return hiddenItem();
+    default:
+      return node satisfies never;
+  }
+}
+
+function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeItem {
+  const label = plain(key?.name ?? '') || String(id);
+  const item = new TreeItem(label);
+  item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
+  item.contextValue = 'apiKey';
+  // Gone between two refreshes: the view is about to drop it.
+  if (key === undefined) return item;
+  const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
+  if (isInUse) parts.unshift(l10n.t('this window'));
+  item.description = parts.join(' · ');
+  item.tooltip = new MarkdownString(table(key.name, rows(key, isInUse)));
+  item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
+  return item;
+}
+
+function lastUse({ last_used_at, last_used_from_addr }: ApiKey): string {
+  if (!last_used_at) return l10n.t('never used');
+  const when = plain(ago(last_used_at));
+  return last_used_from_addr
+    ? l10n.t('used {0} from {1}', when, plain(last_used_from_addr))
+    : l10n.t('used {0}', when);
+}
+
+const created = ({ created_at }: ApiKey): string =>
+  created_at ? l10n.t('created {0}', plain(ago(created_at))) : '';
+
+const rows = (key: ApiKey, isInUse: boolean): Row[] => [
+  [l10n.t('Id'), key.id],
+  [l10n.t('Created'), key.created_at && date(key.created_at)],
+  [l10n.t('Last used'), key.last_used_at ? date(key.last_used_at) : l10n.t('never')],
+  [l10n.t('From'), key.last_used_from_addr],
+  [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
+];
+
+function unreadableItem(
+  record: { readonly id: string | undefined; readonly field: string } | undefined,
+): TreeItem {
+  const item = new TreeItem(plain(record?.id ?? l10n.t('API key')));
+  item.description = l10n.t('unreadable (field {0})', plain(record?.field ?? ''));
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.contextValue = 'unreadable';
+  return item;
+}
+
+function hiddenItem(): TreeItem {
+  const item = new TreeItem(l10n.t('This key may not see the API keys'));
+  item.description = l10n.t('it belongs to an organization');
+  item.tooltip = l10n.t(
+    'An API key of an organization works with the organization’s projects and computes. Keys of an account are listed, created and revoked with a personal key.',
+  );
+  item.iconPath = new ThemeIcon('info');
+  item.contextValue = 'hiddenKeys';
+  return item;
+}
