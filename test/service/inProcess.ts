@@ -1,0 +1,142 @@
+/** The service inside the test, with a clock that the test turns and an engine whose faults the test chooses. */
+import { rmSync } from 'node:fs';
+import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import { Client } from '../../src/api/client.ts';
+import type { Clock } from '../../src/service/clock.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/computeEngine.ts';
+import { createNoPostgresEngine } from '../../src/service/noPostgres.ts';
+import { startService, type Service } from '../../src/service/service.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+
+/** Time stands still until `advance`. */
+export class ManualClock implements Clock {
+  #now = Date.parse('2026-01-01T00:00:00Z');
+  readonly #timers = new Set<{
+    readonly every: number;
+    next: number;
+    readonly call: () => void;
+    readonly once: boolean;
+  }>();
+
+  now = () => this.#now;
+
+  delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (milliseconds <= 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#add(milliseconds, resolve, true);
+      signal.addEventListener('abort', () => resolve());
+    });
+  }
+
+  every(milliseconds: number, call: () => void): () => void {
+    const timer = this.#add(milliseconds, call, false);
+    return () => this.#timers.delete(timer);
+  }
+
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (;;) {
+      const due = [...this.#timers].toSorted((a, b) => a.next - b.next)[0];
+      if (due === undefined || due.next > end) break;
+      this.#now = due.next;
+      due.next += due.every;
+      if (due.once) this.#timers.delete(due);
+      due.call();
+    }
+    this.#now = end;
+  }
+
+  #add(every: number, call: () => void, once: boolean) {
+    const timer = { every, next: this.#now + every, call, once };
+    this.#timers.add(timer);
+    return timer;
+  }
+}
+
+/** Runs nothing, notes what it is asked for, and fails on demand. */
+export class FaultyEngine implements ComputeEngine {
+  readonly #plain = createNoPostgresEngine();
+  readonly calls: string[] = [];
+  /** What the next call of that name throws. */
+  readonly faults = new Map<string, Error>();
+  pooler: ComputeEngine['pooler'] = { available: true };
+  events: EngineEvents | undefined;
+
+  open = (events: EngineEvents) => {
+    this.events = events;
+    return this.#do('open');
+  };
+  allocateAddress = () => this.#plain.allocateAddress();
+  attach: ComputeEngine['attach'] = ({ id }) => this.#do('attach', id);
+  start: ComputeEngine['start'] = ({ id }) => this.#do('start', id);
+  suspend: ComputeEngine['suspend'] = (id) => this.#do('suspend', id);
+  applyConfig: ComputeEngine['applyConfig'] = ({ id }) => this.#do('applyConfig', id);
+  remove: ComputeEngine['remove'] = (id) => this.#do('remove', id);
+  login: ComputeEngine['login'] = (_branch, role, database) =>
+    Promise.resolve(role === 'owner' ? { role, database, password: 'p/w:d@' } : undefined);
+  close = () => this.#do('close');
+
+  fail(call: string, words: string): void {
+    this.faults.set(call, new EngineError(words));
+  }
+
+  async #do(call: string, id = ''): Promise<void> {
+    this.calls.push(`${call} ${id}`.trim());
+    const fault = this.faults.get(call);
+    this.faults.delete(call);
+    if (fault !== undefined) throw fault;
+  }
+}
+
+export interface InProcess {
+  readonly service: Service;
+  readonly client: Client;
+  readonly engine: FaultyEngine;
+  readonly clock: ManualClock;
+  readonly key: string;
+  readonly folder: string;
+  readonly log: readonly string[];
+  /** Ends it and takes its folder away, if it made it. */
+  stop(): Promise<void>;
+}
+
+export interface InProcessOptions {
+  readonly folder?: string;
+  readonly engine?: FaultyEngine;
+  readonly operationDelay?: number;
+  readonly endWithLeases?: number;
+  readonly onEnd?: (failure: string | undefined) => void;
+}
+
+export async function startInProcess(options: InProcessOptions = {}): Promise<InProcess> {
+  const { engine = new FaultyEngine(), operationDelay = 0, endWithLeases, onEnd = () => undefined } = options;
+  const clock = new ManualClock();
+  const folder = options.folder ?? temporaryFolder();
+  const key = 'the-key-of-the-test';
+  const log: string[] = [];
+  const settings = {
+    port: 0,
+    apiKey: key,
+    projectsFile: undefined,
+    plan: 'paid',
+    operationDelay,
+    postgres: true,
+    endWithLeases,
+  } as const;
+  const parts = { options: settings, folder, clock, onEnd, log: (line: string) => log.push(line) };
+  const service = await startService({ ...parts, engine: Promise.resolve(engine) });
+  const baseUrl = service.baseUrl as BaseUrl;
+  return {
+    service,
+    client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
+    engine,
+    clock,
+    key,
+    folder,
+    log,
+    async stop() {
+      await service.close();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import type { Compute, Operation } from '../../src/api/records.ts';
+import { call } from '../helpers/call.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
+import { startInProcess, type InProcess } from './inProcess.ts';
+
+const PROJECT = 'shiny-wind-028834';
+const ACTIVE = 'ep-little-smoke-851426';
+const IDLE = 'ep-steep-forest-654321';
+
+const operationsOf = async (test: InProcess): Promise<Operation[]> => {
+  const { json } = await call(test.service.baseUrl, {
+    path: `/projects/${PROJECT}/operations`,
+    key: test.key,
+  });
+  return (json as { operations: Operation[] }).operations;
+};
+const computeOf = async (test: InProcess, id: string): Promise<Compute> => {
+  const { items } = await test.client.listComputes(PROJECT);
+  const compute = items.find((each) => each.id === id);
+  assert(compute);
+  return compute;
+};
+const settled = (test: InProcess, id: string, state: string) =>
+  until(`${id} ${state}`, async () => {
+    const { current_state, pending_state } = await computeOf(test, id);
+    return current_state === state && pending_state === undefined;
+  });
+const events = (test: InProcess) => {
+  assert(test.engine.events);
+  return test.engine.events;
+};
+const minutes = (count: number) => count * 60_000;
+
+describe('Autosuspend', () => {
+  let test: InProcess;
+  beforeEach(async () => {
+    test = await startInProcess();
+    await settled(test, ACTIVE, 'active');
+  });
+  afterEach(() => test.stop());
+
+  it('suspends after five minutes without anyone, and records it', async () => {
+    test.clock.advance(minutes(5) - 1_000);
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    test.clock.advance(2_000);
+    await settled(test, ACTIVE, 'idle');
+    const [last] = (await operationsOf(test)).filter(({ endpoint_id }) => endpoint_id === ACTIVE);
+    assert.deepEqual([last?.action, last?.status], ['suspend_compute', 'finished']);
+  });
+
+  it('waits for open connections, and counts from when the last one closed', async () => {
+    events(test).activity(ACTIVE, 1);
+    test.clock.advance(minutes(30));
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    events(test).activity(ACTIVE, 0);
+    const closed = test.clock.now();
+    test.clock.advance(minutes(5) - 1_000);
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    test.clock.advance(2_000);
+    await settled(test, ACTIVE, 'idle');
+    assert.equal(Date.parse((await computeOf(test, ACTIVE)).last_active ?? ''), closed);
+  });
+
+  it('keeps to the delay of the compute, and to a change of it at once', async () => {
+    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 3600 });
+    test.clock.advance(minutes(59));
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 60 });
+    test.clock.advance(1_000);
+    await settled(test, ACTIVE, 'idle');
+  });
+
+  it('never comes when it is off', async () => {
+    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
+    test.clock.advance(minutes(60 * 24 * 8));
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+  });
+});
+
+describe('A client at the address of a compute', () => {
+  let test: InProcess;
+  beforeEach(async () => {
+    test = await startInProcess();
+    await settled(test, ACTIVE, 'active');
+  });
+  afterEach(() => test.stop());
+
+  it('wakes it, which is recorded', async () => {
+    await events(test).wake(IDLE);
+    const compute = await computeOf(test, IDLE);
+    assert.equal(compute.current_state, 'active');
+    const [last] = await operationsOf(test);
+    assert.deepEqual([last?.action, last?.status, last?.endpoint_id], ['start_compute', 'finished', IDLE]);
+  });
+
+  it('wakes it once with many others', async () => {
+    test.engine.calls.length = 0;
+    await Promise.all(Array.from({ length: 20 }, () => events(test).wake(IDLE)));
+    assert.equal(test.engine.calls.filter((each) => each === `start ${IDLE}`).length, 1);
+  });
+
+  it('waits for a restart to end', async () => {
+    const restart = test.client.restartCompute(PROJECT, ACTIVE);
+    await until('the restart', async () => test.engine.calls.includes(`suspend ${ACTIVE}`));
+    await events(test).wake(ACTIVE);
+    await restart;
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+  });
+
+  it('starts it again when it is believed to run but does not', async () => {
+    test.engine.calls.length = 0;
+    await events(test).wake(ACTIVE);
+    assert(test.engine.calls.includes(`start ${ACTIVE}`));
+  });
+
+  it('is told in words when it is disabled, gone, or does not start', async () => {
+    await test.client.updateCompute(PROJECT, IDLE, { disabled: true });
+    await settled(test, IDLE, 'idle');
+    await assert.rejects(events(test).wake(IDLE), /ep-steep-forest-654321 is disabled/);
+    await assert.rejects(events(test).wake('ep-never-was-000000'), /There is no compute/);
+    await test.client.updateCompute(PROJECT, IDLE, { disabled: false });
+    await settled(test, IDLE, 'idle');
+    test.engine.fail('start', 'could not bind');
+    await assert.rejects(events(test).wake(IDLE), /could not bind/);
+    assert.equal((await computeOf(test, IDLE)).current_state, 'idle');
+  });
+});
+
+describe('A compute whose process ends by itself', () => {
+  it('is idle, and a failed check tells the reason', async () => {
+    const test = await startInProcess();
+    await settled(test, ACTIVE, 'active');
+    events(test).crashed(ACTIVE, 'signal 9');
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'idle');
+    const [last] = await operationsOf(test);
+    assert.deepEqual([last?.action, last?.status, last?.error], ['check_availability', 'failed', 'signal 9']);
+    await events(test).wake(ACTIVE);
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    await test.stop();
+  });
+});
+
+describe('Computes over a restart of the service', () => {
+  const folder = temporaryFolder();
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('were suspended with it, answer at their addresses, and those that never sleep run again', async () => {
+    const first = await startInProcess({ folder });
+    await settled(first, ACTIVE, 'active');
+    await first.client.updateCompute(PROJECT, IDLE, { suspend_timeout_seconds: -1 });
+    await events(first).wake(IDLE);
+    const hosts = (await first.client.listComputes(PROJECT)).items.map(({ host }) => host);
+    await first.stop();
+
+    const second = await startInProcess({ folder });
+    await settled(second, IDLE, 'active');
+    assert.equal((await computeOf(second, ACTIVE)).current_state, 'idle');
+    const { items } = await second.client.listComputes(PROJECT);
+    assert.deepEqual(
+      items.map(({ host }) => host),
+      hosts,
+    );
+    for (const { id } of items) assert(second.engine.calls.includes(`attach ${id}`), id);
+    const ofActive = (await operationsOf(second)).filter(({ endpoint_id }) => endpoint_id === ACTIVE);
+    assert.deepEqual([ofActive[0]?.action, ofActive[0]?.status], ['suspend_compute', 'finished']);
+    await second.stop();
+  });
+});
+
+describe('The connection URI', () => {
+  let test: InProcess;
+  before(async () => {
+    test = await startInProcess();
+  });
+  after(() => test.stop());
+  const ask = (query: string) =>
+    call(test.service.baseUrl, { path: `/projects/${PROJECT}/connection_uri?${query}`, key: test.key });
+  const login = 'role_name=owner&database_name=my%2Fdb';
+
+  it('holds the escaped login and the host of the compute', async () => {
+    const { host } = await computeOf(test, IDLE);
+    const { json, headers } = await ask(`${login}&endpoint_id=${IDLE}`);
+    assert.deepEqual(json, { uri: `postgresql://owner:p%2Fw%3Ad%40@${host}/my%2Fdb` });
+    assert.equal(headers['cache-control'], 'no-store');
+  });
+
+  it('is that of the default branch or of the named one when no compute is named', async () => {
+    const host = async (id: string) => (await computeOf(test, id)).host;
+    const uri = async (query: string) => ((await ask(query)).json as { uri: string }).uri;
+    assert((await uri(login)).includes(await host(ACTIVE)));
+    assert(
+      (await uri(`${login}&branch_id=br-sweet-breeze-497520`)).includes(await host('ep-purple-water-204912')),
+    );
+  });
+
+  it('is the pooler’s where that is enabled', async () => {
+    assert.equal((await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).status, 409);
+    await test.client.updateCompute(PROJECT, IDLE, { pooler_enabled: true });
+    await settled(test, IDLE, 'idle');
+    const { pooler_host } = await computeOf(test, IDLE);
+    const { json } = await ask(`${login}&endpoint_id=${IDLE}&pooled=true`);
+    assert((json as { uri: string }).uri.includes(`@${pooler_host}/`));
+  });
+
+  const faults: Record<string, readonly [string, number]> = {
+    'an unknown role': ['role_name=nobody&database_name=db', 404],
+    'no role': ['database_name=db', 400],
+    'no database': ['role_name=owner', 400],
+    'an unknown compute': [`${login}&endpoint_id=ep-nope`, 404],
+    'an unknown branch': [`${login}&branch_id=br-nope`, 404],
+    'a branch without a primary': [`${login}&branch_id=br-frosty-lake-110382`, 404],
+    'a compute of another branch': [`${login}&endpoint_id=${IDLE}&branch_id=br-sweet-breeze-497520`, 404],
+    'pooled as a word': [`${login}&pooled=maybe`, 400],
+  };
+  for (const [what, [query, status]] of Object.entries(faults)) {
+    it(`is answered with ${status} for ${what}`, async () => {
+      assert.equal((await ask(query)).status, status);
+    });
+  }
+});
+
+describe('An engine that cannot be used', () => {
+  it('leaves the control plane working and says why', async () => {
+    const { FaultyEngine } = await import('./inProcess.ts');
+    const engine = new FaultyEngine();
+    engine.faults.set('open', new Error('data directory of version 19'));
+    const test = await startInProcess({ engine });
+    try {
+      await test.client.updateCompute(PROJECT, IDLE, { name: 'still here' });
+      const wanted = { branch_id: 'br-frosty-lake-110382', type: 'read_only' } as const;
+      await assert.rejects(test.client.createCompute(PROJECT, wanted), /data directory of version 19/);
+      const { operations } = await test.client.restartCompute(PROJECT, IDLE);
+      const failed = await until('the failure', async () => {
+        const operation = await test.client.findOperation(PROJECT, operations[0]?.id ?? '');
+        return operation?.status === 'failed' ? operation : undefined;
+      });
+      assert.match(failed.error ?? '', /data directory of version 19/);
+      assert.match(test.log.join('\n'), /data directory of version 19/);
+    } finally {
+      await test.stop();
+    }
+  });
+});
