@@ -95,7 +95,6 @@ export class Http {
     const name = { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
     const ending = new Ending(options.signal, this.#times.total);
     try {
-      ending.signal.throwIfAborted();
       const response = await this.#send(method, path, content, ending, options.onWait);
       return { method, status: response.status, json: await readJson(name, response) };
     } catch (error) {

@@ -96,6 +96,7 @@ const changes: readonly Row[] = [
   change('resetMidBody', reset, true, true),
   change('resetAfter', reset, true, true),
   change('internalError', refused(500), true),
+  change('oddStatus', refused(999), true),
   change('badGatewayAfter', refused(502), true, true),
   change('gatewayTimeoutAfter', refused(504), true, true),
   change('truncatedJson', odd('json', 201), true, true),

@@ -94,6 +94,14 @@ describe('a call over HTTP', () => {
     assert.equal(error.message, 'DELETE /x: no answer within 5 ms');
   });
 
+  it('that was given up before it began is cancelled and not sent', async () => {
+    const fetch = answers(200);
+    const error = await errorOf(over(fetch).call('post', '/x', {}, { signal: AbortSignal.abort() }));
+    assert.deepEqual(error.fault, { kind: 'cancelled' });
+    assert.equal(error.message, 'POST /x was cancelled');
+    assert.deepEqual([error.arrived, fetch.calls()], [false, 0]);
+  });
+
   it('that only reads never leaves open what happened', async () => {
     for (const fetch of [() => never, answers(500), answers(() => new Response('<p>'))]) {
       const error = await errorOf(over(fetch, { limits: { headers: 5 }, retries: 0 }).call('get', '/x'));

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { PROJECTS_PER_PAGE, type Client, type ProjectPage } from '../../../src/api/client.ts';
-import { isRefused } from '../../../src/api/errors.ts';
+import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
+import { ApiError, isRefused } from '../../../src/api/errors.ts';
 import type { Canned, CannedRequest } from '../../helpers/faultProxy.ts';
-import { withService } from './cannedService.ts';
+import { KEY, withService } from './cannedService.ts';
 
 const projects = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `p-${from + index}`, name: 'x' }));
@@ -89,6 +90,23 @@ describe('the pages of projects', () => {
         assert.equal(pages.length, 1);
       },
     ));
+
+  it('of a service that has always one more are given up', async () => {
+    let count = 0;
+    const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
+    const fetch = async () =>
+      Response.json({
+        projects: [],
+        unavailable_project_ids,
+        pagination: { cursor: String((count += 1)) },
+      });
+    const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+    await assert.rejects(
+      collect(client),
+      (error) => error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.arrived,
+    );
+    assert.equal(count, 1000);
+  });
 
   it('ask for no more than was wanted', () =>
     withService(inTurn(full(0, 'a')), async (client, seen) => {
