@@ -1,9 +1,10 @@
 /** Finds the Postgres to run: the one given, the one installed from npm, or one of the machine's own, newest first. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { serverEnvironment } from './serverAccount.ts';
+import { canReach, serverEnvironment } from './serverAccount.ts';
+import type { Storage } from './storage.ts';
 
 export interface Binaries {
   /** Folder with `postgres` and `initdb`. */
@@ -36,6 +37,23 @@ export function findBinaries(given: string | undefined): Binaries | string {
     'apt install postgresql; macOS: brew install postgresql; Windows: the installer of postgresql.org), or name the ' +
     'folder with postgres and initdb, then start the service again.'
   );
+}
+
+/**
+ * Binaries that the server processes' account can run. Those of a project below /root, say, are closed to it and are
+ * copied beside the data once.
+ */
+export function reachableBinaries(binaries: Binaries, storage: Storage): Binaries {
+  if (storage.account === undefined || canReach(binaries.postgres, storage.account)) return binaries;
+  const copy = path.join(storage.root, `binaries-${binaries.major}`);
+  if (!existsSync(copy)) {
+    rmSync(`${copy}.new`, { recursive: true, force: true });
+    cpSync(path.dirname(binaries.folder), `${copy}.new`, { recursive: true, verbatimSymlinks: true });
+    renameSync(`${copy}.new`, copy);
+  }
+  const folder = path.join(copy, path.basename(binaries.folder));
+  const within = (file: string) => path.join(folder, path.basename(file));
+  return { ...binaries, folder, postgres: within(binaries.postgres), initdb: within(binaries.initdb) };
 }
 
 function tryFolder(folder: string): Binaries | undefined {

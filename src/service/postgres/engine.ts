@@ -9,7 +9,7 @@ import type {
 } from '../computeEngine.ts';
 import { EngineError } from '../computeEngine.ts';
 import { serverAccount } from './serverAccount.ts';
-import { findBinaries } from './binaries.ts';
+import { findBinaries, reachableBinaries } from './binaries.ts';
 import { BranchData } from './branchData.ts';
 import { Compute, type ServerRole } from './compute.ts';
 import { hasDatabase } from './databases.ts';
@@ -34,9 +34,10 @@ export interface PostgresEngineOptions {
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
-  const binaries = findBinaries(options.postgresPath);
-  if (typeof binaries === 'string') return new WithoutPostgres(binaries);
+  const found = findBinaries(options.postgresPath);
+  if (typeof found === 'string') return new WithoutPostgres(found);
   const storage = openStorage(options.dataDir, serverAccount());
+  const binaries = reachableBinaries(found, storage);
   const logins = serviceLogins(storage.root);
   return new PostgresEngine(
     { storage, binaries, logins, branches: new BranchData({ storage, binaries, logins }) },

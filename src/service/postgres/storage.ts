@@ -9,13 +9,12 @@
  *     sockets/<short name>/      one socket folder per server, here or (path too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
-import { rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { isId } from '../../api/ids.ts';
 import { EngineError } from '../computeEngine.ts';
-import { canReach, canSearch, makePrivateFolder, type Account } from './serverAccount.ts';
+import { makePrivateFolder, type Account } from './serverAccount.ts';
+import { notedTemporaryFolder, storageRoot } from './storageRoot.ts';
 
 /** What `sun_path` holds on the BSDs and macOS, the shortest of all; Linux takes 107. */
 const LONGEST_SOCKET_PATH = 103;
@@ -34,9 +33,7 @@ export interface Storage {
 }
 
 export function openStorage(dataDir: string, account: Account | undefined): Storage {
-  const root = account
-    ? rootFor(path.resolve(dataDir), account)
-    : path.join(path.resolve(dataDir), 'postgres');
+  const root = storageRoot(path.resolve(dataDir), account);
   for (const folder of ['.', 'branches', 'replicas', 'poolers'])
     makePrivateFolder(path.join(root, folder), account);
   let sockets: string | undefined;
@@ -68,24 +65,6 @@ function checked(id: string): string {
   return id;
 }
 
-/**
- * As root, the account `nobody` must be able to reach its data. The data directory itself may be opened for it to
- * pass through; where the way there is closed (as below /root) the data lives in /var/lib.
- */
-function rootFor(dataDir: string, account: Account): string {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const { uid, mode } = statSync(dataDir);
-  if (canReach(dataDir, account)) {
-    if (!canSearch(dataDir, account) && uid === 0) {
-      chownSync(dataDir, 0, account.gid);
-      chmodSync(dataDir, (mode & 0o777) | 0o010);
-    }
-    if (canSearch(dataDir, account)) return path.join(dataDir, 'postgres');
-  }
-  mkdirSync('/var/lib/hosted-postgres', { recursive: true, mode: 0o755 });
-  return path.join('/var/lib/hosted-postgres', shortName(dataDir));
-}
-
 /** Socket paths are short or not at all, so a deep data directory has its sockets in the temporary folder. */
 function socketsRoot(root: string, account: Account | undefined): string {
   const inside = path.join(root, 'sockets');
@@ -93,18 +72,5 @@ function socketsRoot(root: string, account: Account | undefined): string {
     makePrivateFolder(inside, account);
     return inside;
   }
-  // The random name is noted, so that a service that was killed finds its folder again instead of leaving it.
-  const note = path.join(root, 'sockets-folder');
-  const noted = existsSync(note) ? readFileSync(note, 'utf8') : undefined;
-  if (noted !== undefined && existsSync(noted) && isOurs(noted, account)) return noted;
-  const made = mkdtempSync(path.join(os.tmpdir(), 'hpg-'));
-  makePrivateFolder(made, account);
-  writeFileSync(note, made, { mode: 0o600 });
-  return made;
-}
-
-/** Anyone can make a folder of a known name in the temporary folder: only one that is ours and private will do. */
-function isOurs(folder: string, account: Account | undefined): boolean {
-  const { uid, mode } = statSync(folder);
-  return uid === (account?.uid ?? process.getuid?.() ?? uid) && (mode & 0o077) === 0;
+  return notedTemporaryFolder(path.join(root, 'sockets-folder'), 'hpg-', account);
 }

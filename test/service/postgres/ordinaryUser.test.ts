@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { canReach, serverAccount } from '../../../src/service/postgres/serverAccount.ts';
+
+const account = serverAccount();
+const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+const why =
+  account === undefined
+    ? ' (skipped: every test here runs as one)'
+    : canReach(import.meta.filename, account) && canReach(process.execPath, account)
+      ? ''
+      : ' (skipped: the project is closed to other users)';
+
+describe(`as an ordinary user${why}`, function () {
+  this.timeout(60_000);
+
+  it('the gateway and the settings do as they do for root', function () {
+    if (why !== '') return this.skip();
+    const files = ['gateway.test.ts', 'access.test.ts'].map((name) => path.join(import.meta.dirname, name));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [mocha, ...files], {
+      ...account,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+    });
+    assert.equal(status, 0, stdout + stderr);
+    assert.match(stdout, /\d+ passing/);
+  });
+});
