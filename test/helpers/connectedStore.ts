@@ -1,0 +1,61 @@
+/** The model wired as the extension wires it, connected to a scripted service, with a secret store and memory of maps. */
+import { Client } from '../../src/api/client.ts';
+import { DisposableStore } from '../../src/base/disposable.ts';
+import { Accounts, type Account } from '../../src/model/accounts.ts';
+import { ComputeChanges } from '../../src/model/computeChanges.ts';
+import { Inventory } from '../../src/model/inventory.ts';
+import { OperationTracker, type Memory } from '../../src/model/operationTracker.ts';
+import { Session } from '../../src/model/session.ts';
+import { FakeClock } from './fakeClock.ts';
+import type { ScriptedService } from './scriptedService.ts';
+import { SecretMap } from './secretMap.ts';
+
+export class MemoryMap implements Memory {
+  readonly entries = new Map<string, unknown>();
+
+  get(entry: string): unknown {
+    return this.entries.get(entry);
+  }
+
+  async update(entry: string, value: unknown): Promise<void> {
+    // As VS Code does: what comes back after a reload went through JSON.
+    this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+  }
+}
+
+export interface ConnectedStore {
+  readonly account: Account;
+  readonly secrets: SecretMap;
+  readonly accounts: Accounts;
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly tracker: OperationTracker;
+  readonly changes: ComputeChanges;
+  readonly clock: FakeClock;
+  readonly errors: unknown[];
+  dispose(): void;
+}
+
+export async function connectStore(
+  { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
+  { memory = new MemoryMap(), clock = new FakeClock() }: { memory?: Memory; clock?: FakeClock } = {},
+): Promise<ConnectedStore> {
+  const held = new DisposableStore();
+  const account: Account = { baseUrl, name: '' };
+  const secrets = new SecretMap();
+  const accounts = held.add(new Accounts(secrets));
+  await accounts.add(account, 'key');
+  const open = async (given: Account, key: string) =>
+    new Client({ baseUrl: given.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+  const session = held.add(new Session(accounts, open));
+  const inventory = held.add(new Inventory(session, () => undefined));
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const tracker = held.add(
+    new OperationTracker({ session, inventory, memory, clock, onError, random: () => 1 }),
+  );
+  const changes = new ComputeChanges(session, inventory, tracker);
+  await session.start();
+  const stores = { account, secrets, accounts, session, inventory, tracker, changes };
+  return { ...stores, clock, errors, dispose: () => held.dispose() };
+}

@@ -1,0 +1,48 @@
+/** A clock that stands still until it is told to go on, so that a day of polling takes no time. */
+import type { Clock } from '../../src/base/clock.ts';
+import { toDisposable } from '../../src/base/disposable.ts';
+import { until } from '../workbench/until.ts';
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #timers: { readonly due: number; readonly run: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void) {
+    const timer = { due: this.#now + milliseconds, run };
+    this.#timers.push(timer);
+    return toDisposable(() => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    });
+  }
+
+  /** Milliseconds to each timer that is set, soonest first. */
+  get waits(): number[] {
+    return this.#timers.map(({ due }) => due - this.#now).sort((a, b) => a - b);
+  }
+
+  /** Goes to the next timer and lets it run. @returns the milliseconds that passed */
+  next(): number {
+    const [timer] = this.#timers.toSorted((a, b) => a.due - b.due);
+    if (timer === undefined) throw new Error('No timer is set');
+    const passed = Math.max(0, timer.due - this.#now);
+    this.#now += passed;
+    this.#timers = this.#timers.filter((other) => other !== timer);
+    timer.run();
+    return passed;
+  }
+
+  /** Goes to the next timer and waits until what it began has set the one after it. */
+  async turn(): Promise<number> {
+    const passed = this.next();
+    await until('the next timer', async () => this.#timers.length > 0);
+    return passed;
+  }
+
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+}

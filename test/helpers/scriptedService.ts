@@ -1,0 +1,69 @@
+/** A loopback service that answers what a test tells it to: for what the real one never does, such as failing. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
+import type { Compute } from '../../src/api/records.ts';
+
+/** Called with `GET /projects` and the like; a number is a status without a body. */
+export type Script = (call: string) => unknown;
+
+export interface ScriptedService {
+  readonly baseUrl: BaseUrl;
+  /** Method and path of every request, without the query, in the order they came. */
+  readonly requests: string[];
+  /** What answers from now on. */
+  script: Script;
+  close(): Promise<void>;
+}
+
+export async function scriptService(script: Script): Promise<ScriptedService> {
+  const server = createServer((request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    const call = `${request.method} ${path.replace('/api/v2', '')}`;
+    service.requests.push(call);
+    void Promise.resolve(service.script(call)).then((answer) => {
+      const status = typeof answer === 'number' ? answer : 200;
+      const body = typeof answer === 'number' ? { message: `status ${answer}` } : answer;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${port}/api/v2`);
+  if (baseUrl === undefined) throw new Error('not a base address');
+  const service: ScriptedService = {
+    baseUrl,
+    script,
+    requests: [],
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return service;
+}
+
+/** A compute record with what a test cares about. */
+export const computeRecord = (id: string, fields: Partial<Compute> = {}): Compute => ({
+  id,
+  host: `${id}.example.test`,
+  project_id: 'shop',
+  branch_id: 'br-main',
+  type: 'read_write',
+  current_state: 'active',
+  ...fields,
+});
+
+export const operationRecord = (number: number, fields: Record<string, unknown> = {}) => ({
+  id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+  project_id: 'shop',
+  branch_id: 'br-main',
+  endpoint_id: 'ep-one',
+  action: 'start_compute',
+  status: 'running',
+  failures_count: 0,
+  ...fields,
+});

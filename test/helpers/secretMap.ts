@@ -1,0 +1,32 @@
+import { Emitter } from '../../src/base/event.ts';
+import type { SecretStore } from '../../src/model/accounts.ts';
+
+/** A secret store that several windows can share: a map and an event. */
+export class SecretMap implements SecretStore {
+  /** As a keyring can be: every call then fails. */
+  isLocked = false;
+  readonly entries = new Map<string, string>();
+  readonly #changed = new Emitter<string>();
+  readonly onDidChange = this.#changed.event;
+
+  async get(entry: string): Promise<string | undefined> {
+    this.#check();
+    return this.entries.get(entry);
+  }
+
+  async store(entry: string, value: string): Promise<void> {
+    this.#check();
+    this.entries.set(entry, value);
+    this.#changed.fire(entry);
+  }
+
+  async delete(entry: string): Promise<void> {
+    this.#check();
+    this.entries.delete(entry);
+    this.#changed.fire(entry);
+  }
+
+  #check(): void {
+    if (this.isLocked) throw new Error('locked');
+  }
+}

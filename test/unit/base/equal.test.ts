@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { isEqual } from '../../../src/base/equal.ts';
+
+describe('isEqual', () => {
+  it('agrees with a deep comparison for any two values made of JSON', () => {
+    const json = fc.jsonValue({ maxDepth: 3 });
+    fc.assert(
+      fc.property(json, json, (a, b) => {
+        let same = true;
+        try {
+          assert.deepStrictEqual(a, b);
+        } catch {
+          same = false; // They differ, which is what is asked.
+        }
+        assert.equal(isEqual(a, b), same);
+        assert.equal(isEqual(a, structuredClone(a)), true);
+      }),
+    );
+  });
+
+  it('does not care about the order of properties', () => {
+    assert.equal(isEqual({ a: 1, b: [2] }, { b: [2], a: 1 }), true);
+  });
+});

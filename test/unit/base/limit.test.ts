@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { limitTo } from '../../../src/base/limit.ts';
+
+describe('limitTo', () => {
+  it('lets no more than so many run at once, in the order they came', async () => {
+    const inTurn = limitTo(2);
+    const order: number[] = [];
+    let running = 0;
+    let most = 0;
+    const task = (number: number) => async () => {
+      order.push(number);
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    };
+    await Promise.all([0, 1, 2, 3, 4, 5].map((number) => inTurn(task(number))));
+    assert.equal(most, 2);
+    assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
+  });
+
+  it('gives the place on when a task fails', async () => {
+    const inTurn = limitTo(1);
+    const failing = inTurn(() => Promise.reject(new Error('no')));
+    const next = inTurn(() => Promise.resolve('done'));
+    await assert.rejects(failing);
+    assert.equal(await next, 'done');
+  });
+});

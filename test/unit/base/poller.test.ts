@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { Poller, type PollerOptions } from '../../../src/base/poller.ts';
+import { until } from '../../workbench/until.ts';
+import { FakeClock } from '../../helpers/fakeClock.ts';
+
+describe('Poller', () => {
+  let clock: FakeClock;
+  let runs: number;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    runs = 0;
+  });
+
+  const poller = (options: Partial<PollerOptions>, firstWait = 0) =>
+    new Poller(
+      {
+        poll: async () => void (runs += 1),
+        interval: () => 1000,
+        longestWait: 60_000,
+        clock,
+        random: () => 1,
+        ...options,
+      },
+      firstWait,
+    );
+
+  it('waits the interval from the end of one run to the start of the next', async () => {
+    poller({}, 300);
+    assert.equal(await clock.turn(), 300);
+    assert.equal(await clock.turn(), 1000);
+    assert.equal(runs, 2);
+  });
+
+  it('never has two runs under way, and runs again at once when asked during one', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let underway = 0;
+    let most = 0;
+    const poll = async () => {
+      runs += 1;
+      most = Math.max(most, ++underway);
+      if (runs === 1) await promise;
+      underway -= 1;
+    };
+    const polling = poller({ poll });
+    clock.next();
+    polling.now();
+    polling.now();
+    assert.deepEqual(clock.waits, []);
+    resolve();
+    await until('the second run to be due', async () => clock.waits.length > 0);
+    assert.deepEqual(clock.waits, [0]);
+    await clock.turn();
+    assert.equal(runs, 2);
+    assert.equal(most, 1);
+  });
+
+  it('doubles the pause with every failure in a row, up to the longest, and forgets it after a good run', async () => {
+    let fails = true;
+    const poll = async () => {
+      if (fails) throw new Error('down');
+    };
+    poller({ poll, longestWait: 5000 });
+    await clock.turn();
+    const pauses = [await clock.turn(), await clock.turn(), await clock.turn()];
+    assert.deepEqual(pauses, [2000, 4000, 5000]);
+    fails = false;
+    await clock.turn();
+    assert.deepEqual(clock.waits, [1000]);
+  });
+
+  it('spreads the pause after a failure over the upper half', async () => {
+    const poll = () => Promise.reject(new Error('down'));
+    poller({ poll, random: () => 0 });
+    await clock.turn();
+    assert.deepEqual(clock.waits, [1000]);
+  });
+
+  it('waits as long as it was asked to, whatever its own pause would be', async () => {
+    poller({ poll: () => Promise.reject(new Error('busy')), retryAfter: () => 90_000 });
+    await clock.turn();
+    assert.deepEqual(clock.waits, [90_000]);
+  });
+
+  it('tells of failures and goes on', async () => {
+    const told: unknown[] = [];
+    const error = new Error('down');
+    poller({ poll: () => Promise.reject(error), onError: (given) => told.push(given) });
+    await clock.turn();
+    await clock.turn();
+    assert.deepEqual(told, [error, error]);
+  });
+
+  it('does nothing more once it is stopped, even when a run was under way', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const polling = poller({ poll: () => promise });
+    clock.next();
+    polling.dispose();
+    resolve();
+    await promise;
+    await new Promise((settled) => setImmediate(settled));
+    polling.now();
+    polling.waitAnew();
+    assert.deepEqual(clock.waits, []);
+  });
+
+  it('begins its pause anew when the interval has become shorter, but not after a failure', async () => {
+    let interval = 60_000;
+    let fails = false;
+    const poll = async () => {
+      if (fails) throw new Error('down');
+    };
+    const polling = poller({ poll, interval: () => interval });
+    await clock.turn();
+    interval = 2000;
+    polling.waitAnew();
+    assert.deepEqual(clock.waits, [2000]);
+    fails = true;
+    await clock.turn();
+    polling.waitAnew();
+    assert.deepEqual(clock.waits, [4000]);
+  });
+});

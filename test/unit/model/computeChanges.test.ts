@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { ComputeNode } from '../../../src/model/nodes.ts';
+import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
+import {
+  computeRecord,
+  operationRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../helpers/scriptedService.ts';
+
+const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+
+describe('ComputeChanges', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let computes: unknown[];
+
+  beforeEach(async () => {
+    computes = [computeRecord('ep-one')];
+    service = await scriptService(() => ({ endpoints: computes }));
+    store = await connectStore(service);
+    await store.inventory.loadComputes('shop');
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  /** Answers what is not a list as a change; the lists go on as they are. */
+  const answerChangesWith = (answer: () => unknown) => {
+    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : answer());
+  };
+
+  it('shows what the service answered at once and follows its operations', async () => {
+    const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
+    answerChangesWith(() => ({ endpoint, operations: [operationRecord(1)] }));
+    const { isPending } = await store.changes.restart(node);
+    assert.equal(isPending, true);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.pending_state, 'idle');
+    assert.equal(store.tracker.pending[0]?.verb, 'restart');
+  });
+
+  it('asks for the list when there is nothing to follow', async () => {
+    answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
+    computes = [];
+    const { isPending } = await store.changes.delete(node);
+    assert.equal(isPending, false);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+
+  it('hands on a refusal and changes nothing', async () => {
+    answerChangesWith(() => 422);
+    const creation = { branch_id: 'br-main', type: 'read_write' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 422/);
+    assert.deepEqual(store.tracker.pending, []);
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
+  });
+
+  it('finds by the list that a compute was made although the answer was lost, and sends nothing twice', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    const made = await store.changes.create('shop', creation);
+    assert.equal(made.compute?.id, 'ep-new');
+    assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+  });
+
+  it('hands on the lost answer when the list shows that nothing was made', async () => {
+    answerChangesWith(() => 502);
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+    assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+  });
+
+  it('finds by the list that a compute was deleted although the answer was lost', async () => {
+    answerChangesWith(() => {
+      computes = [];
+      return 504;
+    });
+    await store.changes.delete(node);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+});
