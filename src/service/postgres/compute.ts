@@ -15,6 +15,8 @@ export interface ComputeOptions {
   readonly hasPooler: boolean;
   /** Starts the pooler of a compute. @throws {EngineError} also when there is none to be had */
   readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
+  /** Lets a server scale within its compute's range for as long as it runs. `open`: its client connections. */
+  readonly scale: (compute: ComputeSpec, server: Postmaster, open: () => number) => void;
   /** The kind of server behind it; `restart` is for the server to ask for. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
@@ -123,6 +125,8 @@ export class Compute {
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
     const server = await this.#role.start(this.#spec, (line) => this.#log(line));
     this.#server = server;
+    if (this.#spec.minCu < this.#spec.maxCu)
+      this.#options.scale(this.#spec, server, () => this.#gateway?.open ?? 0);
     void server.ended.then((how) => this.#ended(server, how));
   }
 

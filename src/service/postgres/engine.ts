@@ -9,6 +9,7 @@ import type {
 } from '../computeEngine.ts';
 import { EngineError } from '../computeEngine.ts';
 import { serverAccount } from './serverAccount.ts';
+import { Autoscaler } from './autoscaler.ts';
 import { findBinaries, reachableBinaries } from './binaries.ts';
 import { BranchData } from './branchData.ts';
 import { Compute, type ServerRole } from './compute.ts';
@@ -120,10 +121,22 @@ class PostgresEngine implements ComputeEngine {
       log: this.#log,
       hasPooler: this.pooler.available,
       startPooler: async (wanted, log) => this.#startPooler(wanted, log),
+      scale: (range, server, open) => this.#scale(range, server, open),
       role: (restart) => this.#role(spec.type, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
+  }
+
+  #scale(range: ComputeSpec, server: Postmaster, open: () => number): void {
+    new Autoscaler({
+      server,
+      range,
+      open,
+      account: this.#tools.storage.account,
+      superuserPassword: this.#tools.logins.superuser,
+      log: (line) => this.#log(`${range.id}: ${line}`),
+    });
   }
 
   async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {

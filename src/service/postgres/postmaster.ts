@@ -59,6 +59,10 @@ export class Postmaster {
     return postmaster;
   }
 
+  get dataDir(): string {
+    return this.#options.dataDir;
+  }
+
   get isStopping(): boolean {
     return this.#stopping;
   }

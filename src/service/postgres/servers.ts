@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
 import { writePrivateFile } from './serverAccount.ts';
+import { writeSize } from './autoscaler.ts';
 import type { Binaries } from './binaries.ts';
 import type { BranchData } from './branchData.ts';
 import type { ServiceLogins } from './logins.ts';
@@ -49,6 +50,7 @@ export async function launch(tools: ServerTools, start: Launch): Promise<Postmas
     configurationFile(settings),
     tools.storage.account,
   );
+  writeSize(start.dataDir, start.compute.minCu, tools.storage.account);
   const options = {
     ...tools,
     account: tools.storage.account,

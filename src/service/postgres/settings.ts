@@ -4,6 +4,7 @@
  */
 import { maxConnections, SHARED_BUFFERS_MB } from '../../api/sizes.ts';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { SIZE_FILE } from './autoscaler.ts';
 import { listenArguments, type ServerAddress } from './serverAddress.ts';
 
 /** Settings that section 2.7 or the service's own working fixes, with the reason a user is told. */
@@ -85,7 +86,8 @@ export function configurationFile(settings: ReadonlyMap<string, string>): string
   const lines = [...all].map(
     ([name, value]) => `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
   );
-  return `# Written by the service at every start.\n${lines.join('\n')}\n`;
+  // Later lines win: what the user sets counts more than what follows from the size.
+  return `# Written by the service at every start.\ninclude_if_exists '${SIZE_FILE}'\n${lines.join('\n')}\n`;
 }
 
 /** `max_connections` of a compute (section 2.7). @throws {EngineError} for a size outside the table. */

@@ -32,6 +32,7 @@ export class SqlSession {
   /** @throws {EngineError} with the server's own message */
   static async open(options: SessionOptions): Promise<SqlSession> {
     const socket = net.connect(options.socket);
+    socket.on('error', () => {}); // Told to whoever waits for an answer; between questions nobody needs to know.
     const session = new SqlSession(socket);
     socket.write(
       startupMessage({ user: options.user, database: options.database, application_name: 'service' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
-import { connectTo, query } from './clients.ts';
+import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 describe('size and settings of a compute', function () {
@@ -19,6 +19,22 @@ describe('size and settings of a compute', function () {
     compute = await service.change(compute, { minCu: 0.5, maxCu: 4 });
     assert.equal(await show('max_connections'), '225');
     assert.equal(await show('shared_buffers'), '128MB');
+  });
+
+  it('scales within the range with the load, and nobody is disconnected', async () => {
+    const watcher = await connectTo(await service.uri(compute));
+    const cache = async () =>
+      (await watcher.query('show effective_cache_size')).rows[0]?.effective_cache_size;
+    assert.equal(await cache(), '1638MB');
+    const uri = await service.uri(compute);
+    const busy = await Promise.all([1, 2, 3, 4].map(async () => connectTo(uri)));
+    const queries = busy.map(async (client) => client.query('select pg_sleep(60)').catch(() => {}));
+    await eventually(async () => (await cache()) === '13107MB');
+    for (const client of busy)
+      await watcher.query('select pg_cancel_backend($1)', [Reflect.get(client, 'processID')]);
+    await Promise.all(queries);
+    await eventually(async () => (await cache()) === '1638MB');
+    await Promise.all([watcher, ...busy].map(async (client) => client.end()));
   });
 
   it('drops connections when the size changes', async () => {

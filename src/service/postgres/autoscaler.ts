@@ -1,0 +1,113 @@
+/**
+ * Scales a compute within its range (section 2.7): as many compute units as queries run at once, up at the first sign of
+ * load, down when it stayed lower for a while. A new size reaches the running server by a reload, so nobody is
+ * disconnected (section 3.2, rule 3). What follows from it in Postgres is how much cache the planner counts on.
+ */
+import path from 'node:path';
+import { COMPUTE_SIZES, computeSize } from '../../api/sizes.ts';
+import type { ComputeSpec } from '../computeEngine.ts';
+import { SUPERUSER } from './logins.ts';
+import type { Postmaster } from './postmaster.ts';
+import { writePrivateFile, type Account } from './serverAccount.ts';
+import { SqlSession } from './sqlSession.ts';
+
+/** The file in a data directory that holds what follows from the current size. */
+export const SIZE_FILE = 'size.conf';
+
+/** How often the load is looked at. Milliseconds. */
+const INTERVAL = 1000;
+/** Looks in a row that must find less load before the compute shrinks. */
+const LOOKS_BEFORE_SHRINKING = 5;
+
+const RUNNING_QUERIES = `select count(*) from pg_catalog.pg_stat_activity
+  where backend_type = 'client backend' and state = 'active' and pid <> pg_catalog.pg_backend_pid()`;
+
+export interface AutoscalerOptions {
+  readonly server: Postmaster;
+  readonly range: Pick<ComputeSpec, 'minCu' | 'maxCu'>;
+  readonly account: Account | undefined;
+  readonly superuserPassword: string;
+  /** Client connections now: without any there is no load to look for. */
+  readonly open: () => number;
+  readonly log: (line: string) => void;
+}
+
+/** Writes what follows from a size, for the server's next start or reload. */
+export function writeSize(dataDir: string, cu: number, account: Account | undefined): void {
+  const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
+  writePrivateFile(
+    path.join(dataDir, SIZE_FILE),
+    `effective_cache_size = '${Math.floor(cache)}MB'\n`,
+    account,
+  );
+}
+
+export class Autoscaler {
+  readonly #options: AutoscalerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #session: SqlSession | undefined;
+  #current: number;
+  #lowerLooks = 0;
+
+  constructor(options: AutoscalerOptions) {
+    this.#options = options;
+    this.#current = options.range.minCu;
+    this.#next();
+    void options.server.ended.then(() => this.stop());
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#session?.close();
+    this.#session = undefined;
+  }
+
+  #next(): void {
+    this.#timer = setTimeout(() => void this.#look(), INTERVAL);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const load = this.#options.open() > 0 ? await this.#runningQueries() : 0;
+      if (this.#timer === undefined) return;
+      this.#follow(load);
+    } catch (error) {
+      // A server on its way out answers no questions; one that has no connection left for us may do later.
+      this.#options.log(`The load is not known: ${String(error)}`);
+      this.#session = undefined;
+    }
+    if (this.#timer !== undefined && !this.#options.server.isStopping) this.#next();
+  }
+
+  async #runningQueries(): Promise<number> {
+    const { server, superuserPassword } = this.#options;
+    const { socket } = server;
+    this.#session ??= await SqlSession.open({
+      socket,
+      user: SUPERUSER,
+      password: superuserPassword,
+      database: SUPERUSER,
+    });
+    return Number((await this.#session.query(RUNNING_QUERIES))[0]?.[0]);
+  }
+
+  #follow(load: number): void {
+    const { server, range, account, log } = this.#options;
+    const wanted = sizeFor(load, range);
+    this.#lowerLooks = wanted < this.#current ? this.#lowerLooks + 1 : 0;
+    if (wanted === this.#current || (wanted < this.#current && this.#lowerLooks < LOOKS_BEFORE_SHRINKING))
+      return;
+    log(`Scaled from ${this.#current} to ${wanted} CU`);
+    this.#current = wanted;
+    writeSize(server.dataDir, wanted, account);
+    server.reload();
+  }
+}
+
+/** The smallest size of the range with a vCPU for every running query, else its largest. */
+export function sizeFor(runningQueries: number, range: Pick<ComputeSpec, 'minCu' | 'maxCu'>): number {
+  const sizes = COMPUTE_SIZES.filter(({ cu }) => cu >= range.minCu && cu <= range.maxCu);
+  return (sizes.find(({ vcpu }) => vcpu >= runningQueries) ?? sizes.at(-1))?.cu ?? range.maxCu;
+}
