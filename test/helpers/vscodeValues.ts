@@ -1,0 +1,67 @@
+/**
+ * Outside VS Code its module does not exist. The classes here carry values and do nothing, as VS Code's own do until it
+ * draws them, so that what the extension hands over can be read in a plain test. Import this first, then load
+ * what is tested with `await import(…)`.
+ */
+import { registerHooks } from 'node:module';
+
+class ThemeColor {
+  readonly id: string;
+  constructor(id: string) {
+    this.id = id;
+  }
+}
+
+class ThemeIcon {
+  readonly id: string;
+  readonly color: ThemeColor | undefined;
+  constructor(id: string, color?: ThemeColor) {
+    this.id = id;
+    this.color = color;
+  }
+}
+
+class TreeItem {
+  readonly label: string;
+  readonly collapsibleState: number;
+  constructor(label: string, collapsibleState = 0) {
+    this.label = label;
+    this.collapsibleState = collapsibleState;
+  }
+}
+
+class MarkdownString {
+  readonly value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+}
+
+/** The display language as without a translation. */
+const l10n = {
+  t: (message: string, ...values: unknown[]) =>
+    message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
+};
+
+const values = {
+  l10n,
+  env: { language: 'en' },
+  MarkdownString,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+};
+
+const KEY = Symbol.for('hosted-postgres.test.vscode');
+Object.assign(globalThis, { [KEY]: values });
+
+const names = Object.keys(values).join(', ');
+const source = `export const { ${names} } = globalThis[Symbol.for('hosted-postgres.test.vscode')];`;
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'vscode' ? { url: 'test:vscode', shortCircuit: true } : next(specifier, context),
+  load: (url, context, next) =>
+    url === 'test:vscode' ? { format: 'module', source, shortCircuit: true } : next(url, context),
+});

@@ -1,0 +1,94 @@
+/** The manifest against the code and against its texts. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { COMMANDS } from '../../src/ui/commands/table.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+
+interface Manifest {
+  readonly icon: string;
+  readonly contributes: {
+    readonly commands: readonly {
+      readonly command: string;
+      readonly title: string;
+      readonly category: string;
+    }[];
+    readonly menus: Readonly<
+      Record<string, readonly { readonly command?: string; readonly when?: string }[]>
+    >;
+    readonly viewsWelcome: readonly { readonly when: string; readonly contents: string }[];
+    readonly configuration: { readonly properties: Readonly<Record<string, { readonly scope: string }>> };
+  };
+}
+
+const manifest = read('package.json') as Manifest;
+const texts = read('package.nls.json') as Readonly<Record<string, string>>;
+const { commands, menus, viewsWelcome, configuration } = manifest.contributes;
+const declared = commands.map(({ command }) => command);
+
+describe('The manifest', () => {
+  it('declares exactly the commands there are', () => {
+    assert.deepEqual(declared.toSorted(), Object.keys(COMMANDS).toSorted());
+    assert.equal(new Set(declared).size, declared.length);
+  });
+
+  it('names every command in the same category', () => {
+    assert.deepEqual(new Set(commands.map(({ category }) => category)), new Set(['%category%']));
+  });
+
+  it('offers in its menus only what there is', () => {
+    const offered = Object.values(menus).flatMap((items) => items.flatMap(({ command }) => command ?? []));
+    assert.deepEqual(
+      offered.filter((command) => !declared.includes(command)),
+      [],
+    );
+  });
+
+  it('offers in its welcome views only what there is', () => {
+    const offered = Object.values(texts).flatMap((text) =>
+      [...text.matchAll(/\(command:(hostedPostgres[^)?]*)/g)].map(([, command = '']) => command),
+    );
+    assert.ok(offered.length > 0);
+    assert.deepEqual(
+      offered.filter((command) => !declared.includes(command)),
+      [],
+    );
+  });
+
+  it('drives welcome views by the one context key, with states there are', () => {
+    const state = /^hostedPostgres\.state == (signedOut|loading|empty|ready|failed)$/;
+    for (const { when } of viewsWelcome) assert.match(when, state);
+  });
+
+  it('never lets a workspace say where the key goes', () => {
+    assert.equal(configuration.properties['hostedPostgres.baseUrl']?.scope, 'application');
+  });
+
+  it('uses every text it has, and has every text it uses', () => {
+    const source = readFileSync(path.join(root, 'package.json'), 'utf8');
+    const used = new Set([...source.matchAll(/"%([^%"]+)%"/g)].map(([, key = '']) => key));
+    assert.deepEqual([...used].toSorted(), Object.keys(texts).toSorted());
+  });
+
+  it('names files that are there', () => {
+    const source = readFileSync(path.join(root, 'package.json'), 'utf8');
+    const files = [...source.matchAll(/"(media\/[^"]+)"/g)].map(([, file = '']) => file);
+    assert.ok(files.length > 0);
+    assert.deepEqual(
+      files.filter((file) => !existsSync(path.join(root, file))),
+      [],
+    );
+  });
+});
+
+describe('Texts of the code', () => {
+  it('are whole where they are translated: no text is made of parts', () => {
+    const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' });
+    const wrong = files
+      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => /l10n\.t\((?!\s*['{])/.test(readFileSync(path.join(root, 'src', file), 'utf8')));
+    assert.deepEqual(wrong, []);
+  });
+});

@@ -1,0 +1,157 @@
+import '../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { TreeItem } from 'vscode';
+import type { TreeNode } from '../../../src/ui/tree/nodes.ts';
+import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
+
+const { childrenOf, idOf, parentOf, roots } = await import('../../../src/ui/tree/nodes.ts');
+const { treeItem } = await import('../../../src/ui/tree/treeItems.ts');
+const { tooltip } = await import('../../../src/ui/tree/tooltips.ts');
+
+type Shape = readonly [text: string, children?: readonly Shape[]];
+
+describe('The tree of computes', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let projects: unknown[];
+  let computes: unknown[];
+
+  beforeEach(async () => {
+    projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
+    computes = [
+      computeRecord('ep-main', { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }),
+      computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
+      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
+    ];
+    service = await scriptService((call) =>
+      call === 'GET /projects' ? { projects } : { endpoints: computes },
+    );
+    store = await connectStore(service);
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const load = async () => {
+    await store.inventory.lookAtProjects();
+    await store.inventory.lookAtComputes('shop');
+  };
+  const textOf = ({ label, description }: TreeItem) =>
+    [label, description].filter((part) => typeof part === 'string').join(' | ');
+  const shape = (node: TreeNode): Shape => {
+    const text = textOf(treeItem(store.inventory, node));
+    const children = childrenOf(store.inventory, node);
+    return children.length === 0 ? [text] : [text, children.map(shape)];
+  };
+  const tree = (shown = 400) => roots(store.inventory, shown).map(shape);
+  const itemOf = (computeId: string, branchId = 'br-main') =>
+    treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
+
+  it('shows projects, branches by id, and the computes of each with state, type and size', async () => {
+    await load();
+    assert.deepEqual(tree(), [
+      [
+        'Shop | eu',
+        [
+          ['br-dev', [['ep-dev | init · primary']]],
+          ['br-main', [['ep-main | active · primary · 0.25 CU'], ['reports | idle · read replica']]],
+        ],
+      ],
+    ]);
+  });
+
+  it('gives every node an id of its own, and every child its parent', async () => {
+    await load();
+    const all: TreeNode[] = [];
+    const walk = (node: TreeNode) => {
+      all.push(node);
+      for (const child of childrenOf(store.inventory, node)) {
+        assert.deepEqual(parentOf(child), node);
+        walk(child);
+      }
+    };
+    roots(store.inventory, 400).forEach(walk);
+    assert.equal(new Set(all.map(idOf)).size, all.length);
+    assert.equal(all.length, 6);
+  });
+
+  it('tells states apart by shape, by word and to a screen reader, not by colour alone', async () => {
+    computes = [
+      computeRecord('ep-a'),
+      computeRecord('ep-b', { current_state: 'idle' }),
+      computeRecord('ep-c', { current_state: 'init' }),
+      computeRecord('ep-d', { pending_state: 'idle' }),
+      computeRecord('ep-e', { current_state: 'idle', disabled: true }),
+      computeRecord('ep-f', { current_state: 'hibernating' }),
+    ];
+    await load();
+    const items = ['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'].map((id) => itemOf(id));
+    const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
+    assert.equal(shapes.size, items.length);
+    const words = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
+    assert.deepEqual(
+      items.map(({ description }) => String(description).split(' · ')[0]),
+      words,
+    );
+    items.forEach((item, index) =>
+      assert.ok(item.accessibilityInformation?.label.includes(words[index] ?? '?')),
+    );
+  });
+
+  it('says in the context value what kind a node is and what holds for it', async () => {
+    computes = [computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true })];
+    await load();
+    assert.equal(itemOf('ep-a').contextValue, 'compute idle read_only pooled');
+  });
+
+  it('shows what cannot be read, and leaves the rest as it is', async () => {
+    computes.push({ id: 'ep-odd', host: 5 });
+    projects.push({ name: 'no id' });
+    await load();
+    const shown = JSON.stringify(tree());
+    assert.match(shown, /ep-odd \| unreadable \(field host\)/);
+    assert.match(shown, /Project \| unreadable \(field id\)/);
+    assert.match(shown, /ep-main/);
+  });
+
+  it('says that a project has no computes, or why they could not be loaded', async () => {
+    computes = [];
+    await load();
+    assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
+    store.dispose();
+    service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
+    store = await connectStore(service);
+    await load();
+    assert.match(JSON.stringify(tree()), /Could not load: status 500/);
+  });
+
+  it('shows the first projects and how many are left', async () => {
+    projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
+    service.script = () => (service.requests.length === 1 ? { projects } : { projects: [] });
+    await store.inventory.lookAtProjects();
+    const shown = tree(400);
+    assert.equal(shown.length, 401);
+    assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
+    assert.equal(tree(800).length, 450);
+  });
+
+  it('shows the names of others as text, in labels and in tooltips', async () => {
+    const name = '[x](command:hostedPostgres.compute.delete) <img src=x> | ` $(trash)';
+    projects = [{ id: 'shop', name }];
+    computes = [computeRecord('ep-a', { name })];
+    await load();
+    const nodes: TreeNode[] = [
+      { kind: 'project', projectId: 'shop' },
+      { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' },
+    ];
+    for (const node of nodes) {
+      const { value } = tooltip(store.inventory, node) ?? { value: '' };
+      assert.notEqual(value, '');
+      assert.doesNotMatch(value, /\]\(|<img|[^\\]\$\(|[^\\]`/);
+      assert.equal(typeof treeItem(store.inventory, node).label, 'string');
+    }
+  });
+});
