@@ -1,0 +1,32 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface Program {
+  readonly child: ChildProcess;
+  /** The first line it printed. */
+  readonly line: string;
+  /** Asks it to end and waits for that. @param pid the process to ask, where it is not the one that was started */
+  stop(pid?: number): Promise<void>;
+}
+
+/** Starts a program and waits for the first line it prints to standard output. @throws when it ends before that */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Program> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const line = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
+  if (line === undefined) throw new Error(`${command} ${args.join(' ')} ended with ${child.exitCode}`);
+  return {
+    child,
+    line: String(line[0]),
+    async stop(pid = child.pid) {
+      if (pid !== undefined) process.kill(pid, 'SIGINT');
+      await ended;
+    },
+  };
+}

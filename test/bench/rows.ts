@@ -1,0 +1,16 @@
+/** What can be measured, by the name that `npm run bench -- NAME` takes. Each runs in a process of its own. */
+import type { Result } from './result.ts';
+
+export interface Row {
+  readonly name: string;
+  readonly load: () => Promise<{ readonly measure: () => Promise<readonly Result[]> }>;
+  /** Seconds after which it is given up. */
+  readonly limit: number;
+}
+
+export const rows: readonly Row[] = [
+  { name: 'service', load: () => import('./service.ts'), limit: 60 },
+  { name: 'start', load: () => import('./startTime.ts'), limit: 60 },
+  { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 90 },
+  { name: 'gateway', load: () => import('./gateway.ts'), limit: 90 },
+];

@@ -1,0 +1,51 @@
+/** Builds the project as it ships in a folder of its own, so that what lies in dist/ is left alone. */
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { projectRoot } from '../workbench/folders.ts';
+
+export interface Staged {
+  /** Holds dist/ and, when packaged, dist/hosted-postgres.vsix. */
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+const COPIED = [
+  'package.json',
+  'package.nls.json',
+  '.vscodeignore',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'media',
+  'l10n',
+];
+const LINKED = ['src', 'test', 'node_modules'];
+
+export async function stage(options: { readonly package: boolean }): Promise<Staged> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-staged-'));
+  await chmod(folder, 0o755);
+  const inProject = (name: string) => path.join(projectRoot, name);
+  for (const name of LINKED) await symlink(inProject(name), path.join(folder, name));
+  for (const name of COPIED) {
+    await cp(inProject(name), path.join(folder, name), { recursive: true }).catch((error: unknown) => {
+      // A file for readers that is not written yet.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    });
+  }
+  const run = (script: string, ...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [inProject(script), ...args], { cwd: folder });
+  await run('esbuild.mjs', '--production');
+  if (options.package) {
+    await run(
+      'node_modules/@vscode/vsce/vsce',
+      'package',
+      '--no-dependencies',
+      '--out',
+      'dist/hosted-postgres.vsix',
+    );
+  }
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
