@@ -20,7 +20,9 @@ const name = process.argv[2] ?? 'all';
 if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}`);
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+const tallyFile = path.join(scratch, 'tally.jsonl');
 const outcomes: Outcome[] = [];
+let tally: ReadonlyMap<string, number>;
 try {
   for (const stage of plans[name]) {
     // The first step of a stage shows its output as it comes, the others when they end.
@@ -28,6 +30,7 @@ try {
     if (first === undefined) continue;
     outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
   }
+  tally = await readTally();
 } finally {
   await rm(scratch, { recursive: true, force: true });
 }
@@ -41,7 +44,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
   const output = await open(outputFile, 'w');
   const [command = '', ...args] = step.command;
   const program = startGuarded(command, args, {
-    env: { ...process.env, RESULTS_FILE: resultsFile },
+    env: { ...process.env, RESULTS_FILE: resultsFile, TEST_TALLY_FILE: tallyFile },
     output: live ? 'inherit' : output.fd,
   });
   const timer = setTimeout(() => void program.stop(), stepLimitMs);
@@ -69,6 +72,17 @@ async function readResults(file: string): Promise<Results | undefined> {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
+/** What the suites counted beside tests (faults, generated inputs, places searched), added up by name. */
+async function readTally(): Promise<ReadonlyMap<string, number>> {
+  const text = await readFile(tallyFile, 'utf8').catch(() => '');
+  const sums = new Map<string, number>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const counted: { readonly name: string; readonly count: number } = JSON.parse(line);
+    sums.set(counted.name, (sums.get(counted.name) ?? 0) + counted.count);
+  }
+  return sums;
+}
+
 function report(): void {
   console.log('\n──');
   for (const { step, seconds, passed, failed } of outcomes) {
@@ -76,6 +90,7 @@ function report(): void {
     const said = counted.length === 0 ? 'done' : counted.join(', ');
     console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${said}`);
   }
+  for (const [what, count] of tally) console.log(`${what.padEnd(24)}${count}`);
   const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
   console.log(`${sum('passed')} passed, ${sum('failed')} failed${skipped}`);

@@ -25,6 +25,11 @@ const service: Step = {
   command: [...mocha, 'test/service/**/*.test.ts'],
   counts: 'results',
 };
+const trust: Step = {
+  name: 'trust',
+  command: [...mocha, '--timeout', '60000', 'test/trust/**/*.test.ts'],
+  counts: 'results',
+};
 const install: Step = {
   name: 'install',
   command: [...script, 'test/workbench/install.ts'],
@@ -46,6 +51,6 @@ const host: readonly (readonly Step[])[] = [[build], [inside], [ui]];
 
 /** The stages of a run, by its name: everything, or the suites in VS Code alone. */
 export const plans = {
-  all: [[install, ...checks], [unit], [service], ...host],
+  all: [[install, ...checks], [unit], [service, trust], ...host],
   host,
 } satisfies Record<string, readonly (readonly Step[])[]>;
