@@ -10,7 +10,8 @@ export interface LeasesOptions {
 
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #held = new Set<object>();
+  readonly #held = new Set<{ readonly end: () => void }>();
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LeasesOptions) {
@@ -18,9 +19,12 @@ export class Leases {
     this.#watch();
   }
 
-  /** @returns gives the lease back; calling it again does nothing */
-  hold(): () => void {
-    const lease = {};
+  /**
+   * @param end called when the service ends before the lease does
+   * @returns gives the lease back; calling it again does nothing
+   */
+  hold(end: () => void): () => void {
+    const lease = { end };
     this.#held.add(lease);
     this.#watch();
     return () => {
@@ -29,14 +33,15 @@ export class Leases {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#held.add(this);
+    this.#isClosed = true;
+    this.#watch();
+    for (const { end } of this.#held) end();
   }
 
   #watch(): void {
     clearTimeout(this.#timer);
     const { grace, onNoneLeft } = this.#options;
-    this.#timer = grace === undefined || this.#held.size > 0 ? undefined : setTimeout(onNoneLeft, grace);
+    const isWatching = grace !== undefined && this.#held.size === 0 && !this.#isClosed;
+    this.#timer = isWatching ? setTimeout(onNoneLeft, grace) : undefined;
   }
 }

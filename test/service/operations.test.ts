@@ -24,7 +24,7 @@ describe('Operations', () => {
   const states = async (operations: readonly Operation[]) =>
     Promise.all(operations.map(async ({ id }) => (await operation(id))?.status));
   const reach = (operations: readonly Operation[], ...wanted: string[]) =>
-    until(`${wanted}`, async () => String(await states(operations)) === String(wanted));
+    until(String(wanted), async () => String(await states(operations)) === String(wanted));
   /** Lets everything end that is under way. */
   const settle = () =>
     until('everything settled', async () => {

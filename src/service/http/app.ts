@@ -131,7 +131,7 @@ const LEASE_SIGN_OF_LIFE = 15_000;
 
 function holdLease({ plane, leases }: AppOptions, { incoming, outgoing }: HttpBindings): Response {
   authenticate(incoming, plane.keys);
-  const release = leases.hold();
+  const release = leases.hold(() => outgoing.end());
   outgoing.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
   outgoing.write('held\n');
   const timer = setInterval(() => outgoing.write('held\n'), LEASE_SIGN_OF_LIFE);

@@ -41,6 +41,11 @@ export async function listen(
     listener,
   );
   server.on('clientError', answerBrokenRequest);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', 4096, resolve);
   }).catch((error: unknown) => {
@@ -48,7 +53,7 @@ export async function listen(
   });
   // From now on an error is one connection's own (such as too many open files), not the server's end.
   server.on('error', () => undefined);
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  return { port: (server.address() as AddressInfo).port, close: () => close(server, sockets) };
 }
 
 const portProblem = (error: unknown): string => {
@@ -58,7 +63,7 @@ const portProblem = (error: unknown): string => {
     : reason;
 };
 
-function close(server: Server): Promise<void> {
+function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), CLOSING_TIME);
     server.close(() => {
@@ -66,6 +71,8 @@ function close(server: Server): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    // To Node a connection that never said anything is not idle; clients keep such in stock.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
 }
 

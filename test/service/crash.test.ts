@@ -1,0 +1,141 @@
+/** The service is killed at random moments under load; whatever it had answered must be there when it comes back. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { isOutcomeUnknown, isRefused } from '../../src/api/errors.ts';
+import { call } from '../helpers/call.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+
+const KILLS = 50;
+const WRITERS = 4;
+const PROJECT = 'shiny-wind-028834';
+const BRANCH = 'br-frosty-lake-110382';
+
+/** What one writer knows. A value that was sent but never answered may have come to be or not. */
+interface Known {
+  readonly answered: string | undefined;
+  readonly sent: string | undefined;
+}
+
+/** Writes one change after the other until the service is gone, and remembers what it was told. */
+class Writer {
+  readonly computes = new Map<string, Known>();
+  readonly keys = new Map<number, string>();
+  readonly deleted = new Set<string>();
+  answers = 0;
+  #count = 0;
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  async write(service: LocalService): Promise<void> {
+    for (;;) {
+      try {
+        await this.#writeOne(service);
+        this.answers += 1;
+      } catch (error) {
+        if (isRefused(error, 423)) continue;
+        assert(isOutcomeUnknown(error) || isGone(error), String(error));
+        return;
+      }
+    }
+  }
+
+  async #writeOne({ client }: LocalService): Promise<void> {
+    this.#count += 1;
+    const name = `${this.#name}-${this.#count}`;
+    const [id] = [...this.computes.keys()].slice(-1);
+    if (this.#count % 7 === 0) {
+      const { id: keyId, key } = await client.createApiKey(name);
+      this.keys.set(keyId, key);
+    } else if (id === undefined || this.#count % 9 === 0) {
+      const { compute } = await client.createCompute(PROJECT, { branch_id: BRANCH, type: 'read_only', name });
+      if (compute !== undefined) this.computes.set(compute.id, { answered: name, sent: undefined });
+    } else if (this.#count % 10 === 0) {
+      this.computes.set(id, { answered: undefined, sent: undefined });
+      await client.deleteCompute(PROJECT, id);
+      this.computes.delete(id);
+      this.deleted.add(id);
+    } else {
+      this.computes.set(id, { answered: this.computes.get(id)?.answered, sent: name });
+      const more = this.#count % 4 === 0 ? { autoscaling_limit_max_cu: 1 + (this.#count % 8) } : {};
+      await client.updateCompute(PROJECT, id, { name, ...more });
+      this.computes.set(id, { answered: name, sent: undefined });
+    }
+  }
+
+  async check(service: LocalService, names: ReadonlyMap<string, unknown>): Promise<void> {
+    for (const [id, { answered, sent }] of this.computes) {
+      if (answered === undefined) {
+        // Its deletion was not answered.
+        if (!names.has(id)) this.computes.delete(id);
+        continue;
+      }
+      assert(names.has(id), `${id} was answered and is gone`);
+      const name = names.get(id);
+      assert(
+        name === answered || (sent !== undefined && name === sent),
+        `${id}: ${String(name)}, not ${answered} or ${sent}`,
+      );
+      this.computes.set(id, { answered: name, sent: undefined });
+    }
+    for (const id of this.deleted) assert(!names.has(id), `${id} was deleted and is back`);
+    const [newest] = [...this.keys.values()].slice(-1);
+    if (newest !== undefined) {
+      assert.equal((await call(service.baseUrl, { path: '/projects', key: newest })).status, 200);
+    }
+  }
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && /ECONNREFUSED|ECONNRESET/.test(error.message);
+
+describe(`The service killed ${KILLS} times under load`, () => {
+  const folder = temporaryFolder();
+  const program = path.join(folder, 'service.cjs');
+  before(async () => {
+    const entryPoints = [path.resolve('src/service/main.ts')];
+    const external = ['./postgres/engine.ts', './projectsFile.ts'];
+    await build({
+      entryPoints,
+      outfile: program,
+      bundle: true,
+      platform: 'node',
+      target: 'node22',
+      external,
+    });
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('has every answered change when it comes back', async function () {
+    this.timeout(60_000);
+    const options = { program, postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
+    const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const service = await startLocalService(options);
+      await check(service, writers);
+      const writing = Promise.all(writers.map((writer) => writer.write(service)));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
+      await service.kill();
+      await writing;
+    }
+    const last = await startLocalService(options);
+    await check(last, writers);
+    await last.stop();
+    const answers = writers.reduce((sum, writer) => sum + writer.answers, 0);
+    assert(answers > KILLS * WRITERS, `only ${answers} answers`);
+  });
+});
+
+async function check(service: LocalService, writers: readonly Writer[]): Promise<void> {
+  const computes = (await service.client.listComputes(PROJECT)).items;
+  const names = new Map(computes.map(({ id, name }) => [id, name]));
+  const keys = new Set((await service.client.listApiKeys()).items.map(({ id }) => id));
+  for (const writer of writers) {
+    await writer.check(service, names);
+    for (const id of writer.keys.keys()) assert(keys.has(id), `key ${id} was answered and is gone`);
+  }
+}

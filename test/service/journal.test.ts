@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Account } from '../../src/service/account.ts';
+import { Journal } from '../../src/service/journal.ts';
+import { readJournal } from '../../src/service/journalFile.ts';
+import type { Change } from '../../src/service/storedRecords.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+
+const key = (id: number, name = `key ${id}`): Change => ({
+  set: 'key',
+  value: { id, name, hash: '0'.repeat(64), created_at: '', last_used_at: null, last_used_from_addr: '' },
+});
+
+describe('The journal', () => {
+  let folder: string;
+  let file: string;
+  const failures: unknown[] = [];
+  const account = new Account();
+  const options = () => ({
+    file,
+    snapshot: () => account.snapshot(),
+    onFailure: (error: unknown) => failures.push(error),
+  });
+  const write = async (journal: Journal, ...changes: Change[]) => {
+    for (const change of changes) account.apply(change);
+    journal.append(changes);
+    await journal.whenDurable();
+  };
+  const names = () => {
+    const read = new Account();
+    for (const change of readJournal(file)?.changes ?? []) read.apply(change);
+    return [...read.keys.values()].map(({ name }) => name);
+  };
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, 'account.journal');
+    account.keys.clear();
+    failures.length = 0;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is not there before it is made', () => {
+    assert.equal(readJournal(file), undefined);
+  });
+
+  it('holds what was made durable without being closed', async () => {
+    const journal = Journal.create(options());
+    await write(journal, key(1), key(2));
+    await write(journal, { removed: 'key', id: 1 });
+    assert.deepEqual(names(), ['key 2']);
+    await journal.close();
+    assert.equal(readJournal(file)?.tornBytes, 0);
+  });
+
+  it('writes many waiting changes together, in their order', async () => {
+    const journal = Journal.create(options());
+    for (let count = 0; count < 1_000; count += 1) journal.append([key(1, `name ${count}`)]);
+    await journal.whenDurable();
+    assert.deepEqual(names(), ['name 999']);
+    assert(readFileSync(file, 'utf8').split('\n').length < 20);
+    await journal.close();
+  });
+
+  it('leaves out any torn end, and goes on behind the last good line', async () => {
+    const journal = Journal.create(options());
+    await write(journal, key(1));
+    await journal.close();
+    const good = statSync(file).size;
+    const again = Journal.resume(options(), good);
+    await write(again, key(2));
+    await again.close();
+    const whole = statSync(file).size;
+    for (let size = good; size < whole; size += 1) {
+      truncateSync(file, size);
+      const read = readJournal(file);
+      assert.deepEqual([read?.goodBytes, read?.tornBytes, names()], [good, size - good, ['key 1']]);
+      writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.alloc(4096)]));
+      assert.deepEqual(names(), ['key 1']);
+      truncateSync(file, good);
+      const mended = Journal.resume(options(), good);
+      await write(mended, key(2));
+      await mended.close();
+    }
+  });
+
+  it('finds every changed byte before the last line', async () => {
+    const journal = Journal.create(options());
+    await write(journal, key(1));
+    await write(journal, key(2));
+    await journal.close();
+    const bytes = readFileSync(file);
+    const lastLine = bytes.subarray(0, -1).lastIndexOf(10) + 1;
+    for (let at = 0; at < lastLine - 1; at += 1) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      writeFileSync(file, damaged);
+      assert.throws(() => readJournal(file), /is damaged/, `byte ${at}`);
+    }
+  });
+
+  it('stays small however often the same thing changes', async () => {
+    const journal = Journal.create(options());
+    for (let round = 0; round < 300; round += 1) {
+      for (let count = 0; count < 100; count += 1)
+        journal.append([key(count, `round ${round} ${'x'.repeat(200)}`)]);
+      for (let count = 0; count < 100; count += 1)
+        account.apply(key(count, `round ${round} ${'x'.repeat(200)}`));
+      await journal.whenDurable();
+    }
+    assert(statSync(file).size < 6 * 1024 * 1024, String(statSync(file).size));
+    assert.equal(names().length, 100);
+    assert(names().every((name) => name.startsWith('round 299 ')));
+    await journal.close();
+  });
+
+  it('holds what was durable before its file could not be written any more, and says so for good', async () => {
+    const journal = Journal.create(options());
+    await write(journal, key(1));
+    // Closing the file under it is what a disk that goes away looks like.
+    await journal.close();
+    journal.append([key(2)]);
+    await assert.rejects(async () => journal.whenDurable());
+    await assert.rejects(async () => journal.whenDurable());
+    assert.equal(failures.length, 1);
+    assert.deepEqual(names(), ['key 1']);
+  });
+});

@@ -1,0 +1,330 @@
+/** The service as a program: options, exit codes, the lock on its folder, its end. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { request } from 'undici';
+import { call } from '../helpers/call.ts';
+import {
+  DidNotStart,
+  startLocalService,
+  temporaryFolder,
+  type LocalService,
+} from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
+
+const MAIN = path.resolve('src/service/main.ts');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs it until it ends, or until it is ready, and then ends it. */
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): Promise<Ended> {
+  const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
+  const child = spawn(process.execPath, [...node, ...args], { env: { ...process.env, ...env } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (text.includes('baseUrl')) child.kill('SIGTERM');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined).end(stdin);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+const didNotStart = (exitCode: number, words: RegExp) => (error: unknown) => {
+  assert(error instanceof DidNotStart, String(error));
+  assert.equal(error.exitCode, exitCode, error.stderr);
+  assert.match(error.stderr, words);
+  assert.equal(error.stderr.trim().split('\n').length, 1, error.stderr);
+  return true;
+};
+
+describe('The program', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const quick = (...args: string[]) => ['--no-postgres', '--port', '0', '--data-dir', folder, ...args];
+  const start = (more: Parameters<typeof startLocalService>[0] = {}): Promise<LocalService> =>
+    startLocalService({ postgres: false, dataDir: folder, ...more });
+
+  const wrong: Record<string, readonly [readonly string[], RegExp]> = {
+    'an unknown option': [['--prot', '1'], /'--prot'/],
+    'something that is no option': [['serve'], /'serve'/],
+    'an option without its value': [['--port'], /'--port/],
+    'a port that is a word': [['--port', 'http'], /--port must be a whole number/],
+    'a port beyond the ports': [['--port', '70000'], /--port must be a whole number/],
+    'a negative delay': [['--operation-delay=-1'], /--operation-delay must be a whole number/],
+    'an unknown plan': [['--plan', 'gold'], /--plan must be free or paid/],
+    'a key with a space': [['--api-key', 'a b'], /the API key must be/],
+    'an empty key': [['--api-key', ''], /the API key must be/],
+  };
+  for (const [what, [args, words]] of Object.entries(wrong)) {
+    it(`ends with 2 and one line for ${what}`, async () => {
+      const { code, stdout, stderr } = await run(args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, words);
+      assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    });
+  }
+
+  it('tells its options', async () => {
+    const { code, stdout } = await run(['--help']);
+    assert.equal(code, 0);
+    for (const option of ['--port', '--data-dir', '--api-key', '--projects', '--plan', '--operation-delay']) {
+      assert(stdout.includes(option), option);
+    }
+  });
+
+  it('prints one line when it is ready, and ends with 0 when asked to', async () => {
+    const { code, stdout, stderr } = await run(quick('--api-key', 'k'));
+    const { baseUrl, pid } = JSON.parse(stdout) as { baseUrl: string; pid: number };
+    assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
+    assert(pid > 0);
+    assert.deepEqual([code, stdout.trim().split('\n').length, stderr], [0, 1, '']);
+  });
+
+  it('makes a first key for a new account, tells it once, and keeps it', async () => {
+    const key = (text: string) => /API key \(shown only now\): (\w+)/.exec(text)?.[1];
+    const first = key((await run(quick(), { HOSTED_POSTGRES_SERVICE_API_KEY: '' })).stderr);
+    assert(first);
+    assert.equal(key((await run(quick(), { HOSTED_POSTGRES_SERVICE_API_KEY: '' })).stderr), undefined);
+    const service = await start();
+    assert.equal((await call(service.baseUrl, { path: '/projects', key: first })).status, 200);
+    await service.stop();
+  });
+
+  it('takes the key from standard input', async () => {
+    const { code } = await run(quick('--api-key-stdin'), {}, 'from-stdin\nrest');
+    assert.equal(code, 0);
+    const service = await start();
+    assert.equal((await call(service.baseUrl, { path: '/projects', key: 'from-stdin' })).status, 200);
+    await service.stop();
+    assert.equal((await run(quick('--api-key-stdin'), {}, '')).code, 2);
+  });
+
+  it('keeps a temporary account only as long as it runs', async () => {
+    const child = spawn(process.execPath, [MAIN, '--no-postgres', '--port', '0', '--api-key', 'k'], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(child.stdout, 'data');
+    assert.match(readdirSync(folder).join(), /^hosted-postgres-\w+$/);
+    child.kill('SIGINT');
+    await once(child, 'close');
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('keeps its files to itself', async () => {
+    const inside = path.join(folder, 'made', 'for', 'it');
+    const service = await start({ dataDir: inside });
+    const mode = (file: string) => (statSync(path.join(inside, file)).mode & 0o777).toString(8);
+    assert.equal(mode('.'), '700');
+    for (const file of ['account.journal', 'service.json', 'service.lock'])
+      assert.equal(mode(file), '600', file);
+    const { startedAt, ...info } = JSON.parse(
+      readFileSync(path.join(inside, 'service.json'), 'utf8'),
+    ) as Record<string, unknown>;
+    assert.deepEqual(info, { baseUrl: service.baseUrl, pid: service.pid });
+    assert(Math.abs(Date.parse(String(startedAt)) - Date.now()) < 60_000);
+    await service.stop();
+    assert(!existsSync(path.join(inside, 'service.json')) && !existsSync(path.join(inside, 'service.lock')));
+  });
+
+  it('is one for a folder: a second one ends with 3 and names the first', async () => {
+    const first = await start();
+    await assert.rejects(
+      start(),
+      didNotStart(3, new RegExp(`already, at ${first.baseUrl} \\(process ${first.pid}\\)`)),
+    );
+    assert.equal((await call(first.baseUrl, { path: '/projects', key: first.key })).status, 200);
+    await first.stop();
+  });
+
+  it('is one for a folder when many start at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => start()));
+    const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    assert.equal(running.length, 1);
+    await running[0]?.stop();
+  });
+
+  it('recognises what a killed one left, also when its pid belongs to another process now', async () => {
+    await (await start()).kill();
+    assert(existsSync(path.join(folder, 'service.lock')));
+    await (await start()).stop();
+    writeFileSync(path.join(folder, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
+    await (await start()).stop();
+    writeFileSync(path.join(folder, 'service.lock'), 'nonsense');
+    await (await start()).stop();
+  });
+
+  it('ends with 4 when its port is taken', async () => {
+    const server = net.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as net.AddressInfo;
+    await assert.rejects(
+      start({ args: ['--port', String(port)] }),
+      didNotStart(4, /another program uses this port/),
+    );
+    server.close();
+    assert(!existsSync(path.join(folder, 'service.lock')));
+  });
+
+  it('ends with 5 when its folder cannot be one', async () => {
+    const file = path.join(folder, 'file');
+    writeFileSync(file, '');
+    await assert.rejects(
+      start({ dataDir: path.join(file, 'x') }),
+      didNotStart(5, /Cannot use the data directory .*ENOTDIR/),
+    );
+    if (os.userInfo().uid !== 0) {
+      mkdirSync(path.join(folder, 'locked'), { mode: 0o500 });
+      await assert.rejects(start({ dataDir: path.join(folder, 'locked') }), didNotStart(5, /EACCES/));
+    }
+  });
+
+  const line = (value: unknown) => {
+    const json = JSON.stringify(value);
+    return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+  };
+
+  it('ends with 6 when its data is of a newer version, and leaves it alone', async () => {
+    const journal = path.join(folder, 'account.journal');
+    writeFileSync(journal, line({ format: 2 }));
+    await assert.rejects(start(), didNotStart(6, /newer version/));
+    assert.equal(readFileSync(journal, 'utf8'), line({ format: 2 }));
+  });
+
+  it('ends with 7 when its data is damaged, and leaves it alone', async () => {
+    await (await start()).stop();
+    const journal = path.join(folder, 'account.journal');
+    const bytes = readFileSync(journal);
+    bytes[bytes.length >> 1] = bytes[bytes.length >> 1] === 0x41 ? 0x42 : 0x41;
+    const damaged = Buffer.concat([bytes, Buffer.from(line([]))]);
+    writeFileSync(journal, damaged);
+    await assert.rejects(start(), didNotStart(7, /is damaged/));
+    assert.deepEqual(readFileSync(journal), damaged);
+  });
+
+  it('leaves out a torn last line and says so', async () => {
+    const first = await start();
+    const made = await first.client.createApiKey('kept');
+    await first.stop();
+    appendFileSync(path.join(folder, 'account.journal'), '0badc0de [{"set":"key","va');
+    const second = await start();
+    assert.match(second.stderr(), /^Left out 26 bytes/);
+    assert.equal((await call(second.baseUrl, { path: '/projects', key: made.key })).status, 200);
+    await second.stop();
+    const third = await start();
+    assert.equal(third.stderr(), '');
+    await third.stop();
+  });
+
+  it('reads a projects file only for a new account', async () => {
+    await (await start()).stop();
+    const service = await start({ args: ['--projects', 'test/service/small.json'] });
+    assert.match(service.stderr(), /holds an account already/);
+    for await (const { items } of service.client.projectPages()) assert.equal(items.length, 3);
+    await service.stop();
+  });
+
+  it('takes no more than a second to end in the middle of a long operation', async () => {
+    const service = await start({ args: ['--operation-delay', '600000'] });
+    await service.client.restartCompute('shiny-wind-028834', 'ep-little-smoke-851426');
+    const began = performance.now();
+    assert.equal(await service.stop(), 0);
+    assert(performance.now() - began < 1_900);
+  });
+
+  describe('with leases', () => {
+    const lease = async (service: LocalService, key = service.key) => {
+      const abort = new AbortController();
+      const url = new URL('/lease', service.baseUrl);
+      const { statusCode, body } = await request(url, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: abort.signal,
+      });
+      body.on('error', () => undefined).resume();
+      return { statusCode, release: () => abort.abort() };
+    };
+    const isRunning = (service: LocalService) =>
+      Promise.race([service.ended.then(() => false), new Promise((resolve) => setTimeout(resolve, 0, true))]);
+
+    it('ends by itself when nobody takes one', async () => {
+      const service = await start({ args: ['--end-with-leases', '100'] });
+      assert.equal(await service.ended, 0);
+    });
+
+    it('lives as long as one is held, and ends soon after the last', async () => {
+      const service = await start({ args: ['--end-with-leases', '300'] });
+      const [one, two] = [await lease(service), await lease(service)];
+      one.release();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      assert.equal(await isRunning(service), true);
+      const released = performance.now();
+      two.release();
+      assert.equal(await service.ended, 0);
+      const took = performance.now() - released;
+      assert(took >= 290 && took < 2_200, String(took));
+    });
+
+    it('ends although its holder was killed', async () => {
+      const service = await start({ args: ['--end-with-leases', '100'] });
+      const script = `fetch('${new URL('/lease', service.baseUrl).href}', { headers: { authorization: 'Bearer ${service.key}' } })
+        .then(async (reply) => { console.log(reply.status); for await (const _ of reply.body); })`;
+      const holder = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const [said] = (await once(holder.stdout, 'data')) as [Buffer];
+      assert.equal(said.toString().trim(), '200');
+      holder.kill('SIGKILL');
+      assert.equal(await service.ended, 0);
+    });
+
+    it('gives none without a key, and does not count those who ask', async () => {
+      const service = await start({ args: ['--end-with-leases', '200'] });
+      const refused = await lease(service, 'wrong');
+      assert.equal(refused.statusCode, 401);
+      assert.equal(await service.ended, 0);
+    });
+
+    it('ends with open leases when asked to', async () => {
+      const service = await start();
+      await lease(service);
+      const began = performance.now();
+      assert.equal(await service.stop(), 0);
+      assert(performance.now() - began < 1_900);
+    });
+  });
+
+  it('survives thousands of idle connections', async function () {
+    this.timeout(20_000);
+    const service = await start();
+    const { port } = new URL(service.baseUrl);
+    const sockets = Array.from({ length: 3_000 }, () =>
+      net.connect(Number(port), '127.0.0.1').on('error', () => undefined),
+    );
+    await until('all of them', async () => sockets.every((socket) => !socket.connecting), 15_000);
+    assert.equal((await call(service.baseUrl, { path: '/projects', key: service.key })).status, 200);
+    for (const socket of sockets) socket.destroy();
+    await service.stop();
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import net from 'node:net';
+import { listen, type HttpServer } from '../../src/service/http/server.ts';
+
+describe('Slow clients', () => {
+  let server: HttpServer;
+  before(async () => {
+    const listener: http.RequestListener = (request, response) => {
+      request.resume().on('end', () => response.end('{}'));
+    };
+    server = await listen(listener, 0, { headers: 100, request: 200, idle: 100 });
+  });
+  after(() => server.close());
+
+  /** @returns all that came back until the service hung up */
+  const talk = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      const socket = net.connect(server.port, '127.0.0.1', () => socket.write(text));
+      socket.on('data', (part) => parts.push(part)).on('error', reject);
+      socket.on('close', () => resolve(Buffer.concat(parts).toString()));
+    });
+
+  const clients: Record<string, readonly [string, RegExp]> = {
+    'says nothing': ['', /^HTTP\/1\.1 408 |^$/],
+    'does not end its headers': ['GET / HTTP/1.1\r\nHost: localhost\r\n', /^HTTP\/1\.1 408 [^]*"TOO_SLOW"/],
+    'does not end its body': [
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{',
+      /^HTTP\/1\.1 408 [^]*"TOO_SLOW"/,
+    ],
+    'asks nothing more': ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
+  };
+  for (const [what, [text, reply]] of Object.entries(clients)) {
+    it(`are cut off when one ${what}`, async () => {
+      assert.match(await talk(text), reply);
+    });
+  }
+});
