@@ -15,7 +15,7 @@ export interface LocalServiceOptions {
   /** False adds `--no-postgres`. */
   readonly postgres?: boolean;
   readonly key?: string;
-  /** Kept by {@link LocalService.stop}; without it a new one is made and removed. */
+  /** Stays; without it a new one is made, and removed when the service has ended. */
   readonly dataDir?: string;
   /** The program to run; the source by default, so that nothing need be built. */
   readonly program?: string;
@@ -32,7 +32,7 @@ export interface LocalService {
   stderr(): string;
   /** Ends it as Ctrl-C does. @returns its exit code */
   stop(): Promise<number | null>;
-  /** SIGKILL; the folder stays. */
+  /** SIGKILL. */
   kill(): Promise<void>;
   /** Resolves with the exit code when it ended, whoever ended it. */
   readonly ended: Promise<number | null>;
@@ -74,7 +74,10 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   });
   const errors: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const ended = once(child, 'close').then(([code]) => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    return code as number | null;
+  });
   const ready = await Promise.race([firstLine(child), ended]);
   if (typeof ready !== 'string') throw new DidNotStart(ready, errors.join(''));
   const { baseUrl } = JSON.parse(ready) as { baseUrl: BaseUrl };
@@ -90,11 +93,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
     stderr: () => errors.join(''),
     ended,
-    async stop() {
-      const code = await end('SIGINT');
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
-      return code;
-    },
+    stop: () => end('SIGINT'),
     kill: async () => void (await end('SIGKILL')),
   };
 }

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { isRefused } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records.ts';
-import type { ComputeChange, ComputeCreation } from '../../src/api/requests.ts';
-import { call } from '../helpers/call.ts';
+import type { ComputeCreation } from '../../src/api/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-
-const PROJECT = 'shiny-wind-028834';
-const TAKEN = 'br-aged-salad-637688';
-const FREE = 'br-frosty-lake-110382';
-const replica: ComputeCreation = { branch_id: FREE, type: 'read_only' };
+import { FREE, PROJECT, refusal, replica, sampleProject, TAKEN } from './sampleProject.ts';
 
 const TYPES = {
   id: 'string',
@@ -40,29 +34,7 @@ describe('Computes', () => {
   });
   after(() => service.stop());
 
-  const found = async (id: string) =>
-    (await service.client.listComputes(PROJECT)).items.find((compute) => compute.id === id);
-  const settled = (id: string): Promise<Compute> =>
-    until(`${id} settled`, async () => {
-      const compute = await found(id);
-      return compute?.pending_state === undefined ? compute : undefined;
-    });
-  const create = async (wanted: Partial<ComputeCreation> = {}): Promise<Compute> => {
-    const { compute } = await service.client.createCompute(PROJECT, { ...replica, ...wanted });
-    assert(compute);
-    return settled(compute.id);
-  };
-  const change = async (id: string, wanted: ComputeChange) =>
-    service.client.updateCompute(PROJECT, id, wanted);
-  const actions = (outcome: Awaited<ReturnType<typeof change>>) =>
-    outcome.operations.map(({ action, status }) => `${action} ${status}`);
-  const refusal = (status: number, words: RegExp) => (error: unknown) => {
-    assert(isRefused(error, status), String(error));
-    assert.match(String(error), words);
-    return true;
-  };
-  const raw = (method: string, path: string, body?: unknown) =>
-    call(service.baseUrl, { method, path: `/projects/${PROJECT}${path}`, key: service.key, body });
+  const { settled, create, raw } = sampleProject(() => service);
 
   describe('created', () => {
     it('answer 201 with the record in init, about to be active, and a running start_compute', async () => {
@@ -163,147 +135,6 @@ describe('Computes', () => {
       );
       const results = await Promise.allSettled(tries);
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
-    });
-  });
-
-  describe('updated', () => {
-    it('without effect on connections change at once, without an operation', async () => {
-      const { id } = await create();
-      const outcome = await change(id, {
-        suspend_timeout_seconds: 600,
-        name: 'renamed',
-        passwordless_access: true,
-      });
-      assert.deepEqual(actions(outcome), []);
-      assert.equal(outcome.compute?.current_state, 'active');
-      const now = await found(id);
-      assert.deepEqual([now?.suspend_timeout_seconds, now?.name], [600, 'renamed']);
-    });
-
-    it('in nothing stay as they are', async () => {
-      const { id } = await create();
-      assert.deepEqual(actions(await change(id, {})), []);
-      assert.deepEqual(actions(await change(id, { branch_id: FREE, autoscaling_limit_min_cu: 0.25 })), []);
-    });
-
-    for (const wanted of [
-      { autoscaling_limit_max_cu: 2 },
-      { settings: { pg_settings: { work_mem: '5MB' } } },
-      { pooler_enabled: true },
-    ] satisfies ComputeChange[]) {
-      it(`in ${Object.keys(wanted).join()} apply it and stay active`, async () => {
-        const { id } = await create();
-        const outcome = await change(id, wanted);
-        assert.deepEqual(actions(outcome), ['apply_config running']);
-        assert.equal(outcome.compute?.pending_state, 'active');
-        const compute = await settled(id);
-        assert.equal(compute.current_state, 'active');
-        for (const [name, value] of Object.entries(wanted)) assert.deepEqual(compute[name], value);
-      });
-    }
-
-    it('with another branch move and go idle as in section 3.1', async () => {
-      const { id, host } = await create();
-      const outcome = await change(id, { branch_id: TAKEN });
-      assert.deepEqual(actions(outcome), ['apply_config running', 'suspend_compute scheduling']);
-      assert.equal(outcome.compute?.pending_state, 'idle');
-      const compute = await settled(id);
-      assert.deepEqual([compute.branch_id, compute.current_state, compute.host], [TAKEN, 'idle', host]);
-    });
-
-    it('disabled go idle and do not start; enabled again they do', async () => {
-      const { id } = await create();
-      assert.deepEqual(actions(await change(id, { disabled: true })), [
-        'apply_config running',
-        'suspend_compute scheduling',
-      ]);
-      assert.equal((await settled(id)).current_state, 'idle');
-      assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 409);
-      await assert.rejects(service.client.restartCompute(PROJECT, id), refusal(409, /disabled/));
-      await change(id, { disabled: false });
-      await settled(id);
-      assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 200);
-      assert.equal((await settled(id)).current_state, 'active');
-    });
-
-    it('with one bound keep the other, and the rule holds for both', async () => {
-      const { id } = await create({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 });
-      await assert.rejects(change(id, { autoscaling_limit_min_cu: 4 }), refusal(422, /is above/));
-      await change(id, { autoscaling_limit_max_cu: 4 });
-      const compute = await settled(id);
-      assert.deepEqual([compute.autoscaling_limit_min_cu, compute.autoscaling_limit_max_cu], [1, 4]);
-    });
-
-    it('to a branch with a primary are refused when they are one, and nothing moves', async () => {
-      const id = 'ep-purple-water-204912';
-      await assert.rejects(
-        change(id, { branch_id: TAKEN, name: 'moved' }),
-        refusal(409, /already has a primary/),
-      );
-      const compute = await found(id);
-      assert.equal(compute?.branch_id, 'br-sweet-breeze-497520');
-      assert.equal(compute?.name, undefined);
-    });
-
-    it('to an unknown branch are refused', async () => {
-      const { id } = await create();
-      await assert.rejects(change(id, { branch_id: 'br-nowhere' }), refusal(404, /branch/));
-    });
-  });
-
-  describe('restarted', () => {
-    it('are suspended and started', async () => {
-      const { id } = await create();
-      const outcome = await service.client.restartCompute(PROJECT, id);
-      assert.deepEqual(actions(outcome), ['suspend_compute running', 'start_compute scheduling']);
-      assert.equal(outcome.compute?.pending_state, 'active');
-      assert.equal((await settled(id)).current_state, 'active');
-    });
-
-    it('from idle are only started', async () => {
-      const { id } = await create();
-      await raw('POST', `/endpoints/${id}/suspend`);
-      assert.equal((await settled(id)).current_state, 'idle');
-      assert.deepEqual(actions(await service.client.restartCompute(PROJECT, id)), ['start_compute running']);
-      assert.equal((await settled(id)).current_state, 'active');
-    });
-
-    it('by start and suspend do nothing when they are there already', async () => {
-      const { id } = await create();
-      const { json } = await raw('POST', `/endpoints/${id}/start`);
-      assert.deepEqual((json as { operations: unknown }).operations, []);
-    });
-  });
-
-  describe('deleted', () => {
-    it('answer the record and a suspend_compute, and are gone for good', async () => {
-      const { id } = await create();
-      const outcome = await service.client.deleteCompute(PROJECT, id);
-      assert.equal(outcome.compute?.id, id);
-      assert.deepEqual(actions(outcome), ['suspend_compute running']);
-      assert.equal(await found(id), undefined);
-      assert.equal((await raw('GET', `/endpoints/${id}`)).status, 404);
-      assert.equal((await raw('PATCH', `/endpoints/${id}`, { endpoint: {} })).status, 404);
-      const operation = outcome.operations[0]?.id ?? '';
-      const ended = await until('the end of it', async () => {
-        const now = await service.client.findOperation(PROJECT, operation);
-        return now?.status === 'finished' ? now : undefined;
-      });
-      assert.equal(ended.endpoint_id, id);
-    });
-
-    it('a second time answer 204 without a body', async () => {
-      const { id } = await create();
-      await service.client.deleteCompute(PROJECT, id);
-      const { status, text } = await raw('DELETE', `/endpoints/${id}`);
-      assert.deepEqual([status, text], [204, '']);
-    });
-
-    it('leave their branch free for another primary', async () => {
-      const primary = { branch_id: FREE, type: 'read_write' } as const;
-      const first = await create(primary);
-      await service.client.deleteCompute(PROJECT, first.id);
-      await until('room for another', () => create(primary).catch(() => undefined));
     });
   });
 

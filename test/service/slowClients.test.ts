@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import http from 'node:http';
+import type { RequestListener } from 'node:http';
 import net from 'node:net';
 import { listen, type HttpServer } from '../../src/service/http/server.ts';
 
 describe('Slow clients', () => {
   let server: HttpServer;
   before(async () => {
-    const listener: http.RequestListener = (request, response) => {
+    const listener: RequestListener = (request, response) => {
       request.resume().on('end', () => response.end('{}'));
     };
     server = await listen(listener, 0, { headers: 100, request: 200, idle: 100 });

@@ -1,0 +1,51 @@
+/** The first project of a service's sample account, for tests that make and change computes there. */
+import assert from 'node:assert/strict';
+import type { ComputeOutcome } from '../../src/api/client.ts';
+import { isRefused } from '../../src/api/errors.ts';
+import type { Compute } from '../../src/api/records.ts';
+import type { ComputeChange, ComputeCreation } from '../../src/api/requests.ts';
+import { call } from '../helpers/call.ts';
+import type { LocalService } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
+
+export const PROJECT = 'shiny-wind-028834';
+/** Branches with a primary, and without. */
+export const TAKEN = 'br-aged-salad-637688';
+export const FREE = 'br-frosty-lake-110382';
+export const replica: ComputeCreation = { branch_id: FREE, type: 'read_only' };
+
+/** The operations of an answer, as `action status`. */
+export const actions = ({ operations }: ComputeOutcome): string[] =>
+  operations.map(({ action, status }) => `${action} ${status}`);
+
+export const refusal = (status: number, words: RegExp) => (error: unknown) => {
+  assert(isRefused(error, status), String(error));
+  assert.match(String(error), words);
+  return true;
+};
+
+export function sampleProject(service: () => LocalService) {
+  const found = async (id: string) =>
+    (await service().client.listComputes(PROJECT)).items.find((compute) => compute.id === id);
+  /** The compute when nothing is pending any more. */
+  const settled = (id: string): Promise<Compute> =>
+    until(`${id} settled`, async () => {
+      const compute = await found(id);
+      return compute?.pending_state === undefined ? compute : undefined;
+    });
+  return {
+    found,
+    settled,
+    /** A read replica of a free branch, when it runs. */
+    create: async (wanted: Partial<ComputeCreation> = {}): Promise<Compute> => {
+      const { compute } = await service().client.createCompute(PROJECT, { ...replica, ...wanted });
+      assert(compute);
+      return settled(compute.id);
+    },
+    change: (id: string, wanted: ComputeChange) => service().client.updateCompute(PROJECT, id, wanted),
+    raw: (method: string, path: string, body?: unknown) => {
+      const { baseUrl, key } = service();
+      return call(baseUrl, { method, path: `/projects/${PROJECT}${path}`, key, body });
+    },
+  };
+}
