@@ -9,6 +9,7 @@ import type { OpenClient } from './model/connection.ts';
 import { Inventory } from './model/inventory.ts';
 import { OperationTracker } from './model/operationTracker.ts';
 import { Session } from './model/session.ts';
+import { WakeUps } from './model/wakeUps.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { Config } from './ui/config.ts';
 import { followSession } from './ui/contextKeys.ts';
@@ -18,7 +19,7 @@ import { Log } from './ui/log.ts';
 import { memoryOf } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notify.ts';
 import { Secrets } from './ui/secrets.ts';
-import { PendingOperations } from './ui/statusBar.ts';
+import { announceWakeUps, PendingOperations } from './ui/statusBar.ts';
 import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 
@@ -50,6 +51,8 @@ export function activate(context: ExtensionContext): void {
   const computesTree = held.add(new ComputesTree(inventory, log));
   held.add(new ApiKeysTree(session, apiKeys));
   held.add(new PendingOperations(tracker));
+  const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
+  held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
   held.add(registerProviders({ session, inventory, config, log }));
   held.add(followSession(session));
   const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
@@ -61,6 +64,7 @@ export function activate(context: ExtensionContext): void {
       shown: () => computesTree.expandedProjects,
       followed: () => tracker.projects,
       interval: () => config.refreshInterval,
+      isNear: () => session.connection?.isNear ?? false,
       onError: (error) => log.error('Refreshing in the background', error),
     }),
   );

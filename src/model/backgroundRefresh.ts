@@ -1,7 +1,7 @@
 /**
  * Keeps what is on screen fresh, only while somebody looks. Every so often it asks for the computes of the shown
  * projects, and every few times for the projects themselves, which change seldom. A project in which something is
- * under way, whoever set it going, is asked after quickly until it has settled.
+ * under way, whoever set it going, is asked after quickly until it has settled; on a service of this machine, always.
  */
 import { retryAfterOf } from '../api/errors.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -18,6 +18,8 @@ export interface BackgroundRefreshOptions {
   readonly followed: () => ReadonlySet<string>;
   /** Milliseconds; 0 is never. */
   readonly interval: () => number;
+  /** Whether the service is on this machine, where asking quickly costs next to nothing. */
+  readonly isNear?: () => boolean;
   readonly onError: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -89,10 +91,12 @@ export class BackgroundRefresh implements Disposable {
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
-    const followed = this.#options.followed();
+    const { isNear = () => false, followed } = this.#options;
+    const [all, others] = [isNear(), followed()];
     const isQuick = (id: string) =>
-      !followed.has(id) &&
-      (now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR ||
+      !others.has(id) &&
+      (all ||
+        now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR ||
         now < (this.#watched.get(id) ?? -Infinity));
     return [...this.#options.shown()].filter(isQuick);
   }

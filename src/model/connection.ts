@@ -1,3 +1,4 @@
+import { isLoopback } from '../api/baseUrl.ts';
 import type { Client } from '../api/client.ts';
 import type { Account } from './accounts.ts';
 
@@ -28,6 +29,11 @@ export class Connection {
 
   get isClosed(): boolean {
     return this.#abort.signal.aborted;
+  }
+
+  /** The service runs on this machine. */
+  get isNear(): boolean {
+    return isLoopback(new URL(this.account.baseUrl).hostname);
   }
 
   hasKey(key: string): boolean {

@@ -1,10 +1,12 @@
 /** What is under way, in the status bar: hidden when nothing is. It also says how each change ended. */
 import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { labelOf } from '../model/computeStatus.ts';
 import type { OperationTracker } from '../model/operationTracker.ts';
 import { openOperations, type ChangeEnd } from '../model/pendingChange.ts';
+import type { WakeUps } from '../model/wakeUps.ts';
 import { ended, operationsOf, underway } from './changeWords.ts';
-import { markdown } from './plain.ts';
+import { markdown, plain } from './plain.ts';
 
 /** How long the status bar says that something went well. Milliseconds. */
 const SHOWN_FOR = 8000;
@@ -45,6 +47,18 @@ export class PendingOperations implements Disposable {
     this.#item.show();
   }
 }
+
+/** Says that computes have woken without anybody in this window asking for it. */
+export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
+  wakeUps.onDidWake((computes) => {
+    const [first] = computes;
+    if (first === undefined) return;
+    const words =
+      computes.length === 1
+        ? l10n.t('{0} is awake', plain(labelOf(first)))
+        : l10n.t('{0} computes are awake', computes.length);
+    window.setStatusBarMessage(`$(circle-filled) ${words}`, SHOWN_FOR);
+  });
 
 function announce(end: ChangeEnd): void {
   const words = ended(end);

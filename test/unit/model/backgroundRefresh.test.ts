@@ -13,6 +13,7 @@ describe('BackgroundRefresh', () => {
   let shown: string[];
   let followed: Set<string>;
   let interval: number;
+  let isNear: boolean;
   let state: string;
   let errors: unknown[];
 
@@ -21,6 +22,7 @@ describe('BackgroundRefresh', () => {
     shown = ['shop'];
     followed = new Set();
     interval = MINUTE;
+    isNear = false;
     errors = [];
     service = await scriptService((call) =>
       call === 'GET /projects'
@@ -34,6 +36,7 @@ describe('BackgroundRefresh', () => {
       shown: () => shown,
       followed: () => followed,
       interval: () => interval,
+      isNear: () => isNear,
       onError: (error) => errors.push(error),
       clock: store.clock,
       random: () => 1,
@@ -53,6 +56,14 @@ describe('BackgroundRefresh', () => {
     interval = 0;
     refresh.setWanted(true);
     assert.deepEqual(store.clock.waits, []);
+  });
+
+  it('asks a service of this machine quickly for what is shown, but not for more', async () => {
+    isNear = true;
+    refresh.setWanted(true);
+    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), 2000);
+    await until('the fifth request', async () => service.requests.length === 5);
+    assert.deepEqual(new Set(service.requests), new Set(['GET /projects/shop/endpoints']));
   });
 
   it('asks for the shown projects at each interval, and for the list of projects every fifth time', async () => {
