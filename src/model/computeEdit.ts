@@ -3,6 +3,7 @@ import { AUTOSUSPEND_DEFAULT } from '../api/autosuspend.ts';
 import type { Compute } from '../api/records.ts';
 import type { ComputeChange } from '../api/requests.ts';
 import { isEqual } from '../base/equal.ts';
+import { settingsOn } from './pgSettings.ts';
 
 /** The compute's value of each attribute; one the record does not tell has its default. */
 function currentOf(compute: Compute): ComputeChange {
@@ -12,7 +13,7 @@ function currentOf(compute: Compute): ComputeChange {
     pooler_enabled: compute.pooler_enabled ?? false,
     disabled: compute.disabled ?? false,
     name: compute.name ?? '',
-    settings: { pg_settings: pgSettingsOf(compute) },
+    settings: { pg_settings: settingsOn(compute) },
     ...(typeof compute.autoscaling_limit_min_cu === 'number'
       ? { autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu }
       : {}),
@@ -21,12 +22,6 @@ function currentOf(compute: Compute): ComputeChange {
       : {}),
   };
 }
-
-type PgSettings = NonNullable<NonNullable<ComputeChange['settings']>['pg_settings']>;
-
-/** The settings as the record tells them; a value that is none Postgres could take is left to the service. */
-export const pgSettingsOf = (compute: Pick<Compute, 'settings'>): PgSettings =>
-  (compute.settings?.pg_settings ?? {}) as PgSettings;
 
 /** The part of `wanted` that differs from the compute; undefined when nothing does. */
 export function onlyChanged(compute: Compute, wanted: ComputeChange): ComputeChange | undefined {

@@ -1,8 +1,8 @@
 /** What of a compute is to be edited, each with what holds now. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
-import { pgSettingsOf } from '../../model/computeEdit.ts';
 import { labelOf, sizeText } from '../../model/computeStatus.ts';
+import { settingsOn } from '../../model/pgSettings.ts';
 import { autosuspendText } from '../durationWords.ts';
 import { plain } from '../plain.ts';
 import { answered, type Answer, type Page } from './flow.ts';
@@ -23,7 +23,7 @@ export async function askWhat(page: Page, compute: Compute): Promise<Answer<Edit
 function editItems(compute: Compute): EditItem[] {
   const isPooled = compute.pooler_enabled === true;
   const isDisabled = compute.disabled === true;
-  const settings = Object.entries(pgSettingsOf(compute)).map(([name, value]) => `${name} = ${String(value)}`);
+  const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
   return [
     item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
     item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),

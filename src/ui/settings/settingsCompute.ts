@@ -1,0 +1,31 @@
+/** The compute behind a settings document, or why there is none, as VS Code shows it in the place of the editor. */
+import { FileSystemError, l10n, type Uri } from 'vscode';
+import { isRefused } from '../../api/errors.ts';
+import type { Compute } from '../../api/records.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { Session } from '../../model/session.ts';
+import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settingsAddress.ts';
+import { explain } from '../fault.ts';
+
+/** @throws {FileSystemError} when the document belongs to nobody who is connected */
+export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {
+  const owner = settingsOwner(uri);
+  if (owner === undefined) throw FileSystemError.FileNotFound(uri);
+  if (connection === undefined) throw unavailable(l10n.t('Connect to the service first.'));
+  if (isOfAccount(uri, connection.account)) return owner;
+  throw unavailable(l10n.t('The document belongs to another account. Switch to it first.'));
+}
+
+/** Asks the service anew. @throws {FileSystemError} */
+export async function computeOf(inventory: Inventory, owner: SettingsOwner): Promise<Compute> {
+  try {
+    await inventory.refreshComputes(owner.projectId);
+  } catch (error) {
+    if (!isRefused(error, 404)) throw unavailable(explain(error).words);
+  }
+  const compute = inventory.compute(owner.projectId, owner.computeId);
+  if (compute === undefined) throw unavailable(l10n.t('{0} is no longer there.', owner.computeId));
+  return compute;
+}
+
+export const unavailable = (words: string): FileSystemError => FileSystemError.Unavailable(words);

@@ -1,0 +1,32 @@
+/** What is asked before settings are applied: about a newer version on the service, and about the restart. */
+import { commands, l10n, window, type Uri } from 'vscode';
+import type { Compute } from '../../api/records.ts';
+import { labelOf } from '../../model/computeStatus.ts';
+import { effectText } from '../effectWords.ts';
+import { plain } from '../plain.ts';
+
+/** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
+export async function confirmRestart(compute: Compute): Promise<boolean> {
+  const apply = l10n.t('Apply and Restart');
+  const question = l10n.t('Apply the Postgres settings to {0}?', plain(labelOf(compute)));
+  const detail = effectText('restart') ?? '';
+  return (await window.showWarningMessage(question, { modal: true, detail }, apply)) === apply;
+}
+
+/** Somebody else has changed the settings since they were read. */
+export async function askAboutConflict(compute: Compute): Promise<'compare' | 'overwrite' | undefined> {
+  const [compare, overwrite] = [l10n.t('Compare'), l10n.t('Overwrite')];
+  const question = l10n.t('The Postgres settings of {0} were changed meanwhile', plain(labelOf(compute)));
+  const detail = l10n.t(
+    'The service has a newer version than the one this document began from. Compare shows both side by side; nothing is applied until you save again.',
+  );
+  const chosen = await window.showWarningMessage(question, { modal: true, detail }, compare, overwrite);
+  if (chosen === compare) return 'compare';
+  return chosen === overwrite ? 'overwrite' : undefined;
+}
+
+/** The version on the service, read-only, beside the document. */
+export async function showDifference(service: Uri, document: Uri, compute: Compute): Promise<void> {
+  const title = l10n.t('{0}: on the service ↔ in this document', plain(labelOf(compute)));
+  await commands.executeCommand('vscode.diff', service, document, title);
+}
