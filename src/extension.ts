@@ -19,6 +19,7 @@ import { Log } from './ui/log.ts';
 import { memoryOf } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notify.ts';
 import { Secrets } from './ui/secrets.ts';
+import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { announceWakeUps, PendingOperations } from './ui/statusBar.ts';
 import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
@@ -50,7 +51,8 @@ export function activate(context: ExtensionContext): void {
 
   const computesTree = held.add(new ComputesTree(inventory, log));
   held.add(new ApiKeysTree(session, apiKeys));
-  held.add(new PendingOperations(tracker));
+  const settings = held.add(new SettingsDocuments({ session, inventory, changes }));
+  held.add(new PendingOperations(tracker, (end) => settings.show(end)));
   const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
   held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
   held.add(registerProviders({ session, inventory, config, log }));

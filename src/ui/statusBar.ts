@@ -16,7 +16,8 @@ export class PendingOperations implements Disposable {
   readonly #item: StatusBarItem;
   readonly #held = new DisposableStore();
 
-  constructor(tracker: OperationTracker) {
+  /** @param isShown whether the end of a change is shown where it was made, and need not be announced */
+  constructor(tracker: OperationTracker, isShown: (end: ChangeEnd) => boolean) {
     this.#tracker = tracker;
     this.#item = this.#held.add(
       window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0),
@@ -24,7 +25,11 @@ export class PendingOperations implements Disposable {
     this.#item.name = l10n.t('Hosted Postgres Operations');
     this.#item.command = 'hostedPostgres.operations.show';
     this.#held.add(tracker.onDidChange(() => this.#update()));
-    this.#held.add(tracker.onDidEnd((end) => announce(end)));
+    this.#held.add(
+      tracker.onDidEnd((end) => {
+        if (!isShown(end)) announce(end);
+      }),
+    );
     this.#update();
   }
 
