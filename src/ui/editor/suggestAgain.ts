@@ -15,11 +15,22 @@ export function suggestAgain(
   const mine = {};
   latest = mine;
   const { version } = document;
-  void loading.then(() => {
-    if (latest !== mine || !isWorthIt()) return;
+  const cursor = () => {
     const editor = window.activeTextEditor;
-    const isSamePlace = editor?.document === document && editor.selection.active.isEqual(position);
-    if (!isSamePlace || document.version !== version) return;
-    void commands.executeCommand('editor.action.triggerSuggest');
+    return editor?.document === document ? editor.selection.active : undefined;
+  };
+  // Where the cursor is told to be lags behind the text that was typed.
+  const before = cursor();
+  void loading.then(() => {
+    const now = cursor();
+    const hasStayed = now !== undefined && (now.isEqual(position) || now === before);
+    if (latest !== mine || !hasStayed || document.version !== version || !isWorthIt()) return;
+    void ask();
   });
+}
+
+async function ask(): Promise<void> {
+  // VS Code does not suggest anew as long as it shows a list.
+  await commands.executeCommand('hideSuggestWidget');
+  await commands.executeCommand('editor.action.triggerSuggest');
 }

@@ -4,11 +4,19 @@ import path from 'node:path';
 import { ComputeIndex } from '../../../src/model/computeIndex.ts';
 import { connectInventory, type ConnectedInventory } from '../../helpers/connectedInventory.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-
-const [shop, analytics] = ['shiny-wind-028834', 'quiet-sunset-771503'];
-const primary = 'ep-little-smoke-851426';
+import {
+  analytics,
+  dashboards,
+  emptyBranch,
+  primary,
+  reports,
+  rewrite,
+  shop,
+  shopAccount,
+} from '../../helpers/shopAccount.ts';
 
 describe('the index of known computes', () => {
+  const folder = temporaryFolder();
   let service: LocalService;
   let connected: ConnectedInventory;
   let index: ComputeIndex;
@@ -20,9 +28,12 @@ describe('the index of known computes', () => {
   const ids = (typed: string, most = 10) => index.search(typed, most).hosts.map(({ compute }) => compute.id);
 
   before(async () => {
-    service = await startLocalService({ postgres: false });
+    service = await startLocalService({ postgres: false, args: shopAccount(folder) });
   });
-  after(() => service.stop());
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
   beforeEach(async () => {
     connected = await connectInventory(service);
     await connected.inventory.projects?.firstPage();
@@ -48,28 +59,28 @@ describe('the index of known computes', () => {
   });
 
   it('follows what becomes known', async () => {
-    assert.equal(found('ep-bold-thunder-385207'), undefined);
+    assert.equal(found(dashboards), undefined);
     await connected.inventory.loadComputes(analytics);
-    assert.equal(found('ep-bold-thunder-385207'), 'ep-bold-thunder-385207');
+    assert.equal(found(dashboards), dashboards);
   });
 
   it('follows what changes, and knows the pooled host as soon as there is one', async () => {
-    assert.equal(index.search(host(primary), 5).hosts.length, 1);
-    await service.client.updateCompute(shop, primary, { pooler_enabled: true, name: 'front-door' });
+    assert.equal(index.search(host(reports), 5).hosts.length, 1);
+    await service.client.updateCompute(shop, reports, { pooler_enabled: true, name: 'front-door' });
     await connected.inventory.refreshComputes(shop);
-    const pooled = connected.inventory.compute(shop, primary)?.pooler_host ?? '';
+    const pooled = connected.inventory.compute(shop, reports)?.pooler_host ?? '';
     const [name = '', port] = pooled.split(':');
     assert.equal(index.find({ host: name, port })?.isPooled, true);
-    assert.deepEqual(ids('front-door'), [primary, primary]);
-    await service.client.updateCompute(shop, primary, { pooler_enabled: false });
+    assert.deepEqual(ids('front-door'), [reports, reports]);
+    await service.client.updateCompute(shop, reports, { pooler_enabled: false, name: 'reports' });
     await connected.inventory.refreshComputes(shop);
     assert.equal(found(pooled), undefined);
-    assert.equal(found(primary), primary);
+    assert.equal(found(reports), reports);
   });
 
   it('forgets what is gone', async () => {
     const { compute } = await service.client.createCompute(shop, {
-      branch_id: 'br-frosty-lake-110382',
+      branch_id: emptyBranch,
       type: 'read_write',
     });
     assert.ok(compute);
@@ -89,17 +100,17 @@ describe('the index of known computes', () => {
   });
 
   it('is searched by name, id, branch and project, whatever the case', () => {
-    assert.deepEqual(ids('REPORTS'), ['ep-steep-forest-654321']);
-    assert.deepEqual(ids('purple'), ['ep-purple-water-204912']);
-    assert.deepEqual(ids('br-sweet'), ['ep-purple-water-204912']);
-    assert.equal(ids('shop').length, 3);
+    assert.deepEqual(ids('REPORTS'), [reports]);
+    assert.deepEqual(ids('purple'), [rewrite]);
+    assert.deepEqual(ids('br-sweet'), [rewrite]);
+    assert.deepEqual(ids('shop').toSorted(), [primary, primary, rewrite, reports].toSorted());
     assert.deepEqual(ids('nothing of the kind'), []);
   });
 
   it('gives as many as are wanted and says that there are more', () => {
     assert.equal(index.search('', 2).hosts.length, 2);
     assert.equal(index.search('', 2).hasMore, true);
-    assert.equal(index.search('', 3).hasMore, false);
+    assert.equal(index.search('', 4).hasMore, false);
   });
 });
 
