@@ -27,6 +27,8 @@ export interface OpenWorkbench {
   readonly server: WorkbenchServer;
   /** The folder that is open. */
   readonly folder: string;
+  /** State and logs of the server and of its extensions. */
+  readonly dataFolder: string;
   /** Opens a second window on the same server, with the same stored state. */
   openWindow(): Promise<Workbench>;
   close(): Promise<void>;
@@ -74,7 +76,7 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     await rm(home, { recursive: true, force: true });
   };
   try {
-    return { workbench: await openWindow(), server, folder, openWindow, close };
+    return { workbench: await openWindow(), server, folder, dataFolder, openWindow, close };
   } catch (error) {
     await close();
     throw error;

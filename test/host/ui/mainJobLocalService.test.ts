@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { Client } from '../../../src/api/client.ts';
+import { isRefused } from '../../../src/api/errors.ts';
+import { until } from '../../workbench/until.ts';
+import { findOwnService, type OwnService } from './ownService.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
+const [sleeping, itsBranch] = ['ep-purple-water-204912', 'br-sweet-breeze-497520'];
+
+describe('the main job on the local service', () => {
+  const opened = useWorkbench();
+  let service: OwnService;
+  let key: string;
+  let client: Client;
+  let made: string;
+
+  const replicas = async () => {
+    const { items } = await client.listComputes(shop);
+    return items.filter((compute) => compute.branch_id === branch && compute.type === 'read_only');
+  };
+  const actionsOf = async (computeId: string): Promise<string[]> => {
+    const headers = { authorization: `Bearer ${key}` };
+    const reply = await fetch(`${service.baseUrl}/projects/${shop}/operations`, { headers });
+    const { operations } = (await reply.json()) as {
+      operations: { action: string; status: string; endpoint_id: string }[];
+    };
+    const ofCompute = operations.filter((operation) => operation.endpoint_id === computeId);
+    return ofCompute.map(({ action, status }) => `${action} ${status}`);
+  };
+  const connectTo = async (computeId: string, branchId: string): Promise<pg.Client> => {
+    const login = { computeId, branchId, role: 'app_owner', database: 'app', pooled: false };
+    const connectionString = await client.findConnectionUri(shop, login);
+    const connection = new pg.Client({ connectionString });
+    connection.on('error', () => undefined);
+    await connection.connect();
+    return connection;
+  };
+
+  it('begins with one click in the welcome view', async () => {
+    const { workbench, dataFolder } = opened();
+    await workbench.openView('Hosted Postgres');
+    await workbench.clickWelcome('Computes', 'Try it with the local service');
+    const computes = workbench.tree('Computes');
+    await computes.expand('Project shop');
+    await computes.waitFor(/^Compute ep-little-smoke-851426, active, primary, 0.25 CU/);
+    await computes.waitFor(`Branch ${branch}`);
+    service = await findOwnService(dataFolder);
+  });
+
+  it('creates a key, whose value is shown once and copied', async () => {
+    const { workbench } = opened();
+    await workbench.unfoldView('API Keys');
+    const keys = workbench.tree('API Keys');
+    await keys.waitFor(/^API key laptop/);
+    await workbench.viewAction('API Keys', 'Create API Key…');
+    await workbench.quickInput.answer('A name that tells', 'main job');
+    const { detail } = await workbench.dialog.read();
+    await workbench.dialog.press('Copy Key');
+    key = await until('the key in the clipboard', async () => {
+      const copied = await workbench.readClipboard();
+      return copied.length > 20 && detail.startsWith(copied) && copied;
+    });
+    await keys.waitFor(/^API key main job, never used/);
+    client = new Client({ baseUrl: service.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+    const { items } = await client.listApiKeys();
+    assert.ok(items.some(({ name }) => name === 'main job'));
+  });
+
+  it('keeps the value of the key nowhere', async () => {
+    const { workbench, dataFolder } = opened();
+    assert.equal((await workbench.page.content()).includes(key), false, 'on screen');
+    const left = await filesHolding(key, path.dirname(dataFolder));
+    assert.deepEqual(left, []);
+  });
+
+  it('creates a read replica on a branch and shows it become active', async () => {
+    const { workbench } = opened();
+    const before = new Set((await replicas()).map(({ id }) => id));
+    const { quickInput } = workbench;
+    await workbench.tree('Computes').contextMenu(`Branch ${branch}`, 'Create Compute…');
+    await quickInput.choose('Type of the compute', 'Read replica');
+    await quickInput.choose('Size', '0.25 CU');
+    await quickInput.accept('Suspend when nobody uses it');
+    const { text } = await workbench.statusBar.waitFor(/^ep-\S+ is created/);
+    made = text.replace(' is created', '');
+    await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    const added = (await replicas()).filter(({ id }) => !before.has(id));
+    assert.deepEqual(
+      added.map(({ id, current_state }) => [id, current_state]),
+      [[made, 'active']],
+    );
+  });
+
+  it('restarts it after saying what that does, and its connections really drop', async () => {
+    const { workbench } = opened();
+    const connection = await connectTo(made, branch);
+    const dropped = new Promise((resolve) => connection.once('end', resolve));
+    const row = new RegExp(`^Compute ${made}`);
+    await workbench.tree('Computes').inlineAction(row, 'Restart Compute');
+    const { message, detail } = await workbench.dialog.read();
+    assert.equal(message, `Restart ${made}?`);
+    assert.match(detail, /connections are dropped/);
+    await workbench.dialog.press('Restart');
+    await workbench.statusBar.waitFor(`${made} is restarted`);
+    await dropped;
+    await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    assert.deepEqual((await actionsOf(made)).slice(0, 2), [
+      'start_compute finished',
+      'suspend_compute finished',
+    ]);
+    await (await connectTo(made, branch)).end();
+  });
+
+  it('tells that a client has woken an idle compute', async () => {
+    const { workbench } = opened();
+    const computes = workbench.tree('Computes');
+    await computes.waitFor(new RegExp(`^Compute ${sleeping}, idle`));
+    const connection = await connectTo(sleeping, itsBranch);
+    const connectedAt = Date.now();
+    try {
+      await computes.waitFor(new RegExp(`^Compute ${sleeping}, active`));
+      await workbench.statusBar.waitFor(`${sleeping} is awake`);
+      assert.ok(Date.now() - connectedAt < 6000, `after ${Date.now() - connectedAt} ms`);
+      assert.equal((await actionsOf(sleeping))[0], 'start_compute finished');
+    } finally {
+      await connection.end();
+    }
+  });
+
+  it('deletes it after saying what that does', async () => {
+    const { workbench } = opened();
+    const row = new RegExp(`^Compute ${made}`);
+    await workbench.tree('Computes').contextMenu(row, 'Delete Compute');
+    const { message, detail } = await workbench.dialog.read();
+    assert.equal(message, `Delete ${made}?`);
+    assert.match(detail, new RegExp(`cannot be undone.*the data stays on branch ${branch}`));
+    await workbench.dialog.press('Delete');
+    await workbench.statusBar.waitFor(`${made} is deleted`);
+    await workbench.tree('Computes').waitUntilGone(row);
+    assert.equal(
+      (await replicas()).some(({ id }) => id === made),
+      false,
+    );
+  });
+
+  it('revokes the key', async () => {
+    const { workbench } = opened();
+    const row = /^API key main job/;
+    await workbench.tree('API Keys').contextMenu(row, 'Revoke API Key…');
+    const { message, detail } = await workbench.dialog.read();
+    assert.equal(message, 'Revoke the API key “main job”?');
+    assert.match(detail, /cannot be undone/);
+    await workbench.dialog.press('Revoke');
+    await workbench.tree('API Keys').waitUntilGone(row);
+    await assert.rejects(client.listApiKeys(), (error) => isRefused(error, 401));
+  });
+
+  it('has told no failure on the way', async () => {
+    assert.deepEqual(await opened().workbench.notifications.all(), []);
+  });
+});
+
+async function filesHolding(secret: string, folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const texts = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
+  const holding = await Promise.all(
+    texts.map(async (file) => ((await readFile(file).catch(() => '')).includes(secret) ? file : undefined)),
+  );
+  return holding.filter((file) => file !== undefined);
+}
