@@ -53,7 +53,7 @@ export class BranchData {
       const login = this.login(branchId);
       await this.#making(() => makeFromTemplate(this.#options, dataDir, login.password));
     }
-    checkVersion(dataDir, this.#options.binaries.major, `Branch ${branchId}`);
+    this.#checkVersion(branchId, dataDir);
     return dataDir;
   }
 
@@ -63,16 +63,16 @@ export class BranchData {
     makePrivateFolder(folder, this.#options.storage.account);
     return branchLogin(folder);
   }
-}
 
-/** @throws {EngineError} when another major version of Postgres made the directory */
-export function checkVersion(dataDir: string, major: number, owner: string): void {
-  const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
-  if (version === major) return;
-  throw new EngineError(
-    `${owner} holds data of Postgres ${version}, but the Postgres found is ${major}: ` +
-      `name the folder of a Postgres ${version}, or use another data directory`,
-  );
+  #checkVersion(branchId: string, dataDir: string): void {
+    const { major } = this.#options.binaries;
+    const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
+    if (version === major) return;
+    throw new EngineError(
+      `Branch ${branchId} holds data of Postgres ${version}, but the Postgres found is ${major}: ` +
+        `name the folder of a Postgres ${version}, or use another data directory`,
+    );
+  }
 }
 
 /** Removes a directory and what a copy that never finished left beside it. */

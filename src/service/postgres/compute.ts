@@ -8,6 +8,7 @@ import { EngineError, type ComputeSpec, type EngineEvents } from '../computeEngi
 import { Gateway, type ServerSocket } from './gateway.ts';
 import type { Pooler } from './pooler.ts';
 import type { Postmaster } from './postmaster.ts';
+import { isRoutine } from './serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
@@ -123,11 +124,21 @@ export class Compute {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const server = await this.#role.start(this.#spec, (line) => this.#log(line));
+    const server = await this.#launch();
     this.#server = server;
     if (this.#spec.minCu < this.#spec.maxCu)
       this.#options.scale(this.#spec, server, () => this.#gateway?.open ?? 0);
     void server.ended.then((how) => this.#ended(server, how));
+  }
+
+  async #launch(): Promise<Postmaster> {
+    try {
+      return await this.#role.start(this.#spec, (line) => {
+        if (!isRoutine(line)) this.#log(line);
+      });
+    } catch (error) {
+      throw asEngineError(error);
+    }
   }
 
   async #stop(): Promise<void> {
@@ -220,3 +231,9 @@ function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
     !isEqual(before.pgSettings, after.pgSettings)
   );
 }
+
+/** A full disk, say, is met by the service's own file operations as well as by Postgres. */
+const asEngineError = (error: unknown) =>
+  error instanceof EngineError
+    ? error
+    : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -69,6 +69,7 @@ export class Pooler {
       ...account,
       cwd: path.parse(folder).root,
       detached: true,
+      windowsHide: true,
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -43,6 +43,7 @@ export class Postmaster {
       ...options.account,
       cwd: path.parse(options.dataDir).root,
       detached: true,
+      windowsHide: true,
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });

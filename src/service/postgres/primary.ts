@@ -1,7 +1,7 @@
 /** A primary: the one server that runs on its branch's own data. */
 import type { ComputeSpec } from '../computeEngine.ts';
 import type { Postmaster } from './postmaster.ts';
-import { launch, primaryAddress, type ServerTools } from './servers.ts';
+import { launch, addressOf, type ServerTools } from './servers.ts';
 
 export interface PrimaryOptions {
   readonly tools: ServerTools;
@@ -21,7 +21,7 @@ export class Primary {
     const { tools, replicasOf } = this.#options;
     return tools.branches.inTurn(compute.branchId, async () => {
       const dataDir = await tools.branches.ensure(compute.branchId);
-      const address = primaryAddress(tools.storage, compute.branchId);
+      const address = await addressOf(tools.storage, compute.branchId);
       const server = await launch(tools, { compute, dataDir, address, onLine });
       tools.branches.serve(compute.branchId, server);
       // A standby that waits for its next try looks for its primary at once.

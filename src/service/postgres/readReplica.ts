@@ -5,12 +5,11 @@
  */
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
-import { checkVersion } from './branchData.ts';
 import { REPLICATOR } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
 import { catchUpWithStopped, isSeeded, seedFromRunning, seedFromStopped } from './replicaSeed.ts';
-import { hostAndPort, type ServerAddress } from './serverAddress.ts';
-import { launch, primaryAddress, type ServerTools } from './servers.ts';
+import { hostAndPort } from './serverAddress.ts';
+import { launch, addressOf, type ServerTools } from './servers.ts';
 import { connectionsOf, userSettings } from './settings.ts';
 import { writePrivateFile } from './serverAccount.ts';
 
@@ -55,13 +54,12 @@ export class ReadReplica {
     return tools.branches.inTurn(compute.branchId, async () => {
       await tools.branches.ensure(compute.branchId);
       const primary = primaryOf(compute.branchId);
-      if (!this.#isUsable(compute)) return this.#seedAndLaunch(compute, primary, onLine);
       try {
-        return await this.#launch(compute, primary, onLine);
+        if (this.#isUsable(compute)) return await this.#launch(compute, primary, onLine);
       } catch (error) {
-        onLine(`The copy of ${compute.branchId} is of no use (${String(error)}); making a new one`);
-        return this.#seedAndLaunch(compute, primary, onLine);
+        onLine(`Its copy of ${compute.branchId} is of no use: ${String(error)}`);
       }
+      return this.#seedAndLaunch(compute, primary, onLine);
     });
   }
 
@@ -72,7 +70,6 @@ export class ReadReplica {
   #isUsable(compute: ComputeSpec): boolean {
     const { tools } = this.#options;
     if (this.#cannotFollow || !isSeeded(tools, compute.id, compute.branchId)) return false;
-    checkVersion(this.#dataDir(compute), tools.binaries.major, `Read replica ${compute.id}`);
     const primaryRuns = tools.branches.server(compute.branchId) !== undefined;
     return primaryRuns || catchUpWithStopped(tools, compute.id, compute.branchId);
   }
@@ -105,10 +102,10 @@ export class ReadReplica {
     onLine: (line: string) => void,
   ): Promise<Postmaster> {
     const { tools } = this.#options;
-    const source = hostAndPort(primaryAddress(tools.storage, compute.branchId));
+    const source = hostAndPort(await addressOf(tools.storage, compute.branchId));
     const passfile = path.join(tools.storage.root, 'replicator.pgpass');
     writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${tools.logins.replicator}\n`, tools.storage.account);
-    const address: ServerAddress = { kind: 'socket', folder: tools.storage.socketFolder(compute.id) };
+    const address = await addressOf(tools.storage, compute.id);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await launch(tools, {

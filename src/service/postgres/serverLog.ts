@@ -6,6 +6,12 @@ const KEPT_LINES = 40;
 /** A line longer than this is cut, so that a runaway message cannot fill the memory. */
 const LONGEST_LINE = 10_000;
 
+/** What every start and stop says; whoever reads the service's log looks for the rest. */
+const ROUTINE =
+  /^LOG: {2}(starting PostgreSQL|listening on|database system (was shut down|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo starts|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
+
+export const isRoutine = (line: string): boolean => ROUTINE.test(line);
+
 export class ServerLog {
   readonly #lines: string[] = [];
   #partial = '';

@@ -5,6 +5,7 @@ import { EngineError, type ComputeSpec } from '../computeEngine.ts';
 import { writePrivateFile } from './serverAccount.ts';
 import { writeSize } from './autoscaler.ts';
 import type { Binaries } from './binaries.ts';
+import { freePorts } from './freePorts.ts';
 import type { BranchData } from './branchData.ts';
 import type { ServiceLogins } from './logins.ts';
 import { endServer } from './orphans.ts';
@@ -36,11 +37,18 @@ const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
 
-/** Where the primary of a branch listens: of the branch, not the compute, since read replicas look there. */
-export const primaryAddress = (storage: Storage, branchId: string): ServerAddress => ({
-  kind: 'socket',
-  folder: storage.socketFolder(branchId),
-});
+/**
+ * Where a server listens, by the name of what it serves: a primary by its branch, since read replicas look for it there; a
+ * replica by its compute. The same at every call.
+ */
+export async function addressOf(storage: Storage, name: string): Promise<ServerAddress> {
+  if (process.platform !== 'win32') return { kind: 'socket', folder: storage.socketFolder(name) };
+  // Node knows no Unix sockets on Windows.
+  const port =
+    storage.loopbackPorts.get(name) ?? (await freePorts(new Set(storage.loopbackPorts.values()))).port;
+  storage.loopbackPorts.set(name, port);
+  return { kind: 'loopback', port };
+}
 
 /** Starts a server on a data directory. @throws {EngineError} with Postgres's own reason */
 export async function launch(tools: ServerTools, start: Launch): Promise<Postmaster> {

@@ -28,6 +28,8 @@ export interface Storage {
   pooler(computeId: string): string;
   /** The folder for a server's socket, by the name of what it serves; made when missing. */
   socketFolder(name: string): string;
+  /** On Windows, the loopback port of each server in the place of its socket folder. */
+  readonly loopbackPorts: Map<string, number>;
   /** Takes the sockets away when nothing runs any more. */
   removeSockets(): void;
 }
@@ -41,6 +43,7 @@ export function openStorage(dataDir: string, account: Account | undefined): Stor
   return {
     root,
     account,
+    loopbackPorts: new Map(),
     template: (major) => path.join(root, `template-${major}`),
     branch: within('branches'),
     replica: within('replicas'),

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { eventually, query } from './clients.ts';
+import { startControlPlane } from './controlPlane.ts';
+
+describe('trouble around a compute', function () {
+  this.timeout(30_000);
+
+  it('a disk that is full is named, and the compute starts once there is room', async function () {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'full-'));
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=50m,mode=755', 'tmpfs', folder]);
+    if (mounted.status !== 0) return this.skip(); // Only root may mount.
+    const service = await startControlPlane({ dataDir: path.join(folder, 'data') });
+    try {
+      const compute = await service.create();
+      const uri = await service.uri(compute);
+      await assert.rejects(query(uri, 'select 1'), /no space left on device/i);
+      execFileSync('mount', ['-o', 'remount,size=300m', folder]);
+      assert.deepEqual(await query(uri, 'select 1'), [1]);
+    } finally {
+      await service.close();
+      execFileSync('umount', [folder]);
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('data of another version is named', async () => {
+    const service = await startControlPlane();
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    await query(uri, 'select 1');
+    await service.engine.suspend(compute.id);
+    const file = path.join(service.dataDir, 'postgres/branches/br-main/data/PG_VERSION');
+    const version = readFileSync(file, 'utf8');
+    writeFileSync(file, '9\n');
+    await assert.rejects(
+      query(uri, 'select 1'),
+      /Branch br-main holds data of Postgres 9, but the Postgres found is \d+/,
+    );
+    writeFileSync(file, version);
+    assert.deepEqual(await query(uri, 'select 1'), [1]);
+    await service.close();
+  });
+
+  it('a PgBouncer that died is started again', async function () {
+    if ('reason' in findPooler()) return this.skip();
+    const service = await startControlPlane();
+    const compute = await service.create({ poolerEnabled: true });
+    const file = path.join(service.dataDir, 'postgres/poolers', compute.id, 'pgbouncer.pid');
+    process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+    const uri = await service.uri(compute, true);
+    await eventually(async () =>
+      query(uri, 'select 1').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await service.close();
+  });
+
+  for (const state of ['runs', 'sleeps']) {
+    it(`a replica whose copy was damaged is copied again while its primary ${state}`, async () => {
+      const service = await startControlPlane();
+      const primary = await service.create();
+      await query(await service.uri(primary), 'create table t as select 1 as id');
+      const replica = await service.create({ type: 'read_only' });
+      await query(await service.uri(replica), 'select 1');
+      await service.engine.suspend(replica.id);
+      if (state === 'sleeps') await service.engine.suspend(primary.id);
+      writeFileSync(
+        path.join(service.dataDir, 'postgres/replicas', replica.id, 'data/global/pg_control'),
+        'x',
+      );
+      assert.deepEqual(await query(await service.uri(replica), 'select id from t'), [1]);
+      await service.close();
+    });
+  }
+});
