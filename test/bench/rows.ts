@@ -9,6 +9,11 @@ export interface Row {
 }
 
 export const rows: readonly Row[] = [
+  { name: 'first-tree', load: () => import('./firstTree.ts'), limit: 60 },
+  { name: 'big-account', load: () => import('./bigAccount.ts'), limit: 60 },
+  { name: 'polling', load: () => import('./polling.ts'), limit: 60 },
+  { name: 'memory', load: () => import('./memory.ts'), limit: 100 },
+  { name: 'typing', load: () => import('./typing.ts'), limit: 60 },
   { name: 'service', load: () => import('./service.ts'), limit: 60 },
   { name: 'start', load: () => import('./startTime.ts'), limit: 60 },
   { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 90 },

@@ -1,0 +1,84 @@
+/** The first load of a large account: every project, a page at a time, beside the same requests made bare. */
+import { PROJECTS_PER_PAGE } from '../../src/api/client.ts';
+import { bareGet, startCanned, startModel, type Canned } from './canned.ts';
+import { ms, type Result } from './result.ts';
+import { median, medianRatio } from './stats.ts';
+
+const PROJECTS = 5_000;
+const REQUESTS = Math.ceil(PROJECTS / PROJECTS_PER_PAGE);
+const ROUNDS = 15;
+const WARM_UP = 3;
+const GOAL = 1.3;
+
+interface Load {
+  readonly first: number;
+  readonly all: number;
+  readonly requests: number;
+  readonly requestsForFirst: number;
+  readonly projects: number;
+}
+
+export async function measure(): Promise<readonly Result[]> {
+  const canned = await startCanned({ projects: PROJECTS, computesPerProject: 0 });
+  try {
+    const [ours, bare]: [Load[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
+      const load = await loadProjects(canned);
+      const time = await bareRequests(canned);
+      if (round < WARM_UP) continue;
+      ours.push(load);
+      bare.push(time);
+    }
+    const isRight = ours.every(
+      (load) => load.requests === REQUESTS && load.requestsForFirst <= 2 && load.projects === PROJECTS,
+    );
+    const all = ours.map((load) => load.all);
+    const ratio = medianRatio(all, bare);
+    return [
+      {
+        what: 'first tree, 5,000 projects',
+        ours: ms(median(all)),
+        beside: `${ms(median(bare))} bare requests`,
+        ratio,
+        goal: `≤ ${GOAL} ×, ${REQUESTS} requests`,
+        met: isRight && ratio <= GOAL,
+        note: `${ours[0]?.requests} requests; first rows after ${ms(median(ours.map((load) => load.first)))}`,
+      },
+    ];
+  } finally {
+    await canned.stop();
+  }
+}
+
+async function loadProjects(canned: Canned): Promise<Load> {
+  const model = await startModel(canned);
+  try {
+    const startedAt = performance.now();
+    const all = model.inventory.projects?.allPages();
+    await model.inventory.lookAtProjects();
+    const first = performance.now() - startedAt;
+    const requestsForFirst = model.traffic.requests;
+    await all;
+    const projects = model.inventory.projects?.entries.size ?? 0;
+    return {
+      first,
+      all: performance.now() - startedAt,
+      requests: model.traffic.requests,
+      requestsForFirst,
+      projects,
+    };
+  } finally {
+    model.dispose();
+  }
+}
+
+async function bareRequests({ baseUrl }: Canned): Promise<number> {
+  const startedAt = performance.now();
+  let cursor = '';
+  for (let request = 0; request < REQUESTS; request += 1) {
+    const url = `${baseUrl}/projects?limit=${PROJECTS_PER_PAGE}${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const page = (await bareGet(url)) as { readonly pagination: { readonly cursor: string } };
+    cursor = page.pagination.cursor;
+  }
+  return performance.now() - startedAt;
+}
