@@ -29,6 +29,7 @@ import { computeOf, requireAccount } from './settingsCompute.ts';
 import { SettingsFile } from './settingsFile.ts';
 import { closeUnchanged, documentOf, isShown } from './settingsOpen.ts';
 import { SettingsProblems } from './settingsProblems.ts';
+import { comparedTo } from './settingsQuestions.ts';
 import { applySettings, refusalOf } from './settingsSaving.ts';
 
 export interface SettingsParts {
@@ -92,7 +93,10 @@ export class SettingsFiles implements Disposable {
     try {
       const outcome = await applySettings(this.#parts, file, parsed.settings);
       file.save(text);
-      if (outcome.kind === 'accepted') file.accepted(parsed.settings, outcome.before, outcome.isPending);
+      if (outcome.kind === 'accepted') {
+        file.accepted(parsed.settings, outcome.before, outcome.isPending);
+        void closeUnchanged(comparedTo(uri));
+      }
       if (outcome.kind === 'refused') file.refused(outcome.refusal);
       if (outcome.words !== undefined) say(outcome.kind === 'accepted' ? 'check' : 'error', outcome.words);
     } finally {

@@ -25,8 +25,11 @@ export async function askAboutConflict(compute: Compute): Promise<'compare' | 'o
   return chosen === overwrite ? 'overwrite' : undefined;
 }
 
+/** The version on the service, as a document of its own. */
+export const comparedTo = (document: Uri): Uri => document.with({ fragment: 'service' });
+
 /** The version on the service, read-only, beside the document. */
-export async function showDifference(service: Uri, document: Uri, compute: Compute): Promise<void> {
+export async function showDifference(document: Uri, compute: Compute): Promise<void> {
   const title = l10n.t('{0}: on the service ↔ in this document', plain(labelOf(compute)));
-  await commands.executeCommand('vscode.diff', service, document, title);
+  await commands.executeCommand('vscode.diff', comparedTo(document), document, title);
 }

@@ -55,7 +55,7 @@ export async function applySettings(
     if (choice === 'compare') {
       // Seen now: the next save is about this version.
       file.base = before;
-      void showDifference(file.uri.with({ fragment: 'service' }), file.uri, compute);
+      void showDifference(file.uri, compute);
     }
     if (choice !== 'overwrite') return { kind: 'putOff' };
   }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { topLevelKeys } from '../../../src/model/jsonKeys.ts';
+
+const keysOf = (text: string) => topLevelKeys(text).map(({ key }) => key);
+
+describe('the keys of a JSON text', () => {
+  it('are found with their places, quotes included', () => {
+    const text = '{\n  "a" : 1,\n  "b": "c"\n}';
+    assert.deepEqual(
+      topLevelKeys(text).map(({ start, end }) => text.slice(start, end)),
+      ['"a"', '"b"'],
+    );
+  });
+
+  it('are those of the outermost object alone', () => {
+    assert.deepEqual(keysOf('{"a":{"x":1},"b":[{"y":"z"}],"c":2}'), ['a', 'b', 'c']);
+    assert.deepEqual(keysOf('["a", "b"]'), []);
+  });
+
+  it('are not mistaken for values that look like keys', () => {
+    assert.deepEqual(keysOf('{"a":"\\"b\\": {","c":"}"}'), ['a', 'c']);
+  });
+
+  it('are found in text that is not finished', () => {
+    assert.deepEqual(keysOf('{"a": , "b": "lo'), ['a', 'b']);
+    assert.deepEqual(keysOf(''), []);
+  });
+
+  it('are read with their escapes', () => {
+    assert.deepEqual(keysOf('{"w\\u006frk_mem": 1}'), ['work_mem']);
+  });
+});
