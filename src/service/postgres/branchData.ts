@@ -1,5 +1,5 @@
 /** The data of branches: one directory each, made when it is first needed, used by one server at a time. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { limitTo } from '../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../computeEngine.ts';
@@ -73,9 +73,4 @@ export class BranchData {
         `name the folder of a Postgres ${version}, or use another data directory`,
     );
   }
-}
-
-/** Removes a directory and what a copy that never finished left beside it. */
-export function removeData(dataDir: string): void {
-  for (const folder of [dataDir, `${dataDir}.new`]) rmSync(folder, { recursive: true, force: true });
 }

@@ -10,10 +10,10 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
 } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, writePrivateFile } from './serverAccount.ts';
-import { removeData } from './branchData.ts';
 import { readControlFile } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';
 import { SUPERUSER } from './logins.ts';
@@ -90,8 +90,9 @@ async function seed(
   const dataDir = path.join(folder, 'data');
   makePrivateFolder(folder, account);
   // Without its marker a copy counts as none, so the marker goes first and comes last.
-  removeData(path.join(folder, 'branch'));
-  removeData(dataDir);
+  for (const old of [path.join(folder, 'branch'), dataDir, `${dataDir}.new`]) {
+    rmSync(old, { recursive: true, force: true });
+  }
   await copyTree(tools.branches.folder(replica.branchId), `${dataDir}.new`, { account, omit: source.omit });
   const label = await source.label();
   if (label !== undefined) writePrivateFile(path.join(`${dataDir}.new`, 'backup_label'), label, account);

@@ -24,7 +24,7 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
     'committed rows must be safe',
   ],
   [
-    /^(wal_level|max_wal_senders|hot_standby|primary_.*|promote_trigger_file|synchroni[sz]e[d]?_standby.*|synchronous_standby_names|sync_replication_slots|recovery_.*|restore_command|archive_.*)$/,
+    /^(wal_level|max_wal_senders|max_replication_slots|hot_standby|primary_.*|promote_trigger_file|synchroni[sz]e[d]?_standby.*|synchronous_standby_names|sync_replication_slots|recovery_.*|restore_command|archive_.*)$/,
     'the service runs the read replicas',
   ],
   [

@@ -24,9 +24,6 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-/** The folder of an installed Postgres whose clients the tests use too: an older pg_dump refuses a newer server. */
-export const installedPostgres = '/usr/lib/postgresql/15/bin';
-
 export async function startControlPlane(
   options: { readonly dataDir?: string; readonly postgresPath?: string } = {},
 ): Promise<ControlPlane> {

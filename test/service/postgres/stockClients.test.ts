@@ -1,32 +1,31 @@
 /** Clients of others, as their users run them: psql, pg_dump, pg_restore, pgbench and two drivers. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
-import { connectTo, query } from './clients.ts';
-import { installedPostgres, startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { connectTo, installedPostgres, query } from './clients.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 const run = promisify(execFile);
-const needed = ['psql', 'pg_dump', 'pg_restore', 'pgbench', 'postgres', 'initdb'];
-const missing = needed.filter((name) => !existsSync(path.join(installedPostgres, name)));
+const installed = installedPostgres();
+const folderOfClients = installed ?? '';
 
 /** States a client may find the compute in. */
 const states = ['active', 'idle', 'restarting'] as const;
 
-describe(`stock clients${missing.length > 0 ? ` (skipped: ${missing.join(', ')} not in ${installedPostgres})` : ''}`, function () {
+describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with its clients is installed)' : ''}`, function () {
   this.timeout(60_000);
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;
   let folder: string;
   before(async function () {
-    if (missing.length > 0) return this.skip();
-    service = await startControlPlane({ postgresPath: installedPostgres });
+    if (installed === undefined) return this.skip();
+    service = await startControlPlane({ postgresPath: installed });
     compute = await service.create();
     uri = await service.uri(compute);
     folder = await mkdtemp(path.join(os.tmpdir(), 'clients-'));
@@ -37,7 +36,7 @@ describe(`stock clients${missing.length > 0 ? ` (skipped: ${missing.join(', ')} 
   });
 
   const client = async (program: string, ...args: string[]) =>
-    run(path.join(installedPostgres, program), args, {
+    run(path.join(folderOfClients, program), args, {
       maxBuffer: 64 << 20,
       env: { PATH: process.env['PATH'], TZ: 'UTC' },
     });
@@ -103,7 +102,7 @@ describe(`stock clients${missing.length > 0 ? ` (skipped: ${missing.join(', ')} 
     await psql('create table copied (id int, text text)');
     const line = (id: number) => `${id}\t${'x'.repeat(200)}\n`;
     const input = Array.from({ length: 20_000 }, (_, id) => line(id)).join('');
-    const child = spawn(path.join(installedPostgres, 'psql'), ['-Xq', '-c', 'copy copied from stdin', uri], {
+    const child = spawn(path.join(folderOfClients, 'psql'), ['-Xq', '-c', 'copy copied from stdin', uri], {
       stdio: ['pipe', 'inherit', 'inherit'],
     });
     child.stdin.end(input);
@@ -131,9 +130,9 @@ describe(`stock clients${missing.length > 0 ? ` (skipped: ${missing.join(', ')} 
 
   it('large objects: go in and come out whole', async () => {
     const file = path.join(folder, 'object');
-    const object = path.join(installedPostgres, 'postgres');
+    const object = path.join(folderOfClients, 'postgres');
     const script = `\\lo_import '${object}'\n\\lo_export :LASTOID '${file}'\n\\lo_unlink :LASTOID\n`;
-    const child = spawn(path.join(installedPostgres, 'psql'), ['-Xq', '-v', 'ON_ERROR_STOP=1', uri], {
+    const child = spawn(path.join(folderOfClients, 'psql'), ['-Xq', '-v', 'ON_ERROR_STOP=1', uri], {
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.end(script);
@@ -142,7 +141,7 @@ describe(`stock clients${missing.length > 0 ? ` (skipped: ${missing.join(', ')} 
   });
 
   it('psql: Ctrl-C cancels a long query', async () => {
-    const child = spawn(path.join(installedPostgres, 'psql'), ['-XAt', uri], {
+    const child = spawn(path.join(folderOfClients, 'psql'), ['-XAt', uri], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let said = '';
