@@ -86,7 +86,9 @@ export class BackgroundRefresh implements Disposable {
 
   #wait(): number {
     const ordinary = Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
-    return this.#quickProjects().length > 0 ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
+    // Near, a look at nothing is free, and what is unfolded next is on time.
+    const isQuick = this.#options.isNear?.() === true || this.#quickProjects().length > 0;
+    return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
   #quickProjects(): string[] {
@@ -113,7 +115,8 @@ export class BackgroundRefresh implements Disposable {
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
-    if (this.#unsettled.size > known) this.#poller?.waitAnew();
+    const isOther = changes.some(({ kind }) => kind === 'all');
+    if (isOther || this.#unsettled.size > known) this.#poller?.waitAnew();
   }
 
   async #refresh(): Promise<void> {

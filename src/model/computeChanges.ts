@@ -3,7 +3,7 @@
  * the answer was lost on the way, the list of computes tells what happened, so that nothing is ever sent twice.
  */
 import type { CallOptions, Client, ComputeOutcome } from '../api/client.ts';
-import { isOutcomeUnknown } from '../api/errors.ts';
+import { isOutcomeUnknown, isRefused } from '../api/errors.ts';
 import type { Compute } from '../api/records.ts';
 import type { ComputeChange, ComputeCreation } from '../api/requests.ts';
 import { isEqual } from '../base/equal.ts';
@@ -106,6 +106,8 @@ export class ComputeChanges {
       const outcome = await call.send(await connection.client(), given);
       return await this.#accept(connection, call, outcome);
     } catch (error) {
+      // Refused for what the list does not show yet: somebody else was quicker.
+      if (isRefused(error, 404, 409, 422)) void this.#refreshQuietly(call.projectId);
       const made = await this.#findOut(connection, call, error);
       if (made === false) throw error;
       return { compute: made === true ? undefined : made, isPending: false };

@@ -15,12 +15,12 @@ export function statusOf(compute: Stated): ComputeStatus {
   return compute.current_state === 'idle' ? 'idle' : 'unknown';
 }
 
-const isChanging = (compute: Stated): boolean =>
-  typeof compute.pending_state === 'string' && compute.pending_state !== compute.current_state;
+/** A restart is pending too, though it leads to where it came from (section 2.5). */
+const isChanging = (compute: Stated): boolean => (compute.pending_state ?? '') !== '';
 
 /** Whether the record shows no change under way: what was asked for has happened, or has failed. */
 export const isSettled = (compute: Stated): boolean =>
-  compute.current_state !== 'init' && (compute.pending_state ?? '') === '';
+  compute.current_state !== 'init' && !isChanging(compute);
 
 export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
 

@@ -28,7 +28,9 @@ export function statusText(compute: Compute): string {
   const status = statusOf(compute);
   switch (status) {
     case 'pending':
-      return `${stateName(compute.current_state)} → ${stateName(compute.pending_state ?? '')}`;
+      return compute.pending_state === compute.current_state
+        ? l10n.t('{0}, changing', stateName(compute.current_state))
+        : `${stateName(compute.current_state)} → ${stateName(compute.pending_state ?? '')}`;
     case 'init':
       return l10n.t('init');
     case 'active':

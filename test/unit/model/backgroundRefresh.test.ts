@@ -60,7 +60,10 @@ describe('BackgroundRefresh', () => {
 
   it('asks a service of this machine quickly for what is shown, but not for more', async () => {
     isNear = true;
+    shown = [];
     refresh.setWanted(true);
+    assert.equal(await store.clock.turn(), 2000);
+    shown = ['shop'];
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), 2000);
     await until('the fifth request', async () => service.requests.length === 5);
     assert.deepEqual(new Set(service.requests), new Set(['GET /projects/shop/endpoints']));

@@ -7,6 +7,7 @@ import {
   scriptService,
   type ScriptedService,
 } from '../../helpers/scriptedService.ts';
+import { until } from '../../workbench/until.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
@@ -55,6 +56,16 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.create('shop', creation), /status 422/);
     assert.deepEqual(store.tracker.pending, []);
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
+  });
+
+  it('asks for the list when the refusal tells of what is not in it', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-other', { type: 'read_write' }));
+      return 409;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_write' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 409/);
+    await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
   });
 
   it('finds by the list that a compute was made although the answer was lost, and sends nothing twice', async () => {

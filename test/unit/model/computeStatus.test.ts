@@ -9,6 +9,7 @@ describe('statusOf', () => {
     ['active', { current_state: 'active' }],
     ['active', { current_state: 'active', pending_state: null }],
     ['pending', { current_state: 'active', pending_state: 'idle' }],
+    ['pending', { current_state: 'active', pending_state: 'active' }],
     ['pending', { current_state: 'idle', pending_state: 'active', disabled: true }],
     ['idle', { current_state: 'idle' }],
     ['disabled', { current_state: 'idle', disabled: true }],
