@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { mainBranch as branch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { Editor } from '../../workbench/editor.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const settings = {
+  'hostedPostgres.connectionString.role': 'app_owner',
+  'hostedPostgres.connectionString.database': 'app',
+  // Drawn as text, which can be read.
+  'terminal.integrated.gpuAcceleration': 'off',
+  'git.openRepositoryInParentFolders': 'never',
+};
+
+describe('connection strings', () => {
+  const opened = useWorkbench({ settings });
+  const folder = temporaryFolder();
+  let service: LocalService;
+  let host: string;
+  const env = () => path.join(opened().folder, '.env');
+  const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
+  const chooseCompute = async (askedForHost = true) => {
+    const { quickInput } = opened().workbench;
+    await quickInput.choose('Project', 'shop');
+    await quickInput.choose('Compute', 'primary');
+    if (askedForHost) await quickInput.choose('Host', 'Direct');
+  };
+  const write = async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
+    await chooseCompute();
+    await workbench.quickInput.accept('Role');
+    await workbench.quickInput.accept('Database');
+  };
+
+  /** The command's last step: what is typed from then on goes where the test wants it. */
+  const isDone = async () => {
+    await opened().workbench.statusBar.waitFor('DATABASE_URL is in .env');
+    await opened().workbench.statusBar.waitUntilGone('DATABASE_URL is in .env');
+  };
+
+  before(async function () {
+    this.timeout(120_000);
+    service = await startLocalService({ args: shopAccount(folder) });
+    const { items } = await service.client.listComputes(shop);
+    host = items.find(({ id }) => id === primary)?.host ?? '';
+    await connect(opened().workbench, service);
+  });
+  after(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('are copied with the password that the service tells', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await chooseCompute();
+    await workbench.quickInput.accept('Role');
+    await workbench.quickInput.accept('Database');
+    const wanted = {
+      computeId: primary,
+      branchId: branch,
+      role: 'app_owner',
+      database: 'app',
+      pooled: false,
+    };
+    const uri = await service.client.findConnectionUri(shop, wanted);
+    assert.match(uri ?? '', /^postgresql:\/\/app_owner:[^@]+@/);
+    await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
+  });
+
+  it('are copied with a password that is typed, percent-encoded, where the service tells none', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await chooseCompute();
+    await workbench.quickInput.answer('Role', 'né@1');
+    await workbench.quickInput.answer('Database', 'a/b');
+    await workbench.quickInput.choose('does not tell the password', 'Type the password…');
+    const { password } = await workbench.quickInput.waitFor('The password of né@1');
+    assert.equal(password, true);
+    await workbench.quickInput.answer('The password of né@1', 'p@ss/w:rd%');
+    const uri = `postgresql://n%C3%A9%401:p%40ss%2Fw%3Ard%25@${host}/a%2Fb`;
+    await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
+  });
+
+  it('are copied with a placeholder for those who wish', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await chooseCompute();
+    await workbench.quickInput.answer('Role', 'someone');
+    await workbench.quickInput.accept('Database');
+    await workbench.quickInput.choose('does not tell the password', 'Leave a placeholder');
+    const uri = `postgresql://someone:PASSWORD@${host}/app`;
+    await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
+  });
+
+  it('are written to a new .env file, which can be undone', async () => {
+    const { workbench } = opened();
+    const editor = new Editor(workbench.page);
+    await write();
+    await until('the file', async () => {
+      const text = await readFile(env(), 'utf8').catch(() => '');
+      return /^DATABASE_URL=postgresql:\/\/app_owner:[^@]+@127\.0\.0\.1:\d+\/app\n$/.test(text);
+    });
+    await isDone();
+    await editor.waitForText('DATABASE_URL=');
+    await editor.focus();
+    await editor.press('ControlOrMeta+z');
+    await until('the file to go', async () => !existsSync(env()));
+  });
+
+  it('replace the variable and nothing else, after a warning that git would take the file', async () => {
+    const { workbench } = opened();
+    await writeFile(env(), 'A=1\nexport DATABASE_URL="old" # why\nB=2\n');
+    await git('init', '--quiet');
+    await write();
+    const { message, buttons } = await workbench.dialog.read();
+    assert.match(message, /Git does not ignore \.env/);
+    assert.deepEqual(buttons.toSorted(), ['Cancel', 'Ignore and Write', 'Write Anyway']);
+    await workbench.dialog.press('Cancel');
+    assert.match(await readFile(env(), 'utf8'), /old/);
+    await write();
+    await workbench.dialog.press('Ignore and Write');
+    await until('the file', async () =>
+      /^A=1\nexport DATABASE_URL=postgresql:\S+ # why\nB=2\n$/.test(await readFile(env(), 'utf8')),
+    );
+    const ignored = path.join(opened().folder, '.gitignore');
+    await until('.gitignore', async () => (await readFile(ignored, 'utf8').catch(() => '')) === '.env\n');
+    await isDone();
+    await writeFile(env(), '');
+    await until('an empty editor', async () => (await new Editor(workbench.page).text()) === '');
+    await write();
+    await until('the file', async () =>
+      (await readFile(env(), 'utf8')).startsWith('DATABASE_URL=postgresql:'),
+    );
+    await isDone();
+  });
+
+  it('open psql, which asks for the password itself', async () => {
+    const { workbench } = opened();
+    const { page, quickInput } = workbench;
+    const wanted = {
+      computeId: primary,
+      branchId: branch,
+      role: 'app_owner',
+      database: 'app',
+      pooled: false,
+    };
+    const uri = new URL((await service.client.findConnectionUri(shop, wanted)) ?? '');
+    await workbench.runCommand('Hosted Postgres: Open psql');
+    await chooseCompute(false);
+    await quickInput.accept('Role');
+    await quickInput.accept('Database');
+    const terminal = page.locator('.terminal-wrapper.active');
+    const shows = (text: string | RegExp) =>
+      until(`${String(text)} in the terminal`, async () => {
+        const rows = await terminal.locator('.xterm-rows, .xterm-accessibility-tree').allInnerTexts();
+        return rows.some((row) => row.replaceAll('\u00a0', ' ').match(text) !== null);
+      });
+    await shows(/Password for user app_owner/);
+    await page.keyboard.type(`${decodeURIComponent(uri.password)}\n`);
+    await shows(/app=>/);
+    await page.keyboard.type("select 'it' || ' works' as said;\n");
+    await shows(/it works/);
+    await page.keyboard.type('\\q\n');
+    await terminal.waitFor({ state: 'hidden' });
+  });
+});

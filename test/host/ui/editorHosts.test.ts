@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { primary, reports, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { Editor } from '../../workbench/editor.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('hosts in the editor', () => {
+  const opened = useWorkbench();
+  const folder = temporaryFolder();
+  let service: LocalService;
+  let editor: Editor;
+  let host: string;
+  let pooled: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    service = await startLocalService({ args: shopAccount(folder) });
+    const { items } = await service.client.listComputes(shop);
+    const compute = items.find(({ id }) => id === primary);
+    [host, pooled] = [compute?.host ?? '', compute?.pooler_host ?? ''];
+    const { workbench, folder: open } = opened();
+    await writeFile(path.join(open, 'app.env'), '');
+    await writeFile(path.join(open, 'notes.txt'), `${primary} is the shop\n`);
+    editor = new Editor(workbench.page);
+    await workbench.openFile('app.env');
+  });
+  after(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('are not offered to whoever is not connected', async () => {
+    await editor.retype('PGHOST=');
+    await editor.press('ControlOrMeta+Space');
+    // The word of the document itself is what VS Code offers where nobody else has anything.
+    await editor.waitForSuggestion('PGHOST');
+    assert.deepEqual(await editor.suggestions(), ['PGHOST']);
+    await editor.press('Escape');
+  });
+
+  it('complete a variable with state and size, loading computes that nobody has looked at', async () => {
+    const { workbench } = opened();
+    await connect(workbench, service);
+    await workbench.openFile('app.env');
+    await editor.retype('PGHOST=');
+    assert.match(await editor.waitForSuggestion(host), /idle · 0\.25 CU/);
+    await editor.accept(host);
+    await editor.waitForText(`PGHOST=${host}`);
+  });
+
+  it('are found by what else is known of the compute', async () => {
+    await editor.retype('PGHOST=dashb');
+    await editor.press('ControlOrMeta+Space');
+    await editor.waitForSuggestion(/idle · 1–4 CU/);
+    await editor.press('Escape');
+  });
+
+  it('complete a connection string where it wants one, the pooled host too', async () => {
+    await editor.retype('url = "postgresql://me:secret@"');
+    await editor.press('ArrowLeft');
+    await editor.press('ControlOrMeta+Space');
+    await editor.accept(new RegExp(`${pooled}.*pooled`));
+    await editor.waitForText(`"postgresql://me:secret@${pooled}"`);
+  });
+
+  it('bring a whole connection string where nothing of it is there', async () => {
+    await editor.retype('DATABASE_URL=');
+    await editor.accept(host);
+    await editor.waitForText(`DATABASE_URL=postgresql://role:password@${host}/database`);
+  });
+
+  it('are told of in a hover, with commands to click', async () => {
+    const { workbench } = opened();
+    await workbench.openFile('notes.txt');
+    const hover = await editor.hover(primary);
+    assert.match(hover, /State\s+(active|idle)/);
+    assert.match(hover, /Size\s+0\.25 CU/);
+    assert.match(hover, /Branch\s+br-aged-salad-000001/);
+    await editor.clickInHover('Copy Host');
+    await workbench.quickInput.choose('Host', 'Pooled');
+    await until('the pooled host in the clipboard', async () => (await workbench.readClipboard()) === pooled);
+  });
+
+  it('are copied directly where there is no pooler', async () => {
+    const { workbench } = opened();
+    await workbench.openView('Hosted Postgres');
+    const computes = workbench.tree('Computes');
+    await computes.expand('Project shop');
+    await computes.inlineAction(/^Compute reports/, 'Copy Host');
+    const { items } = await service.client.listComputes(shop);
+    const copied = items.find(({ id }) => id === reports)?.host;
+    await until('the host in the clipboard', async () => (await workbench.readClipboard()) === copied);
+  });
+
+  it('are inserted at every cursor by a command of the palette', async () => {
+    const { workbench } = opened();
+    await workbench.openFile('app.env');
+    await editor.retype('a=\nb=');
+    await editor.press('ControlOrMeta+a');
+    await editor.press('Shift+Alt+i');
+    await workbench.runCommand('Hosted Postgres: Insert Host');
+    await workbench.quickInput.choose('Project', 'shop');
+    await workbench.quickInput.choose('Compute', 'primary');
+    await workbench.quickInput.choose('Host', 'Direct');
+    await editor.waitForText(`a=${host}\nb=${host}`);
+  });
+
+  it('are dropped into the editor by dragging a compute', async () => {
+    const { workbench } = opened();
+    await editor.retype('dragged: ');
+    const row = workbench.page.getByRole('treeitem', { name: /^Compute primary/ });
+    const target = workbench.page.locator('.editor-instance .view-line').first();
+    await row.dragTo(target, { steps: 5 });
+    await editor.waitForText(host);
+  });
+});

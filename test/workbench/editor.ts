@@ -1,0 +1,102 @@
+import type { Locator, Page } from 'playwright-core';
+import type { PageElement } from './pageElement.ts';
+import { matches, until } from './until.ts';
+
+/** The text editor in front: short documents, whose lines are all on screen. */
+export class Editor {
+  readonly #page: Page;
+  readonly #root: Locator;
+  readonly #list: Locator;
+
+  constructor(page: Page) {
+    this.#page = page;
+    this.#root = page.locator('.editor-group-container.active .editor-instance .monaco-editor').first();
+    this.#list = page.locator('.suggest-widget.visible');
+  }
+
+  /** Replaces all there is by typing. */
+  async retype(text: string): Promise<void> {
+    await this.focus();
+    await this.#page.keyboard.press('ControlOrMeta+a');
+    await this.#page.keyboard.press('Delete');
+    await this.type(text);
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#page.keyboard.type(text);
+  }
+
+  async press(key: string): Promise<void> {
+    await this.#page.keyboard.press(key);
+  }
+
+  /** Puts the keyboard into the editor, wherever its cursor is. */
+  async focus(): Promise<void> {
+    await this.#page.keyboard.press('ControlOrMeta+1');
+    await this.#root.and(this.#page.locator('.focused')).waitFor();
+  }
+
+  async text(): Promise<string> {
+    const lines = await this.#root.locator('.view-lines .view-line').evaluateAll((all: PageElement[]) =>
+      all.map((line) => ({
+        top: Number(/top:\s*([\d.]+)px/.exec(line.getAttribute('style') ?? '')?.[1] ?? 0),
+        text: (line.textContent ?? '').replaceAll('\u00a0', ' '),
+      })),
+    );
+    return lines
+      .toSorted((one, other) => one.top - other.top)
+      .map((line) => line.text)
+      .join('\n');
+  }
+
+  async waitForText(text: string | RegExp): Promise<void> {
+    await until(
+      async () => `${String(text)} in the editor; it shows ${JSON.stringify(await this.text())}`,
+      async () => matches(await this.text(), text),
+    );
+  }
+
+  /** What the completion list offers: label and the words beside it. */
+  async suggestions(): Promise<string[]> {
+    const rows = this.#list.locator('.monaco-list-row');
+    return rows.evaluateAll((all: PageElement[]) =>
+      all.map((row) => {
+        const text = (selector: string) => row.querySelector(selector)?.textContent ?? '';
+        return `${text('.label-name')} ${text('.label-description, .details-label')}`.trim();
+      }),
+    );
+  }
+
+  /** Waits for a suggestion that holds, or matches, what is given. */
+  async waitForSuggestion(wanted: string | RegExp): Promise<string> {
+    return until(
+      async () => `the suggestion ${String(wanted)}; there is ${JSON.stringify(await this.suggestions())}`,
+      async () => (await this.suggestions()).find((each) => matches(each, wanted)),
+    );
+  }
+
+  async accept(wanted: string | RegExp): Promise<void> {
+    await this.waitForSuggestion(wanted);
+    await this.#list.locator('.monaco-list-row').filter({ hasText: wanted }).first().click();
+  }
+
+  /** What hovering over these words shows, by the keyboard or else by the mouse. */
+  async hover(words: string): Promise<string> {
+    const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
+    const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: words }).last();
+    return until(`the hover over ${words}`, async () => {
+      await this.#page.mouse.move(0, 0);
+      await word.hover();
+      await hover.waitFor({ timeout: 2_000 }).catch(() => undefined);
+      return (await hover.isVisible()) && (await hover.innerText());
+    });
+  }
+
+  /** Clicks a link of the hover on screen. */
+  async clickInHover(label: string): Promise<void> {
+    await this.#page
+      .locator('.monaco-editor .monaco-hover:visible')
+      .getByText(label, { exact: true })
+      .click();
+  }
+}
