@@ -85,3 +85,9 @@ if (watch) {
   for (const [name, entry] of bundles) await (await context(options(name, entry))).watch();
   console.log('watching');
 }
+
+if (production) {
+  const { measureSizes, overweight, readBudget } = await import('./test/bench/budget.ts');
+  const problems = overweight(await measureSizes('dist'), await readBudget());
+  if (problems.length > 0) throw new Error(`Too large, ${problems.join('; ')} (test/bench/budget.json)`);
+}
