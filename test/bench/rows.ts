@@ -9,6 +9,7 @@ export interface Row {
 }
 
 export const rows: readonly Row[] = [
+  { name: 'activation', load: () => import('./activation.ts'), limit: 120 },
   { name: 'size', load: () => import('./size.ts'), limit: 60 },
   { name: 'first-tree', load: () => import('./firstTree.ts'), limit: 60 },
   { name: 'big-account', load: () => import('./bigAccount.ts'), limit: 60 },

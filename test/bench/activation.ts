@@ -1,0 +1,94 @@
+/** Loading and activating the packaged extension in a real VS Code, beside an empty one in the same window. */
+import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from '../workbench/chromium.ts';
+import { installExtension, startServer } from '../workbench/server.ts';
+import { until } from '../workbench/until.ts';
+import { ms, type Result } from './result.ts';
+import { stage } from './staging.ts';
+import { median } from './stats.ts';
+
+const LOADS = 10;
+const GOAL_MS = 5;
+
+/** What the probe found about one extension; see extensions/probe. Milliseconds. */
+interface Found {
+  readonly load: number;
+  readonly activate: number;
+  readonly modules: readonly string[];
+  readonly later: readonly string[];
+}
+
+type Report = Readonly<Record<'hosted-postgres.hosted-postgres' | 'bench.empty', Found>>;
+
+export async function measure(): Promise<readonly Result[]> {
+  const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
+  await chmod(home, 0o755);
+  const staged = await stage({ package: true });
+  const reportFile = path.join(home, 'report.json');
+  const dataFolder = path.join(home, 'data');
+  try {
+    await installExtension(dataFolder, path.join(staged.folder, 'dist', 'hosted-postgres.vsix'));
+    await addBesides(path.join(dataFolder, 'extensions'));
+    const env = { BENCH_PROBE_FILE: reportFile };
+    const server = await startServer({ dataFolder, testDriver: true, env });
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(server.address(home));
+      return [resultOf(await loads(page, reportFile))];
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  } finally {
+    await staged.remove();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** Puts the empty extension and the probe beside ours. Without its list, VS Code reads the folder. */
+async function addBesides(folder: string): Promise<void> {
+  for (const name of ['empty', 'probe']) {
+    const from = path.join(import.meta.dirname, 'extensions', name);
+    await cp(from, path.join(folder, `bench.${name}-0.0.1`), { recursive: true });
+  }
+  await rm(path.join(folder, 'extensions.json'), { force: true });
+}
+
+/** Every load of the window has an extension host of its own. The first one only fills the caches. */
+async function loads(page: Page, reportFile: string): Promise<readonly Report[]> {
+  const reports: Report[] = [];
+  for (let load = 0; load <= LOADS; load += 1) {
+    if (load > 0) await page.reload();
+    const text = await until(
+      'the report of the probe',
+      () => readFile(reportFile, 'utf8').catch(() => undefined),
+      30_000,
+    );
+    await rm(reportFile);
+    if (load > 0) reports.push(JSON.parse(text));
+  }
+  return reports;
+}
+
+function resultOf(reports: readonly Report[]): Result {
+  const time = ({ load, activate }: Found) => load + activate;
+  const ours = reports.map((report) => report['hosted-postgres.hosted-postgres']);
+  const empty = reports.map((report) => report['bench.empty']);
+  const [own, least] = [median(ours.map(time)), median(empty.map(time))];
+  const modules = [...new Set(ours.flatMap((found) => [...found.modules, ...found.later]))];
+  const unexpected = modules.filter((name) => name !== 'vscode' && !isBuiltin(name));
+  return {
+    what: 'activation',
+    ours: ms(own),
+    beside: `${ms(least)} an empty extension`,
+    ratio: own / least,
+    goal: `≤ + ${GOAL_MS} ms, wiring alone`,
+    met: own - least <= GOAL_MS && unexpected.length === 0,
+    note: `${LOADS} loads: ${ms(median(ours.map(({ load }) => load)))} to load, ${ms(median(ours.map(({ activate }) => activate)))} in activate(); modules: ${modules.join(', ')}`,
+  };
+}
