@@ -14,6 +14,7 @@ import { registerCommands } from './ui/commands/register.ts';
 import { Config } from './ui/config.ts';
 import { followSession } from './ui/contextKeys.ts';
 import { registerProviders } from './ui/editor/providers.ts';
+import { registerTools } from './ui/languageModel/register.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log.ts';
 import { memoryOf } from './ui/memory.ts';
@@ -49,29 +50,30 @@ export function activate(context: ExtensionContext): void {
   const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
   const changes = new ComputeChanges(session, inventory, tracker);
 
-  const computesTree = held.add(new ComputesTree(inventory, log));
-  held.add(new ApiKeysTree(session, apiKeys));
+  const computesView = held.add(new ComputesTree(inventory, log));
+  const apiKeysView = held.add(new ApiKeysTree(session, apiKeys));
   const settings = held.add(new SettingsDocuments({ session, inventory, changes }));
   held.add(new PendingOperations(tracker, (end) => settings.show(end)));
   const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
   held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
   held.add(registerProviders({ session, inventory, config, log }));
   held.add(followSession(session));
+  held.add(registerTools({ session, inventory, changes, log }));
   const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
-  held.add(registerCommands({ ...stores, config, log, localService, computesView: computesTree }));
+  held.add(registerCommands({ ...stores, config, log, localService, computesView, apiKeysView }));
 
   const refresh = held.add(
     new BackgroundRefresh({
       inventory,
-      shown: () => computesTree.expandedProjects,
+      shown: () => computesView.expandedProjects,
       followed: () => tracker.projects,
       interval: () => config.refreshInterval,
       isNear: () => session.connection?.isNear ?? false,
       onError: (error) => log.error('Refreshing in the background', error),
     }),
   );
-  const look = () => refresh.setWanted(computesTree.view.visible && window.state.focused);
-  held.add(computesTree.view.onDidChangeVisibility(look));
+  const look = () => refresh.setWanted(computesView.view.visible && window.state.focused);
+  held.add(computesView.view.onDidChangeVisibility(look));
   held.add(window.onDidChangeWindowState(look));
   held.add(config.onDidChange(look));
   held.add(warnWithoutKeyring(secrets, log));

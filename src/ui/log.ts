@@ -17,17 +17,22 @@ export class Log implements Disposable {
     this.#secrets.add(secret);
   }
 
+  /** A text without any secret that is known or can be recognised. */
+  clean(text: string): string {
+    return redact(text, this.#secrets);
+  }
+
   info(text: string): void {
-    this.#channel.info(redact(text, this.#secrets));
+    this.#channel.info(this.clean(text));
   }
 
   warn(text: string): void {
-    this.#channel.warn(redact(text, this.#secrets));
+    this.#channel.warn(this.clean(text));
   }
 
   /** @param doing what failed */
   error(doing: string, error: unknown): void {
-    this.#channel.error(redact(`${doing}: ${describe(error)}`, this.#secrets));
+    this.#channel.error(this.clean(`${doing}: ${describe(error)}`));
   }
 
   show(): void {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMANDS } from '../../src/ui/commands/table.ts';
+import { TOOL_NAMES } from '../../src/ui/languageModel/parts.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -18,6 +19,16 @@ interface Manifest {
     readonly menus: Readonly<
       Record<string, readonly { readonly command?: string; readonly when?: string }[]>
     >;
+    readonly views: Readonly<Record<string, readonly { readonly id: string }[]>>;
+    readonly keybindings: readonly {
+      readonly args: { readonly commands: readonly [string, { readonly command: string }] };
+      readonly when: string;
+    }[];
+    readonly languageModelTools: readonly {
+      readonly name: string;
+      readonly modelDescription: string;
+      readonly inputSchema: { readonly required: readonly string[]; readonly properties: object };
+    }[];
     readonly viewsWelcome: readonly { readonly when: string; readonly contents: string }[];
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly scope: string }>> };
   };
@@ -25,7 +36,8 @@ interface Manifest {
 
 const manifest = read('package.json') as Manifest;
 const texts = read('package.nls.json') as Readonly<Record<string, string>>;
-const { commands, menus, viewsWelcome, configuration } = manifest.contributes;
+const { commands, menus, views, viewsWelcome, configuration, keybindings, languageModelTools } =
+  manifest.contributes;
 const declared = commands.map(({ command }) => command);
 
 describe('The manifest', () => {
@@ -46,15 +58,34 @@ describe('The manifest', () => {
     );
   });
 
-  it('offers in its welcome views only what there is', () => {
+  it('offers in its texts only what there is', () => {
     const offered = Object.values(texts).flatMap((text) =>
       [...text.matchAll(/\(command:(hostedPostgres[^)?]*)/g)].map(([, command = '']) => command),
     );
     assert.ok(offered.length > 0);
+    const focus = Object.values(views).flatMap((each) => each.map(({ id }) => `${id}.focus`));
     assert.deepEqual(
-      offered.filter((command) => !declared.includes(command)),
+      offered.filter((command) => !declared.includes(command) && !focus.includes(command)),
       [],
     );
+  });
+
+  it('binds keys to the row in focus of its own views, and to nothing else', () => {
+    assert.ok(keybindings.length > 0);
+    for (const { args, when } of keybindings) {
+      const [select, { command }] = args.commands;
+      assert.equal(select, 'list.select');
+      assert.ok(declared.includes(command), command);
+      assert.match(when, /^focusedView == hostedPostgres\.\w+ && listFocus && !inputFocus/);
+    }
+  });
+
+  it('describes to a model exactly the tools there are', () => {
+    const names = languageModelTools.map(({ name }) => name);
+    assert.deepEqual(names.toSorted(), [...TOOL_NAMES].toSorted());
+    for (const { inputSchema } of languageModelTools)
+      for (const field of inputSchema.required)
+        assert.ok(Object.hasOwn(inputSchema.properties, field), field);
   });
 
   it('drives welcome views by the one context key, with states there are', () => {

@@ -4,6 +4,7 @@ export * as apiKey from './apiKey.ts';
 export * as apiKeyRotation from './apiKeyRotation.ts';
 export * as compute from './compute.ts';
 export * as computeEdit from './computeEdit.ts';
+export * as computeLinks from './computeLinks.ts';
 export * as copy from './copy.ts';
 export * as find from './find.ts';
 export * as insertHost from './insertHost.ts';

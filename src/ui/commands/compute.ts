@@ -1,5 +1,6 @@
 /** Create, restart and delete computes. */
 import { l10n } from 'vscode';
+import type { Compute } from '../../api/records.ts';
 import { asComputeNode, type ComputeNode } from '../../model/nodes.ts';
 import { labelOf } from '../../model/computeStatus.ts';
 import { plain } from '../plain.ts';
@@ -13,6 +14,8 @@ const nameOf = (context: CommandContext, { projectId, computeId }: ComputeNode):
   const compute = context.inventory.compute(projectId, computeId);
   return plain(compute === undefined ? computeId : labelOf(compute));
 };
+
+const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
 
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -29,7 +32,8 @@ export const create: Command = async (context, argument, run) => {
 };
 
 export const restart: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Restart Compute'), asComputeNode(argument));
+  const given = asComputeNode(argument);
+  const node = await pickCompute(context, l10n.t('Restart Compute'), given, isEnabled);
   if (node === undefined) return;
   const name = nameOf(context, node);
   run.couldNot = l10n.t('Could not restart {0}', name);

@@ -11,9 +11,15 @@ import type { Config } from '../config.ts';
 import type { LocalService } from '../localService.ts';
 import type { Log } from '../log.ts';
 
+/** A tree, as far as keybindings know it. */
+export interface Selected {
+  readonly selection: readonly unknown[];
+}
+
 /** The Computes view, as far as commands know it. */
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
+  readonly view: Selected;
   reveal(compute: ComputeNode): Promise<void>;
   showMore(): void;
 }
@@ -30,6 +36,7 @@ export interface CommandContext {
   readonly log: Log;
   readonly localService: LocalService;
   readonly computesView: ComputesView;
+  readonly apiKeysView: { readonly view: Selected };
 }
 
 /** One run of a command. */

@@ -19,8 +19,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.copyHost': async (...given) => (await load()).copy.copyHost(...given),
   'hostedPostgres.compute.copyConnectionString': async (...given) =>
     (await load()).copy.copyConnectionString(...given),
-  'hostedPostgres.compute.copyLink': async (...given) => (await links()).copyLink(...given),
-  'hostedPostgres.compute.openLink': async (...given) => (await links()).openLink(...given),
+  'hostedPostgres.compute.copyLink': async (...given) => (await load()).computeLinks.copyLink(...given),
+  'hostedPostgres.compute.openLink': async (...given) => (await load()).computeLinks.openLink(...given),
   'hostedPostgres.compute.insertHost': async (...given) => (await load()).insertHost.insertHost(...given),
   'hostedPostgres.compute.openPsql': async (...given) => (await load()).psql.openPsql(...given),
   'hostedPostgres.connectionString.writeEnv': async (...given) => (await load()).writeEnv.writeEnv(...given),
