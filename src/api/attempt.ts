@@ -66,6 +66,9 @@ function wholeReply({ status, headers }: Response, body: Buffer<ArrayBuffer>): R
   throw new ApiError(`status ${status}`, odd, { arrived: true });
 }
 
+/** Made once: the error that an abort without a reason makes would cost every request its stack trace. */
+const ENDED = new ApiError('the attempt has ended', { kind: 'cancelled' });
+
 /**
  * The promise, or a rejection when time is up or the caller gives up. It does not rely on the fetch to notice:
  * one that looks up a proxy first may not listen to its signal yet.
@@ -87,8 +90,9 @@ class GivingUp {
   }
 
   async within<T>(promise: Promise<T>, milliseconds: number, phase: 'headers' | 'body'): Promise<T> {
-    const timeUp = new ApiError(`no ${phase} within ${milliseconds} ms`, { kind: 'timeout', phase });
-    const timer = setTimeout(() => this.#giveUp(timeUp), milliseconds);
+    const timer = setTimeout(() => {
+      this.#giveUp(new ApiError(`no ${phase} within ${milliseconds} ms`, { kind: 'timeout', phase }));
+    }, milliseconds);
     try {
       return await Promise.race([promise, this.#gaveUp.promise]);
     } finally {
@@ -104,7 +108,7 @@ class GivingUp {
   /** Leaves no listener behind and frees the socket of a body that was given up half read. */
   end(): void {
     this.#caller.removeEventListener('abort', this.#onCallerAbort);
-    this.#abort.abort();
+    this.#abort.abort(ENDED);
   }
 
   #giveUp(reason: unknown): void {
