@@ -5,11 +5,9 @@ import { labelOf } from '../model/computeStatus.ts';
 import type { OperationTracker } from '../model/operationTracker.ts';
 import { openOperations, type ChangeEnd } from '../model/pendingChange.ts';
 import type { WakeUps } from '../model/wakeUps.ts';
+import { announce } from './announce.ts';
 import { ended, operationsOf, underway } from './changeWords.ts';
 import { markdown, plain } from './plain.ts';
-
-/** How long the status bar says that something went well. Milliseconds. */
-const SHOWN_FOR = 8000;
 
 export class PendingOperations implements Disposable {
   readonly #tracker: OperationTracker;
@@ -27,7 +25,7 @@ export class PendingOperations implements Disposable {
     this.#held.add(tracker.onDidChange(() => this.#update()));
     this.#held.add(
       tracker.onDidEnd((end) => {
-        if (!isShown(end)) announce(end);
+        if (!isShown(end)) tell(end);
       }),
     );
     this.#update();
@@ -62,11 +60,11 @@ export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
       computes.length === 1
         ? l10n.t('{0} is awake', plain(labelOf(first)))
         : l10n.t('{0} computes are awake', computes.length);
-    window.setStatusBarMessage(`$(circle-filled) ${words}`, SHOWN_FOR);
+    announce(words, 'circle-filled');
   });
 
-function announce(end: ChangeEnd): void {
+function tell(end: ChangeEnd): void {
   const words = ended(end);
-  if (end.outcome === 'finished') window.setStatusBarMessage(`$(check) ${words}`, SHOWN_FOR);
+  if (end.outcome === 'finished') announce(words);
   else void window.showWarningMessage(words);
 }

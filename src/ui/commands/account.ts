@@ -1,7 +1,8 @@
 /** Connect, switch, disconnect. A key is stored when the service has accepted it, and not before. */
-import { l10n, window, type QuickPickItem } from 'vscode';
+import { l10n, type QuickPickItem } from 'vscode';
 import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
 import { accountId, type Account } from '../../model/accounts.ts';
+import { announce } from '../announce.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
@@ -18,7 +19,7 @@ export const connect: Command = async (context, argument, run) => {
   if (answer.kind === 'localService') return await start(context, undefined, run);
   context.log.keepOut(answer.key);
   await context.accounts.add(answer.account, answer.key);
-  window.setStatusBarMessage(`$(check) ${l10n.t('Connected to {0}', accountId(answer.account))}`, 4000);
+  announce(l10n.t('Connected to {0}', accountId(answer.account)));
 };
 
 interface AccountItem extends QuickPickItem {

@@ -4,6 +4,7 @@ import { isRefused } from '../../api/errors.ts';
 import type { CreatedApiKey } from '../../api/records.ts';
 import type { Account } from '../../model/accounts.ts';
 import { asApiKeyNode } from '../../model/nodes.ts';
+import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
@@ -78,7 +79,7 @@ function revocationDetail({ apiKeys, session }: CommandContext, isOurs: boolean)
 async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
   if (account.local === true) await localService.forgetKey();
   else await accounts.remove(account);
-  window.setStatusBarMessage(`$(info) ${l10n.t('Signed out: the key this window used is revoked')}`, 8000);
+  announce(l10n.t('Signed out: the key this window used is revoked'), 'info');
 }
 
 interface KeyItem extends QuickPickItem {

@@ -1,9 +1,10 @@
 /** Rotate API Key…: a new key in the place of the one this window uses. */
-import { l10n, window, type QuickPickItem } from 'vscode';
+import { l10n, type QuickPickItem } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
 import type { Account } from '../../model/accounts.ts';
 import { rotateKey, type RotationParts } from '../../model/keyRotation.ts';
+import { announce } from '../announce.ts';
 import { ago } from '../durationWords.ts';
 import { plain } from '../plain.ts';
 import { requireConnection } from './choose.ts';
@@ -34,7 +35,7 @@ export const rotate: Command = async (context, _argument, run) => {
   await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
   if (outcome.kind !== 'rotated') throw rotationFailure(outcome, wanted.old);
   const words = l10n.t('This window now uses the API key “{0}”', plain(wanted.name));
-  window.setStatusBarMessage(`$(check) ${words}`, 8000);
+  announce(words);
 };
 
 const partsOf = (

@@ -1,5 +1,5 @@
 /** Edit Compute…: asks what is to change, says what that does to connections, and sends only what differs. */
-import { commands, l10n, Uri, window } from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import { changeEffect } from '../../api/effects.ts';
 import type { Compute } from '../../api/records.ts';
 import type { ComputeChange } from '../../api/requests.ts';
@@ -7,6 +7,7 @@ import { onlyChanged } from '../../model/computeEdit.ts';
 import { labelOf } from '../../model/computeStatus.ts';
 import { asComputeNode } from '../../model/nodes.ts';
 import { settingsAddress } from '../../model/settingsAddress.ts';
+import { announce } from '../announce.ts';
 import { effectText } from '../effectWords.ts';
 import { plain } from '../plain.ts';
 import { requireConnection } from './choose.ts';
@@ -14,8 +15,6 @@ import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
 import { askForEdit } from './editQuestions.ts';
 import { withProgress } from './progress.ts';
-
-const SHOWN_FOR = 6000;
 
 export const edit: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -30,10 +29,7 @@ export const edit: Command = async (context, argument, run) => {
   const current = context.inventory.compute(projectId, computeId) ?? wanted.compute;
   const change = onlyChanged(current, wanted.change);
   if (change === undefined) {
-    window.setStatusBarMessage(
-      `$(info) ${l10n.t('{0} is like that already; nothing was changed', name)}`,
-      SHOWN_FOR,
-    );
+    announce(l10n.t('{0} is like that already; nothing was changed', name), 'info');
     return;
   }
   if (!(await confirmEffect(current, change))) return;
@@ -42,7 +38,7 @@ export const edit: Command = async (context, argument, run) => {
     context.changes.update(node, change, options),
   );
   // What is pending is told by the status bar, now and when it ends.
-  if (!isPending) window.setStatusBarMessage(`$(check) ${l10n.t('{0} is changed', name)}`, SHOWN_FOR);
+  if (!isPending) announce(l10n.t('{0} is changed', name));
 };
 
 /** @returns whether to go on: at once where connections do not notice (section 3.2, rule 4) */

@@ -6,12 +6,11 @@ import { commands, env, l10n, window } from 'vscode';
 import { computeLink, leadsInto, parseComputeLink, type ComputeLink } from '../../model/computeLink.ts';
 import { asComputeNode } from '../../model/nodes.ts';
 import type { Session } from '../../model/session.ts';
+import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { pickCompute } from './choose.ts';
 import type { Command, CommandContext } from './context.ts';
 import { askText } from './quickInput.ts';
-
-const SHOWN_FOR = 4000;
 
 export const copyLink: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not copy the link');
@@ -19,8 +18,7 @@ export const copyLink: Command = async (context, argument, run) => {
   const account = context.session.connection?.account;
   if (node === undefined || account === undefined) return;
   await env.clipboard.writeText(computeLink(env.uriScheme, account, node));
-  const words = l10n.t('Copied the link to {0}', node.computeId);
-  window.setStatusBarMessage(`$(check) ${words}`, SHOWN_FOR);
+  announce(l10n.t('Copied the link to {0}', node.computeId));
 };
 
 /** @param argument the link; asked for without one, where the operating system does not bring links here */

@@ -1,15 +1,14 @@
 /** What leaves for the clipboard: hosts and connection strings. */
 import { env, l10n, window } from 'vscode';
+import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { askForHost, computeOf } from './host.ts';
 
-const SHOWN_FOR = 4000;
-
 async function copied(text: string, words: string): Promise<void> {
   await env.clipboard.writeText(text);
-  window.setStatusBarMessage(`$(check) ${words}`, SHOWN_FOR);
+  announce(words);
 }
 
 export const copyHost: Command = async (context, argument, run) => {

@@ -1,5 +1,6 @@
 /** Start and stop the local service. */
 import { l10n, ProgressLocation, window } from 'vscode';
+import { announce } from '../announce.ts';
 import { confirm } from './confirm.ts';
 import type { Command } from './context.ts';
 
@@ -17,8 +18,6 @@ export const stop: Command = async ({ localService }, _argument, run) => {
   );
   if (!(await confirm(l10n.t('Stop the local service?'), detail, l10n.t('Stop')))) return;
   const ran = await localService.stop();
-  window.setStatusBarMessage(
-    ran ? l10n.t('The local service was stopped') : l10n.t('The local service does not run'),
-    4000,
-  );
+  if (ran) announce(l10n.t('The local service was stopped'));
+  else announce(l10n.t('The local service does not run'), 'info');
 };

@@ -11,6 +11,7 @@ import {
   type WorkspaceFolder,
 } from 'vscode';
 import { appendLine, setVariable, type TextChange } from '../../model/dotEnv.ts';
+import { announce } from '../announce.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { BACK } from './flow.ts';
@@ -36,7 +37,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const protection = await askForProtection(file);
   if (protection === undefined) return;
   await write(file, made.uri, protection === 'ignore' ? Uri.joinPath(folder.uri, '.gitignore') : undefined);
-  window.setStatusBarMessage(`$(check) ${l10n.t('{0} is in {1}', VARIABLE, FILE)}`, 4000);
+  announce(l10n.t('{0} is in {1}', VARIABLE, FILE));
 };
 
 /** @returns undefined when the user gave up @throws {Error} when there is no folder */

@@ -9,7 +9,6 @@ import {
   FileType,
   l10n,
   TextDocumentSaveReason,
-  window,
   workspace,
   type FileChangeEvent,
   type FileStat,
@@ -24,6 +23,7 @@ import type { ChangeEnd } from '../../model/pendingChange.ts';
 import { areSameSettings, formatSettings, parseSettings, settingsOn } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
+import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { computeOf, requireAccount } from './settingsCompute.ts';
 import { SettingsFile } from './settingsFile.ts';
@@ -38,8 +38,6 @@ export interface SettingsParts {
   readonly changes: ComputeChanges;
   readonly onDidChange: (events: FileChangeEvent[]) => void;
 }
-
-const SHOWN_FOR = 6000;
 
 export class SettingsFiles implements Disposable {
   readonly #parts: SettingsParts;
@@ -200,5 +198,4 @@ export class SettingsFiles implements Disposable {
 
 const isOurs = ({ uri }: TextDocument): boolean => uri.scheme === SETTINGS_SCHEME;
 
-const say = (icon: 'check' | 'error', words: string): void =>
-  void window.setStatusBarMessage(`$(${icon}) ${words}`, SHOWN_FOR);
+const say = (icon: 'check' | 'error', words: string): void => announce(words, icon);

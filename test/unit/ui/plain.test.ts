@@ -19,6 +19,14 @@ describe('plain', () => {
     assert.equal(plain('x'.repeat(10_000)).length, 500);
   });
 
+  it('leaves no icon of a list or status bar in any text', () => {
+    assert.doesNotMatch(plain('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
+  });
+
+  it('takes out what hides or turns text, and half characters', () => {
+    assert.equal(plain('a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800'), 'a b c d e f\ufffd');
+  });
+
   it('leaves ordinary names as they are', () => {
     assert.equal(plain('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
   });
@@ -28,7 +36,7 @@ describe('markdown', () => {
   const rows = [
     [
       '[x](command:hostedPostgres.compute.delete)',
-      '\\[x\\] \\(command\\:hostedPostgres\\.compute\\.delete\\)',
+      '\\[x\\]\\(command\\:hostedPostgres\\.compute\\.delete\\)',
     ],
     ['<img src=x>', '&lt;img src=x\\>'],
     ['a|b', 'a\\|b'],
