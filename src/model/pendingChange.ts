@@ -1,5 +1,6 @@
 /** A change of a compute that was accepted and is under way: the operations of one call, followed together. */
 import { isComputeId, isId, isOperationId } from '../api/ids.ts';
+import { isFinal } from '../api/operationStatus.ts';
 
 export const CHANGE_VERBS = ['create', 'edit', 'restart', 'delete'] as const;
 export type ChangeVerb = (typeof CHANGE_VERBS)[number];
@@ -36,7 +37,7 @@ export interface ChangeEnd {
 
 /** Operations that have not ended. */
 export const openOperations = (changes: readonly PendingChange[]): number =>
-  changes.reduce((sum, change) => sum + change.operations.length, 0);
+  changes.reduce((sum, { operations }) => sum + operations.filter((one) => !isFinal(one)).length, 0);
 
 /** Reads back what an earlier window has kept; what is not as written then is left out. */
 export function parsePending(value: unknown): readonly PendingChange[] {

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { isSettled } from '../../../src/model/computeStatus.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
+const [playground, withoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
+
+describe('the main job on a service that is connected to', () => {
+  const opened = useWorkbench();
+  let service: LocalService;
+  let made: string;
+  const computesOf = async (projectId: string) => (await service.client.listComputes(projectId)).items;
+  const computes = () => opened().workbench.tree('Computes');
+
+  before(async () => {
+    // Long enough to see what is under way.
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '1200'] });
+  });
+  after(() => service.stop());
+
+  it('refuses a wrong key where it is typed and stores nothing', async () => {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    await workbench.openView('Hosted Postgres');
+    await workbench.clickWelcome('Computes', 'Connect…');
+    await quickInput.answer('Pick a service', service.baseUrl);
+    const { password } = await quickInput.waitFor('The API key');
+    assert.equal(password, true);
+    assert.match(await quickInput.refusal('The API key', 'wrong'), /does not accept the API key/);
+    await quickInput.cancel(/./);
+    assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
+    await workbench.runCommand('Hosted Postgres: Switch Account…');
+    const { items } = await quickInput.waitFor('Account');
+    assert.deepEqual(items, ['Connect to another account…']);
+    await quickInput.cancel('Account');
+  });
+
+  it('connects with address and key', async () => {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    await workbench.clickWelcome('Computes', 'Connect…');
+    await quickInput.answer('Pick a service', service.baseUrl);
+    await quickInput.answer('The API key', service.key);
+    await workbench.statusBar.waitFor(`Connected to ${service.baseUrl}`);
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
+  });
+
+  it('creates a read replica and follows it from init to active, counted in the status bar', async () => {
+    const { workbench } = opened();
+    const { quickInput, statusBar } = workbench;
+    const before = new Set((await computesOf(shop)).map(({ id }) => id));
+    await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
+    await quickInput.choose('Type of the compute', 'Read replica');
+    await quickInput.choose('Size', '0.25 CU');
+    await quickInput.accept('Suspend when nobody uses it');
+    const { label } = await computes().waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
+    made = label.slice('Compute '.length, label.indexOf(','));
+    const counted = await statusBar.waitFor(/^[12] operations?\n/);
+    assert.equal(counted.spinning, true);
+    assert.match(counted.label, new RegExp(`pending\\. Creating ${made}`));
+    await statusBar.waitFor(`${made} is created`);
+    await statusBar.waitUntilGone(/^\d operation/);
+    await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));
+    assert.deepEqual(
+      added.map(({ id, type, current_state: state }) => [id, type, state]),
+      [[made, 'read_only', 'active']],
+    );
+  });
+
+  it('restarts it, seen on its way', async () => {
+    const { statusBar, dialog } = opened().workbench;
+    const row = new RegExp(`^Compute ${made}`);
+    await computes().inlineAction(row, 'Restart Compute');
+    assert.equal((await dialog.read()).message, `Restart ${made}?`);
+    await dialog.press('Restart');
+    await computes().waitFor(new RegExp(`^Compute ${made}, (active, changing|idle → active)`));
+    assert.equal((await statusBar.waitFor(/^\d operations?\n/)).spinning, true);
+    await statusBar.click(/^\d operation/);
+    const { items } = await opened().workbench.quickInput.waitFor('Pick one');
+    assert.match(items.join(), new RegExp(`Restarting ${made} suspend_compute: \\w+, start_compute: \\w+`));
+    await opened().workbench.quickInput.cancel('Pick one');
+    await statusBar.waitFor(`${made} is restarted`);
+    await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    assert.ok((await computesOf(shop)).every(isSettled));
+  });
+
+  it('changes nothing when the question is answered with no', async () => {
+    const { dialog } = opened().workbench;
+    await computes().contextMenu(new RegExp(`^Compute ${made}`), 'Delete Compute');
+    await dialog.read();
+    await dialog.press('Cancel');
+    assert.ok((await computesOf(shop)).some(({ id }) => id === made));
+  });
+
+  it('deletes it', async () => {
+    const { statusBar, dialog } = opened().workbench;
+    const row = new RegExp(`^Compute ${made}`);
+    await computes().contextMenu(row, 'Delete Compute');
+    await dialog.read();
+    await dialog.press('Delete');
+    await statusBar.waitFor(new RegExp(`Deleting ${made}`));
+    await statusBar.waitFor(`${made} is deleted`);
+    await computes().waitUntilGone(row);
+    assert.equal(
+      (await computesOf(shop)).some(({ id }) => id === made),
+      false,
+    );
+  });
+
+  it('creates, lists and revokes a key', async () => {
+    const { workbench } = opened();
+    const keys = workbench.tree('API Keys');
+    const names = async () => (await service.client.listApiKeys()).items.map(({ name }) => name);
+    await workbench.runCommand('Hosted Postgres: Create API Key…');
+    await workbench.quickInput.answer('A name that tells', 'second run');
+    await workbench.dialog.read();
+    await workbench.dialog.press('Cancel');
+    assert.ok((await names()).includes('second run'));
+    await workbench.unfoldView('API Keys');
+    await keys.contextMenu(/^API key second run/, 'Revoke API Key…');
+    await workbench.dialog.press('Revoke');
+    await keys.waitUntilGone(/^API key second run/);
+    assert.equal((await names()).includes('second run'), false);
+  });
+
+  it('says why a second primary on a branch is not possible', async () => {
+    const { quickInput } = opened().workbench;
+    await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
+    const { items } = await quickInput.waitFor('Type of the compute');
+    const refusal = 'Primary not possible: ep-little-smoke-851426 is the primary of this branch';
+    assert.deepEqual(items, ['Read replica read-only; a branch may have any number', refusal]);
+    await quickInput.cancel('Type of the compute');
+  });
+
+  it("tells the service's refusal when somebody else was quicker, and nothing is half made", async () => {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    await computes().expand('Project playground');
+    await computes().contextMenu(`Branch ${withoutPrimary}`, 'Create Compute…');
+    await quickInput.choose('Type of the compute', 'Primary');
+    const first = await service.client.createCompute(playground, {
+      branch_id: withoutPrimary,
+      type: 'read_write',
+    });
+    await quickInput.choose('Size', '0.25 CU');
+    await quickInput.accept('Suspend when nobody uses it');
+    const told = await workbench.notifications.waitFor(/^Could not create the compute: /);
+    assert.equal(told.severity, 'error');
+    assert.match(told.message, /primary|read_write/);
+    await workbench.notifications.clear();
+    await until('the one that was first to be active', async () =>
+      (await computesOf(playground)).every(isSettled),
+    );
+    const primaries = (await computesOf(playground)).filter(
+      (compute) => compute.branch_id === withoutPrimary && compute.type === 'read_write',
+    );
+    assert.deepEqual(
+      primaries.map(({ id }) => id),
+      [first.compute?.id],
+    );
+    await computes().waitFor(new RegExp(`^Compute ${first.compute?.id}, active, primary`));
+    await workbench.statusBar.waitUntilGone(/^\d operation/);
+  });
+});

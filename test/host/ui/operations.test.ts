@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [shop, primary, replica] = ['shiny-wind-028834', 'ep-little-smoke-851426', 'ep-steep-forest-654321'];
+const idle = 'ep-purple-water-204912';
+
+describe('operations and the background refresh', () => {
+  const opened = useWorkbench({ settings: { 'hostedPostgres.refreshInterval': 5 } });
+  let service: LocalService;
+  let proxy: FaultProxy;
+  const computes = () => opened().workbench.tree('Computes');
+  const restart = async (id: string) => {
+    await computes().inlineAction(new RegExp(`^Compute ${id}`), 'Restart Compute');
+    await opened().workbench.dialog.press('Restart');
+  };
+  /** Requests that come while the time goes by; what was under way before has a moment to end. */
+  const requestsDuring = async (milliseconds: number) => {
+    await pass(300);
+    const before = proxy.requests.length;
+    await pass(milliseconds);
+    return proxy.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+  };
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '2500'] });
+    proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute ep-little-smoke-851426, active/);
+  });
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+  });
+
+  it('are followed with one list of computes per tick, however many there are', async () => {
+    const { statusBar } = opened().workbench;
+    await restart(primary);
+    await restart(replica);
+    const { spinning, label } = await statusBar.waitFor(/^\d operations\n.*Restarting .*Restarting /);
+    assert.equal(spinning, true);
+    assert.match(label, new RegExp(`Restarting ${primary}, Restarting ${replica}`));
+    const lists = (await requestsDuring(1500)).filter((request) => request.endsWith('/endpoints'));
+    assert.ok(lists.length >= 1 && lists.length <= 3, lists.join());
+  });
+
+  it('survive a reload of the window, are followed to their end and then forgotten', async () => {
+    const { workbench } = opened();
+    await workbench.reload();
+    const { spinning } = await workbench.statusBar.waitFor(/^\d operations/);
+    assert.equal(spinning, true);
+    await workbench.statusBar.waitFor(`${replica} is restarted`);
+    await workbench.statusBar.waitUntilGone(/^\d operation/);
+    await workbench.openView('Hosted Postgres');
+    await computes().expand('Project shop');
+    await computes().waitFor(new RegExp(`^Compute ${primary}, active,`));
+    await workbench.reload();
+    await computes().waitFor('Project shop');
+    assert.deepEqual(await workbench.statusBar.items('hosted-postgres'), []);
+  });
+
+  it('cost no request when nothing is pending and the view is hidden', async () => {
+    const { workbench } = opened();
+    await workbench.openView('Search');
+    assert.deepEqual(await requestsDuring(3500), []);
+  });
+
+  it('are followed while the view is hidden, too', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Restart Compute');
+    await workbench.quickInput.choose('Project', 'shop');
+    await workbench.quickInput.choose('Compute', idle);
+    await workbench.dialog.press('Restart');
+    await workbench.statusBar.waitFor(`${idle} is restarted`);
+  });
+
+  it('keep what is shown fresh without anybody asking, also when others change it', async () => {
+    const { workbench } = opened();
+    await workbench.openView('Hosted Postgres');
+    await computes().expand('Project shop');
+    const change = { suspend_timeout_seconds: 600, autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };
+    await service.client.updateCompute(shop, primary, change);
+    await computes().waitFor(new RegExp(`^Compute ${primary}, .*, 1 CU$`));
+    await computes().waitFor(new RegExp(`^Compute ${primary}, active, primary, 1 CU$`));
+  });
+
+  it('ask for nothing while another window has the focus', async () => {
+    const { workbench } = opened();
+    const refreshes = () => proxy.count('GET', /endpoints$/);
+    const before = refreshes();
+    await until('a background refresh', async () => refreshes() > before);
+    await tellFocus(workbench.page, false);
+    assert.deepEqual(await requestsDuring(3500), []);
+    await tellFocus(workbench.page, true);
+    await until('the refresh to go on', async () => refreshes() > before + 1);
+  });
+});
+
+/** A page without a screen always has the focus, so what the browser says of it is put in its place. */
+const tellFocus = (page: Page, focused: boolean): Promise<void> =>
+  page.evaluate(
+    `document.hasFocus = () => ${focused}; window.dispatchEvent(new Event('${focused ? 'focus' : 'blur'}')); undefined`,
+  );
