@@ -8,6 +8,7 @@ import {
   type TreeItem,
   type TreeView,
 } from 'vscode';
+import type { Project } from '../../api/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
@@ -29,6 +30,8 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #held = new DisposableStore();
   readonly #expanded = new Set<string>();
+  /** Projects whose children VS Code is about to get, each as it was drawn. */
+  readonly #answering = new Map<string, Project | undefined>();
   #shownRoots = PAGE;
 
   readonly onDidChangeTreeData = this.#changed.event;
@@ -60,10 +63,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
       await this.#inventory.lookAtProjects();
       return this.#nodes.setChildren(undefined, roots(this.#inventory, this.#shownRoots));
     }
-    if (node.kind === 'project') {
-      this.#expanded.add(node.projectId);
-      await this.#inventory.lookAtComputes(node.projectId);
-    }
+    if (node.kind === 'project') await this.#lookInto(node.projectId);
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
   }
 
@@ -97,6 +97,13 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  async #lookInto(projectId: string): Promise<void> {
+    this.#expanded.add(projectId);
+    this.#answering.set(projectId, this.#inventory.project(projectId));
+    await this.#inventory.lookAtComputes(projectId);
+    this.#answering.delete(projectId);
   }
 
   #show(roots: number): void {
@@ -133,10 +140,16 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
         // More pages have come, and all they change on screen is how many projects are left.
         nodes.push(...now.filter(({ kind }) => kind === 'more'));
-      } else nodes.push(change);
+      } else if (!this.#isBeingAnswered(change)) nodes.push(change);
     }
     const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (known.length > 0) this.#changed.fire(known);
+  }
+
+  /** Drawn anew, its children would be gone for a moment, and with them the one whose menu is open. */
+  #isBeingAnswered(change: InventoryChange): boolean {
+    if (change.kind !== 'project' || !this.#answering.has(change.projectId)) return false;
+    return this.#answering.get(change.projectId) === this.#inventory.project(change.projectId);
   }
 
   #message(): string | undefined {
