@@ -95,7 +95,7 @@ export class ProjectList {
       this.#isComplete = true;
       this.#replace(entries, unreadable, undefined, isFirst);
     } catch (error) {
-      this.#replace(this.#entries, this.#unreadable, error);
+      this.#replace(new Map(this.#entries), this.#unreadable, error);
       throw error;
     }
   }
@@ -104,34 +104,42 @@ export class ProjectList {
     return this.#entries.get(id) ?? { id, record: undefined };
   }
 
+  /** @param entries the list's own from now on */
   #replace(
-    entries: Entries,
+    entries: Map<string, ProjectEntry>,
     unreadable: readonly UnreadableRecord[],
     failure: unknown,
     isFirst = false,
   ): void {
     const before = { entries: this.#entries, unreadable: this.#unreadable, failure: this.#failure };
-    const { kept, changed } = keepEqual(before.entries, entries);
-    this.#entries = kept;
+    const changed = keepEqual(before.entries, entries);
+    this.#entries = entries;
     this.#unreadable = unreadable;
     this.#failure = failure;
     const isStructural =
       isFirst ||
-      !isEqual([...before.entries.keys()], [...kept.keys()]) ||
+      !isSameOrder(before.entries, entries) ||
       !isEqual(before.unreadable, unreadable) ||
       (before.failure === undefined) !== (failure === undefined);
     if (isStructural || changed.length > 0) this.#tell({ ids: changed, isStructural });
   }
 }
 
-function keepEqual(before: Entries, after: Entries) {
+function isSameOrder(before: Entries, after: Entries): boolean {
+  if (before.size !== after.size) return false;
+  const ids = after.keys();
+  for (const id of before.keys()) if (ids.next().value !== id) return false;
+  return true;
+}
+
+/** Puts the entries of before in the place of equal ones. @returns the ids of those that became others */
+function keepEqual(before: Entries, after: Map<string, ProjectEntry>): string[] {
   const changed: string[] = [];
-  const kept = new Map<string, ProjectEntry>();
   for (const [id, entry] of after) {
     const old = before.get(id);
-    const isSame = old !== undefined && isEqual(old, entry);
-    kept.set(id, isSame ? old : entry);
-    if (old !== undefined && !isSame) changed.push(id);
+    if (old === undefined || old === entry) continue;
+    if (isEqual(old, entry)) after.set(id, old);
+    else changed.push(id);
   }
-  return { kept, changed };
+  return changed;
 }

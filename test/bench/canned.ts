@@ -13,8 +13,12 @@ import type { ComputeState } from './cannedRecords.ts';
 
 export const KEY = 'key-of-the-bench';
 
-export interface Canned {
+/** A service that takes {@link KEY}. */
+export interface Service {
   readonly baseUrl: BaseUrl;
+}
+
+export interface Canned extends Service {
   /** Gives a compute another state; resolves when it is answered. */
   set(project: number, index: number, state: ComputeState): Promise<void>;
   stop(): Promise<void>;
@@ -58,7 +62,7 @@ export interface Model {
 }
 
 /** Signs in; asks for nothing by itself. */
-export async function startModel({ baseUrl }: Canned): Promise<Model> {
+export async function startModel({ baseUrl }: Service): Promise<Model> {
   const traffic: Traffic = { requests: 0, underway: 0, most: 0 };
   const counted: typeof fetch = async (input, init) => {
     traffic.requests += 1;
