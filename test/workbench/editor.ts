@@ -80,7 +80,7 @@ export class Editor {
     await this.#list.locator('.monaco-list-row').filter({ hasText: wanted }).first().click();
   }
 
-  /** What hovering over these words shows, by the keyboard or else by the mouse. */
+  /** What hovering over these words shows. */
   async hover(words: string): Promise<string> {
     const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
     const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: words }).last();
@@ -88,7 +88,8 @@ export class Editor {
       await this.#page.mouse.move(0, 0);
       await word.hover();
       await hover.waitFor({ timeout: 2_000 }).catch(() => undefined);
-      return (await hover.isVisible()) && (await hover.innerText());
+      const text = (await hover.isVisible()) ? await hover.innerText() : '';
+      return text !== '' && text !== 'Loading...' && text;
     });
   }
 

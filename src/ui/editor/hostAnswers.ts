@@ -49,7 +49,8 @@ export class HostAnswers implements Disposable {
       items.push(loadingItem(context));
       suggestAgain(document, position, loading, () => this.#index.search('', 1).hosts.length > 0);
     } else if (this.#look.isPartial) items.push(otherComputesItem(context));
-    return { items, isIncomplete: hasMore || loading !== undefined };
+    // The item that leads elsewhere stays only if it is asked for anew: it matches nothing that is typed.
+    return { items, isIncomplete: hasMore || items.length > hosts.length };
   }
 
   resolve(item: CompletionItem): CompletionItem {

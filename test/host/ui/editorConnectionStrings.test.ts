@@ -143,6 +143,16 @@ describe('connection strings', () => {
     await isDone();
   });
 
+  it('are not written to a file of the repository without a warning', async () => {
+    const { workbench } = opened();
+    await git('add', '--force', '.env');
+    await write();
+    const { message, buttons } = await workbench.dialog.read();
+    assert.match(message, /\.env is part of the repository/);
+    assert.deepEqual(buttons.toSorted(), ['Cancel', 'Write Anyway']);
+    await workbench.dialog.press('Cancel');
+  });
+
   it('open psql, which asks for the password itself', async () => {
     const { workbench } = opened();
     const { page, quickInput } = workbench;

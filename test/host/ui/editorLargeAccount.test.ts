@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { Editor } from '../../workbench/editor.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** More projects than are loaded unasked. */
+const PROJECTS = 60;
+
+describe('the editor, with a large account and without psql', () => {
+  // As started from a terminal: VS Code does not ask the login shell for another PATH.
+  const opened = useWorkbench({ env: { PATH: '/nonexistent', VSCODE_CLI: '1' } });
+  const folder = temporaryFolder();
+  let service: LocalService;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(120_000);
+    const file = path.join(folder, 'projects.json');
+    const projects = Array.from({ length: PROJECTS }, (_, p) => ({
+      id: `project-${p}`,
+      name: `project ${p}`,
+      branches: [
+        { id: `br-${p}`, computes: [{ id: `ep-of-${p}`, type: 'read_write', current_state: 'idle' }] },
+      ],
+    }));
+    await writeFile(file, JSON.stringify({ projects }));
+    service = await startLocalService({ postgres: false, args: ['--projects', file] });
+    const { workbench, folder: open } = opened();
+    await writeFile(path.join(open, 'notes.txt'), 'ask ep-of-7\n');
+    await connect(workbench, service);
+    editor = new Editor(workbench.page);
+    await workbench.openFile('notes.txt');
+  });
+  after(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('knows a compute that is hovered over though nobody has opened its project', async () => {
+    assert.match(await editor.hover('ep-of-7'), /State\s+idle/);
+  });
+
+  it('leads to the computes of projects that are not loaded', async () => {
+    const { workbench } = opened();
+    const last = (await service.client.listComputes('project-59')).items[0]?.host ?? '';
+    await editor.retype('PGHOST=');
+    await editor.waitForSuggestion(/127\.0\.0\.1:\d+/);
+    await editor.type('59');
+    await editor.accept('Computes of other projects…');
+    await workbench.quickInput.type('Project', 'project 59');
+    await workbench.quickInput.choose('Project', 'project 59');
+    await workbench.quickInput.choose('Compute', 'ep-of-59');
+    await editor.waitForText(`PGHOST=${last}`);
+  });
+
+  it('says that psql is missing and where it can be had', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Open psql');
+    await workbench.quickInput.closed();
+    const { buttons } = await workbench.notifications.waitFor('psql is not installed');
+    assert.deepEqual(buttons, ['Get psql']);
+  });
+});
