@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+
+interface Told {
+  readonly [field: string]: unknown;
+}
+
+interface Listed {
+  readonly projects: readonly { readonly name: string; readonly computes: readonly Told[] }[];
+}
+
+const playground = { projectId: 'calm-poetry-195246', computeId: 'ep-green-hat-340975' };
+const analytics = { projectId: 'quiet-sunset-771503', computeId: 'ep-silent-river-918264' };
+const cancellation = new vscode.CancellationTokenSource();
+
+async function invoke<T>(name: string, input: object): Promise<T> {
+  const options = { input, toolInvocationToken: undefined };
+  const { content } = await vscode.lm.invokeTool(`hostedPostgres_${name}`, options, cancellation.token);
+  const [part, ...rest] = content;
+  assert.ok(part instanceof vscode.LanguageModelTextPart);
+  assert.deepEqual(rest, []);
+  return JSON.parse(part.value);
+}
+
+const read = (compute: typeof playground) => invoke<Told>('getCompute', compute);
+
+describe('The tools for language models', () => {
+  after(() => cancellation.dispose());
+
+  it('say that nobody is connected', async () => {
+    await assert.rejects(invoke('listComputes', {}), /Hosted Postgres: Connect/);
+    await assert.rejects(invoke('restartCompute', playground), /Hosted Postgres: Connect/);
+  });
+
+  describe('once the window is connected', () => {
+    before(async function () {
+      this.timeout(60_000);
+      await vscode.commands.executeCommand('hostedPostgres.localService.start');
+    });
+
+    it('list projects with their computes', async () => {
+      const { projects } = await invoke<Listed>('listComputes', {});
+      assert.deepEqual(
+        projects.map(({ name, computes }) => [name, computes.length]),
+        [
+          ['shop', 3],
+          ['analytics', 3],
+          ['playground', 2],
+        ],
+      );
+      assert.deepEqual(projects[1]?.computes[1], {
+        computeId: analytics.computeId,
+        name: 'dashboards',
+        branchId: 'br-wispy-meadow-403718',
+        type: 'read replica',
+        state: 'idle',
+        minCu: 1,
+        maxCu: 1,
+      });
+    });
+
+    it('list the projects that are named alone', async () => {
+      const names = async (project: unknown) =>
+        (await invoke<Listed>('listComputes', { project })).projects.map(({ name }) => name);
+      assert.deepEqual(await names('PLAY'), ['playground']);
+      assert.deepEqual(await names('shiny-wind-028834'), ['shop']);
+      assert.deepEqual(await names('nothing'), []);
+    });
+
+    it('tell one compute in detail', async () => {
+      const { host, maxConnections, autosuspend, project } = await read(analytics);
+      assert.match(String(host), /^127\.0\.0\.1:\d+$/);
+      assert.equal(maxConnections, 450);
+      assert.equal(autosuspend, 'after 300 seconds without activity');
+      assert.deepEqual(project, {
+        projectId: analytics.projectId,
+        name: 'analytics',
+        region: 'local',
+        postgresVersion: 18,
+      });
+    });
+
+    it('resize what is there to sizes there are, and nothing else', async () => {
+      const { projectId, computeId } = playground;
+      for (const input of [
+        { ...playground, minCu: 0.3 },
+        { ...playground, minCu: 2, maxCu: 1 },
+        { ...playground, minCu: 'big' },
+        { projectId, computeId: 'ep-nobody-000000', minCu: 1 },
+        { projectId: '../api_keys', computeId, minCu: 1 },
+        { projectId: 'nobody', computeId, minCu: 1 },
+      ]) {
+        await assert.rejects(invoke('resizeCompute', input), Error, JSON.stringify(input));
+      }
+      assert.equal((await read(playground))['minCu'], 0.25);
+      assert.equal((await invoke<Told>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'], false);
+      const { changed, restarts } = await invoke<Told>('resizeCompute', {
+        ...playground,
+        minCu: 0.5,
+        maxCu: 2,
+      });
+      assert.deepEqual([changed, restarts], [true, true]);
+      const { minCu, maxCu } = await read(playground);
+      assert.deepEqual([minCu, maxCu], [0.5, 2]);
+    });
+
+    it('restart', async () => {
+      const { changed, compute } = await invoke<Told>('restartCompute', playground);
+      assert.equal(changed, true);
+      assert.ok(JSON.stringify(compute).includes(playground.computeId));
+      await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-nobody-000000' }));
+    });
+
+    it('never tell a key', async () => {
+      const told = [await invoke('listComputes', {}), await read(playground), await read(analytics)];
+      assert.doesNotMatch(JSON.stringify(told), /napi_|api_?key|password|secret/i);
+    });
+  });
+});
