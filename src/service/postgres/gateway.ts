@@ -28,6 +28,9 @@ const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
 /** For a client to take the error it was sent before its connection is cut. */
 const LAST_WORDS_LIMIT = 1000;
+/** A process on its way out may hold the port for a moment. Milliseconds. */
+const PORT_LIMIT = 1000;
+const PORT_PAUSE = 50;
 /** Waiting connections; a burst of clients at an idle compute must not be refused. */
 const BACKLOG = 4096;
 
@@ -45,12 +48,14 @@ export class Gateway {
   /** @throws {EngineError} when the port is another program's */
   static async listen(port: number, target: GatewayTarget): Promise<Gateway> {
     const gateway = new Gateway(target);
-    await new Promise<void>((resolve, reject) => {
-      gateway.#server.once('error', (error: NodeJS.ErrnoException) => reject(portProblem(port, error)));
-      gateway.#server.listen({ port, host: '127.0.0.1', backlog: BACKLOG }, resolve);
-    });
+    for (const until = Date.now() + PORT_LIMIT; ;) {
+      const problem = await listenOn(gateway.#server, port);
+      if (problem === undefined) break;
+      if (problem.code !== 'EADDRINUSE' || Date.now() > until) throw portProblem(port, problem);
+      await new Promise((resolve) => setTimeout(resolve, PORT_PAUSE));
+    }
     // From here on only a failing accept (no file descriptor left) can report an error; the next one may do.
-    gateway.#server.removeAllListeners('error').on('error', () => {});
+    gateway.#server.on('error', () => {});
     return gateway;
   }
 
@@ -160,6 +165,17 @@ function join(client: net.Socket, server: net.Socket): void {
   client.once('close', () => server.destroy());
   client.pipe(server);
   server.pipe(client);
+}
+
+async function listenOn(server: net.Server, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const settle = (problem?: NodeJS.ErrnoException) => {
+      server.off('error', settle).off('listening', settle);
+      resolve(problem);
+    };
+    server.once('error', settle).once('listening', settle);
+    server.listen({ port, host: '127.0.0.1', backlog: BACKLOG });
+  });
 }
 
 function portProblem(port: number, error: NodeJS.ErrnoException): EngineError {

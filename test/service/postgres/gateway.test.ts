@@ -11,7 +11,12 @@ describe('gateway', function () {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
   after(async () => service.close());
-  beforeEach(() => (service.woken.length = 0));
+  // One branch will do, which saves making others: each test has it to itself.
+  afterEach(async () => {
+    for (const id of service.computes.keys()) await service.engine.remove(id);
+    service.computes.clear();
+    service.woken.length = 0;
+  });
 
   it('wakes an idle compute for the first connection and answers it', async () => {
     const compute = await service.create();
@@ -20,7 +25,7 @@ describe('gateway', function () {
   });
 
   it('keeps rows over a suspension', async () => {
-    const compute = await service.create({ branchId: 'br-rows' });
+    const compute = await service.create();
     const uri = await service.uri(compute);
     await query(uri, 'create table kept as select 7 as id');
     await service.engine.suspend(compute.id);
@@ -28,7 +33,7 @@ describe('gateway', function () {
   });
 
   it('wakes a compute once for fifty clients that arrive together', async () => {
-    const compute = await service.create({ branchId: 'br-fifty' });
+    const compute = await service.create();
     const uri = await service.uri(compute);
     const answers = await Promise.all(Array.from({ length: 50 }, async () => query(uri, 'select 1')));
     assert.equal(answers.flat().length, 50);
@@ -36,7 +41,7 @@ describe('gateway', function () {
   });
 
   it('lets clients who arrive during a restart wait for its end', async () => {
-    const compute = await service.create({ branchId: 'br-restart' });
+    const compute = await service.create();
     const uri = await service.uri(compute);
     const connected = await connectTo(uri);
     const dropped = new Promise((resolve) => connected.once('end', resolve));
@@ -51,7 +56,7 @@ describe('gateway', function () {
   });
 
   it('counts client connections as activity, from the first packet to the end', async () => {
-    const compute = await service.create({ branchId: 'br-activity' });
+    const compute = await service.create();
     const bare = net.connect(compute.address.port, '127.0.0.1');
     await once(bare, 'connect');
     const clients = [
@@ -65,7 +70,7 @@ describe('gateway', function () {
   });
 
   it('says no to SSL and to GSS encryption, and goes on in the clear', async () => {
-    const compute = await service.create({ branchId: 'br-ssl' });
+    const compute = await service.create();
     const socket = net.connect(compute.address.port, '127.0.0.1');
     for (const last of [47, 48]) {
       socket.write(Buffer.concat([SSL_REQUEST.subarray(0, 7), Buffer.from([last])]));
@@ -77,7 +82,7 @@ describe('gateway', function () {
   });
 
   it('closes on what is no Postgres client, without waking the compute', async () => {
-    const compute = await service.create({ branchId: 'br-strange' });
+    const compute = await service.create();
     for (const bytes of [
       'GET / HTTP/1.1\r\n\r\n',
       '\u0016\u0003\u0001',
@@ -94,7 +99,7 @@ describe('gateway', function () {
   });
 
   it('passes a cancel request on to the running query', async () => {
-    const compute = await service.create({ branchId: 'br-cancel' });
+    const compute = await service.create();
     const uri = await service.uri(compute);
     const client = await connectTo(uri);
     const long = assert.rejects(client.query('select pg_sleep(30)'), { code: '57014' });
@@ -114,13 +119,13 @@ describe('gateway', function () {
   });
 
   it('refuses connections to a disabled compute in words', async () => {
-    const compute = await service.create({ branchId: 'br-disabled', disabled: true });
+    const compute = await service.create({ disabled: true });
     await assert.rejects(query(await service.uri(compute), 'select 1'), /compute ep-\d+ is disabled/);
     assert.deepEqual(service.woken, []);
   });
 
   it('tells a client why its compute cannot be started', async () => {
-    const compute = await service.create({ branchId: 'br-refused' });
+    const compute = await service.create();
     const uri = await service.uri(compute);
     service.computes.delete(compute.id);
     await assert.rejects(query(uri, 'select 1'), { message: `no compute ${compute.id}`, severity: 'FATAL' });
@@ -130,7 +135,7 @@ describe('gateway', function () {
     const there = await service.create({ branchId: 'br-there' });
     await query(await service.uri(there), 'create table only_there as select 5 as id');
     await service.engine.remove(there.id);
-    let compute = await service.create({ branchId: 'br-here' });
+    let compute = await service.create();
     await query(await service.uri(compute), 'select 1');
     compute = await service.change(compute, { branchId: 'br-there' });
     assert.deepEqual(await query(await service.uri(compute), 'select id from only_there'), [5]);
@@ -142,15 +147,12 @@ describe('gateway', function () {
     const address = server.address();
     assert.ok(address !== null && typeof address === 'object');
     const taken = { port: address.port, poolerPort: address.port };
-    await assert.rejects(
-      service.create({ branchId: 'br-port', address: taken }),
-      /Port \d+ .* another program uses it/,
-    );
+    await assert.rejects(service.create({ address: taken }), /Port \d+ .* another program uses it/);
     server.close();
   });
 
   it('lets go of its port when the compute is removed', async () => {
-    const compute = await service.create({ branchId: 'br-removed' });
+    const compute = await service.create();
     await query(await service.uri(compute), 'select 1');
     await service.engine.remove(compute.id);
     await assert.rejects(query(await service.uri(compute), 'select 1'), { code: 'ECONNREFUSED' });

@@ -6,16 +6,25 @@ import os from 'node:os';
 import path from 'node:path';
 import { findPooler } from '../../../src/service/postgres/pooler.ts';
 import { eventually, query } from './clients.ts';
-import { startControlPlane } from './controlPlane.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 describe('trouble around a compute', function () {
   this.timeout(30_000);
+  const services: ControlPlane[] = [];
+  const start = async (dataDir?: string) => {
+    const service = await startControlPlane(dataDir === undefined ? {} : { dataDir });
+    services.push(service);
+    return service;
+  };
+  afterEach(async () => {
+    await Promise.all(services.splice(0).map(async (service) => service.close()));
+  });
 
   it('a disk that is full is named, and the compute starts once there is room', async function () {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'full-'));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=50m,mode=755', 'tmpfs', folder]);
     if (mounted.status !== 0) return this.skip(); // Only root may mount.
-    const service = await startControlPlane({ dataDir: path.join(folder, 'data') });
+    const service = await start(path.join(folder, 'data'));
     try {
       const compute = await service.create();
       const uri = await service.uri(compute);
@@ -30,7 +39,7 @@ describe('trouble around a compute', function () {
   });
 
   it('data of another version is named', async () => {
-    const service = await startControlPlane();
+    const service = await start();
     const compute = await service.create();
     const uri = await service.uri(compute);
     await query(uri, 'select 1');
@@ -44,12 +53,11 @@ describe('trouble around a compute', function () {
     );
     writeFileSync(file, version);
     assert.deepEqual(await query(uri, 'select 1'), [1]);
-    await service.close();
   });
 
   it('a PgBouncer that died is started again', async function () {
     if ('reason' in findPooler()) return this.skip();
-    const service = await startControlPlane();
+    const service = await start();
     const compute = await service.create({ poolerEnabled: true });
     const file = path.join(service.dataDir, 'postgres/poolers', compute.id, 'pgbouncer.pid');
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
@@ -60,12 +68,11 @@ describe('trouble around a compute', function () {
         () => false,
       ),
     );
-    await service.close();
   });
 
   for (const state of ['runs', 'sleeps']) {
     it(`a replica whose copy was damaged is copied again while its primary ${state}`, async () => {
-      const service = await startControlPlane();
+      const service = await start();
       const primary = await service.create();
       await query(await service.uri(primary), 'create table t as select 1 as id');
       const replica = await service.create({ type: 'read_only' });
@@ -77,7 +84,6 @@ describe('trouble around a compute', function () {
         'x',
       );
       assert.deepEqual(await query(await service.uri(replica), 'select id from t'), [1]);
-      await service.close();
     });
   }
 });
