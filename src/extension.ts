@@ -1,5 +1,5 @@
 /** Wires the extension from the ground up. Nothing here waits: the network and the secret store are touched afterwards. */
-import { Uri, window, type ExtensionContext } from 'vscode';
+import { Uri, type ExtensionContext } from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/accounts.ts';
 import { ApiKeyList } from './model/apiKeyList.ts';
@@ -10,6 +10,7 @@ import { Inventory } from './model/inventory.ts';
 import { OperationTracker } from './model/operationTracker.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
+import { refreshWhileSeen } from './ui/attention.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { Config } from './ui/config.ts';
 import { followSession } from './ui/contextKeys.ts';
@@ -36,11 +37,11 @@ export function activate(context: ExtensionContext): void {
   const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
   const localService = held.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
 
-  const openClient: OpenClient = async (account, key) => {
+  const openClient: OpenClient = async (account, key, retries) => {
     const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
     log.keepOut(key);
     const { Client } = await import('./api/client.ts');
-    return new Client({ baseUrl, key, fetch: globalThis.fetch });
+    return new Client({ baseUrl, key, fetch: globalThis.fetch, retries });
   };
   const session = held.add(new Session(accounts, openClient));
   const inventory = held.add(new Inventory(session, () => config.organizationId));
@@ -72,12 +73,8 @@ export function activate(context: ExtensionContext): void {
       onError: (error) => log.error('Refreshing in the background', error),
     }),
   );
-  const look = () => refresh.setWanted(computesView.view.visible && window.state.focused);
-  held.add(computesView.view.onDidChangeVisibility(look));
-  held.add(window.onDidChangeWindowState(look));
-  held.add(config.onDidChange(look));
+  held.add(refreshWhileSeen(refresh, computesView.view, config));
   held.add(warnWithoutKeyring(secrets, log));
   held.add(localService.follow(session));
-  look();
   void session.start();
 }

@@ -3,7 +3,12 @@ import type { Client } from '../api/client.ts';
 import type { Account } from './accounts.ts';
 
 /** Makes the client of an account; asynchronous, because what it needs is loaded on first use. */
-export type OpenClient = (account: Account, key: string) => Promise<Client>;
+export type OpenClient = (
+  account: Account,
+  key: string,
+  /** Further attempts after the first, where somebody waits for the answer. */
+  retries?: number,
+) => Promise<Client>;
 
 /**
  * One account with one key for as long as both stay the same. Its identity is what answers are compared by: one that

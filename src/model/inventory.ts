@@ -4,6 +4,7 @@
  * nowhere to go.
  */
 import { isRefused } from '../api/errors.ts';
+import type { Wait } from '../api/http.ts';
 import type { Compute, Project } from '../api/records.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
@@ -13,6 +14,7 @@ import type { Connection } from './connection.ts';
 import type { ComputeNode } from './nodes.ts';
 import { ProjectList, type ProjectListChange } from './projectList.ts';
 import type { Session } from './session.ts';
+import { Waits } from './waits.ts';
 
 /** The smallest part that changed. `all`: another connection, nothing is as it was. */
 export type InventoryChange =
@@ -37,10 +39,14 @@ export class Inventory implements Disposable {
 
   readonly onDidChange = this.#changed.event;
 
+  /** Requests for what is on screen that are being tried again. */
+  readonly waits = new Waits();
+
   constructor(session: Session, organizationId: () => string | undefined) {
     this.#session = session;
     this.#organizationId = organizationId;
     this.#held.add(this.#changed);
+    this.#held.add(this.waits);
     this.#held.add(session.onDidChange(() => this.#follow()));
   }
 
@@ -149,10 +155,21 @@ export class Inventory implements Disposable {
   }
 
   #projectListOf(connection: Connection): ProjectList {
+    const { waits } = this;
     const organizationId = this.#organizationId;
     async function* pages() {
       const client = await connection.client();
-      yield* client.projectPages(organizationId(), { signal: connection.signal });
+      let tell: (wait: Wait) => void = () => undefined;
+      const onWait = (wait: Wait) => tell(wait);
+      const each = client.projectPages(organizationId(), { signal: connection.signal, onWait });
+      for (;;) {
+        const page = await waits.during((told) => {
+          tell = told;
+          return each.next();
+        });
+        if (page.done === true) return;
+        yield page.value;
+      }
     }
     const list: ProjectList = new ProjectList(pages, (change) => {
       if (list === this.#projects) this.#projectsChanged(connection, list, change);
@@ -172,8 +189,12 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async () =>
-      (await connection.client()).listComputes(projectId, { signal: connection.signal });
+    const fetch = async () => {
+      const client = await connection.client();
+      return await this.waits.during((onWait) =>
+        client.listComputes(projectId, { signal: connection.signal, onWait }),
+      );
+    };
     const list: ComputeList = new ComputeList(fetch, (change) => {
       if (list === this.#computes.get(projectId)) this.#computesChanged(connection, projectId, list, change);
     });

@@ -69,9 +69,7 @@ export class ProjectList {
   #load() {
     if (this.#underway !== undefined) return this.#underway;
     const first = Promise.withResolvers<void>();
-    const all = this.#readPages(first.resolve).finally(() => {
-      this.#underway = undefined;
-    });
+    const all = this.#readPages(first.resolve);
     all.then(first.resolve, first.reject);
     // Whoever waits for the pages hears of a failure; when nobody does, it is kept in `failure`.
     all.catch(() => undefined);
@@ -93,8 +91,11 @@ export class ProjectList {
       }
       const isFirst = !this.#isComplete;
       this.#isComplete = true;
+      // Who asks from now on, told by the change among others, asks anew.
+      this.#underway = undefined;
       this.#replace(entries, unreadable, undefined, isFirst);
     } catch (error) {
+      this.#underway = undefined;
       this.#replace(new Map(this.#entries), this.#unreadable, error);
       throw error;
     }

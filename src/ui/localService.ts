@@ -17,6 +17,9 @@ export interface LocalServiceParts {
   readonly log: Log;
 }
 
+/** Milliseconds: what ends sooner than this would only end again. */
+const SHORTEST_LIFE = 5000;
+
 const KEY_ENTRY = 'hostedPostgres.localService.key';
 
 export class LocalService implements Disposable {
@@ -74,14 +77,15 @@ export class LocalService implements Disposable {
   async stop(): Promise<boolean> {
     const { accounts, log } = this.#parts;
     const running = await (this.#running ?? this.#join());
+    // First of all: a window that loses the service runs it again for as long as this is the current account.
+    const { accounts: known } = await accounts.list();
+    for (const account of known) if (account.local === true) await accounts.remove(account);
     if (running !== undefined) {
       process.kill(running.pid, 'SIGTERM');
       await running.ended;
       log.info('The local service was stopped');
     }
     this.#running = undefined;
-    const { accounts: known } = await accounts.list();
-    for (const account of known) if (account.local === true) await accounts.remove(account);
     return running !== undefined;
   }
 
@@ -101,7 +105,8 @@ export class LocalService implements Disposable {
       const running = await joinOrStart(await this.#options());
       if (this.#isDisposed) running.release();
       this.#parts.log.info(`The local service runs at ${running.baseUrl}`);
-      void running.ended.then(() => this.#forget());
+      const since = Date.now();
+      void running.ended.then(() => this.#lost(since));
       return running;
     } catch (error) {
       this.#forget();
@@ -112,6 +117,19 @@ export class LocalService implements Disposable {
   async #join(): Promise<RunningService | undefined> {
     const { join } = await import('./localServiceProcess.ts');
     return await join(await this.#options());
+  }
+
+  /** It was killed, or has crashed, or was stopped: only if it is still wanted, it runs again. */
+  async #lost(since: number): Promise<void> {
+    const { accounts, log } = this.#parts;
+    this.#forget();
+    if (this.#isDisposed || Date.now() - since < SHORTEST_LIFE) return;
+    try {
+      const { current } = await accounts.list();
+      if (current?.local === true) await this.#resume(current);
+    } catch (error) {
+      log.error('Running the local service again', error);
+    }
   }
 
   /** The next use joins or starts it anew. */

@@ -112,7 +112,7 @@ async function refusalOf(
   if (known.address === undefined || known.address === 'localService') return undefined;
   context.log.keepOut(key);
   try {
-    const client = await context.openClient({ baseUrl: known.address, name: known.name ?? '' }, key);
+    const client = await context.openClient({ baseUrl: known.address, name: known.name ?? '' }, key, 1);
     await client.projectPages(context.config.organizationId, { signal }).next();
     return undefined;
   } catch (error) {

@@ -1,9 +1,14 @@
-import { l10n } from 'vscode';
+import { l10n, window } from 'vscode';
 import { asProjectNode } from '../../model/nodes.ts';
 import type { Command } from './context.ts';
 
 /** Asks the service again for what is on screen, or for one project's computes. */
 export const refresh: Command = async (context, argument, run) => {
+  const location = { viewId: 'hostedPostgres.computes' };
+  await window.withProgress({ location }, async () => await ask(context, argument, run));
+};
+
+const ask: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not refresh');
   const { session, inventory, apiKeys, computesView } = context;
   if (session.connection === undefined) return await session.reread();

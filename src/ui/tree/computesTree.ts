@@ -42,6 +42,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     this.#log = log;
     this.#held.add(this.#changed);
     this.#held.add(inventory.onDidChange((changes) => this.#update(changes)));
+    this.#held.add(inventory.waits.onDidChange(() => this.#tellHealth()));
     this.view = this.#held.add(
       window.createTreeView('hostedPostgres.computes', {
         treeDataProvider: this,
@@ -125,7 +126,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   }
 
   #update(changes: readonly InventoryChange[]): void {
-    this.view.message = this.#message() ?? '';
+    this.#tellHealth();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
       this.#expanded.clear();
@@ -136,6 +137,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     for (const change of changes) {
       if (change.kind === 'all') continue;
       if (change.kind === 'projects') {
+        this.#forgetGone();
         const now = roots(this.#inventory, this.#shownRoots);
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
         // More pages have come, and all they change on screen is how many projects are left.
@@ -152,8 +154,21 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     return this.#answering.get(change.projectId) === this.#inventory.project(change.projectId);
   }
 
-  #message(): string | undefined {
+  #tellHealth(): void {
+    const { current } = this.#inventory.waits;
     const failure = failureShown(this.#inventory, this.#expanded);
-    return failure === undefined ? undefined : l10n.t('Not up to date: {0}', explain(failure).words);
+    if (failure !== undefined) this.view.message = l10n.t('Not up to date: {0}', explain(failure).words);
+    else this.view.message = current === undefined ? '' : waitWords(current.status);
+  }
+
+  /** Projects that are no longer there are not asked after any more. */
+  #forgetGone(): void {
+    const known = this.#inventory.projects?.entries;
+    for (const id of this.#expanded) if (known?.has(id) !== true) this.#expanded.delete(id);
   }
 }
+
+const waitWords = (status: number | undefined): string =>
+  status === undefined
+    ? l10n.t('No answer from the service; trying again…')
+    : l10n.t('The service answers with status {0}; trying again…', status);

@@ -168,6 +168,7 @@ describe('The list of projects', () => {
     await service.close();
   });
 
+  const loadAll = async () => await store.inventory.projects?.allPages();
   const ids = () => [...(store.inventory.projects?.entries.keys() ?? [])];
 
   it('is there with the first page and grows with the next ones', async () => {
@@ -185,7 +186,7 @@ describe('The list of projects', () => {
   });
 
   it('tells of the one project that changed, and of the list when projects come or go', async () => {
-    await store.inventory.lookAtProjects();
+    await loadAll();
     told = [];
     await store.inventory.refreshProjects();
     assert.deepEqual(told, []);
@@ -198,7 +199,7 @@ describe('The list of projects', () => {
   });
 
   it('keeps what it has when a refresh breaks off', async () => {
-    await store.inventory.lookAtProjects();
+    await loadAll();
     service.script = () => 500;
     await assert.rejects(store.inventory.refreshProjects());
     assert.deepEqual(ids(), ['p-0', 'p-1', 'p-2']);
@@ -206,7 +207,7 @@ describe('The list of projects', () => {
   });
 
   it('shows projects whose details are missing, with those last known', async () => {
-    await store.inventory.lookAtProjects();
+    await loadAll();
     service.script = () => ({ projects: projects(1, 3), unavailable_project_ids: ['p-0', 'p-new'] });
     await store.inventory.refreshProjects();
     assert.deepEqual(ids(), ['p-1', 'p-2', 'p-0', 'p-new']);

@@ -31,7 +31,7 @@ describe('Session', () => {
   });
 
   it('is ready with projects and empty without', async () => {
-    await store.inventory.lookAtProjects();
+    await store.inventory.projects?.allPages();
     assert.equal(store.session.current.kind, 'ready');
     service.script = () => ({ projects: [] });
     await store.inventory.refreshAll([]);
