@@ -1,5 +1,5 @@
 /** Records as Markdown tables, for tooltips and hovers. Every value is escaped: names are other people's text. */
-import { l10n } from 'vscode';
+import { env, l10n } from 'vscode';
 import { autosuspendSeconds } from '../api/autosuspend.ts';
 import type { Compute } from '../api/records.ts';
 import { maxConnections } from '../api/sizes.ts';
@@ -40,5 +40,5 @@ function computeRows(compute: Compute): Row[] {
 
 export const date = (timestamp: string): string => {
   const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString();
+  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString(env.language);
 };

@@ -69,7 +69,8 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
-  item.accessibilityInformation = { label: [l10n.t('Compute {0}', label), ...parts].join(', ') };
+  const said = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
+  item.accessibilityInformation = { label: said.join(', ') };
   return item;
 }
 

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** Names as an attacker, or an unlucky colleague, may give them, and what is to be read of each. */
+const hostile: readonly (readonly [name: string, shown: string])[] = [
+  ['[pay](command:hostedPostgres.account.disconnect)', '[pay](command:hostedPostgres.account.disconnect)'],
+  ['<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
+  ['a | b `c` **d** $(trash)', 'a | b `c` **d** $(trash)'],
+  ['one\ntwo\u202eright\u0000', 'one two right'],
+  ['www.example.com https://example.com', 'www.example.com https://example.com'],
+];
+const plain = { id: 'project-plain', name: 'shop' };
+const branches = (index: number | string, name: string) => [
+  {
+    id: 'br-quiet-moon-100001',
+    computes: [
+      { id: `ep-first-${index}`, type: 'read_write', name: name.slice(0, 64) },
+      { id: `ep-second-${index}`, type: 'read_only', autoscaling_limit_max_cu: 2 },
+    ],
+  },
+];
+const projects = hostile.map(([name], index) => ({
+  id: `project-${index}`,
+  name,
+  branches: branches(index, name),
+}));
+
+describe('Rows of the tree', () => {
+  const opened = useWorkbench();
+  const folder = temporaryFolder();
+  let service: LocalService;
+  const computes = () => opened().workbench.tree('Computes');
+  const press = (key: string) => opened().workbench.page.keyboard.press(key);
+
+  before(async function () {
+    this.timeout(120_000);
+    const file = path.join(folder, 'projects.json');
+    const account = { projects: [{ ...plain, branches: branches('plain', 'orders') }, ...projects] };
+    await writeFile(file, JSON.stringify(account));
+    service = await startLocalService({ postgres: false, args: ['--projects', file] });
+    await connect(opened().workbench, service);
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute ep-second-plain/);
+  });
+  after(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('say kind, name, state, type, size and id to a screen reader', async () => {
+    const labels = (await computes().rows()).slice(0, 4).map(({ label }) => label);
+    assert.deepEqual(labels, [
+      'Project shop',
+      'Branch br-quiet-moon-100001',
+      'Compute orders, idle, primary, 0.25 CU, ep-first-plain',
+      'Compute ep-second-plain, idle, read replica, 0.25–2 CU',
+    ]);
+  });
+
+  it('copy, edit and delete by the keyboard alone, whatever the mouse selected', async () => {
+    const { workbench } = opened();
+    await computes().click(/^Compute orders/);
+    await press('ArrowDown');
+    await press('ControlOrMeta+c');
+    const { items } = await service.client.listComputes(plain.id);
+    const host = items.find(({ id }) => id === 'ep-second-plain')?.host;
+    await until('the host in the clipboard', async () => (await workbench.readClipboard()) === host);
+    await computes().click(/^Compute orders/);
+    await press('ArrowDown');
+    await press('F2');
+    await workbench.quickInput.cancel('What to change of ep-second-plain');
+    await computes().click(/^Compute orders/);
+    await press('ArrowDown');
+    await press('Delete');
+    assert.match((await workbench.dialog.read()).message, /^Delete ep-second-plain\?$/);
+    await workbench.dialog.press('Cancel');
+  });
+
+  it('announce what has ended', async () => {
+    const { workbench } = opened();
+    await computes().contextMenu(/^Compute ep-second-plain/, 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    const alert = workbench.page.locator('.part.statusbar').getByRole('alert');
+    await until('it to be announced', async () =>
+      (await alert.allInnerTexts()).some((text) => text.includes('ep-second-plain is restarted')),
+    );
+  });
+
+  it('offer nothing that a compute cannot do', async () => {
+    await service.client.updateCompute(plain.id, 'ep-second-plain', { disabled: true });
+    await opened().workbench.viewAction('Computes', 'Refresh');
+    await computes().waitFor(/^Compute ep-second-plain, disabled/);
+    const items = await computes().contextMenuItems(/^Compute ep-second-plain/);
+    assert.ok(items.includes('Edit Compute…'));
+    assert.ok(!items.includes('Restart Compute') && !items.includes('Open psql'), items.join());
+  });
+
+  for (const [index, [name, shown]] of hostile.entries()) {
+    it(`show ${JSON.stringify(name)} as it is`, async () => {
+      const { page } = opened().workbench;
+      const row = page
+        .locator('.pane-body [role="treeitem"]')
+        .filter({ hasText: 'local' })
+        .nth(index + 1);
+      const hover = page.locator('.monaco-hover:visible');
+      // The tooltip before may lie over the row.
+      await page.mouse.move(900, 300);
+      await hover.waitFor({ state: 'hidden' });
+      await until(`the tooltip of ${shown}`, async () => {
+        await row.locator('.label-name').hover();
+        const [text = ''] = await hover.allInnerTexts();
+        return text.startsWith(`${shown}\n`) && text.includes(`project-${index}`);
+      });
+      assert.equal(await hover.locator('a, img, code, .codicon').count(), 0);
+    });
+  }
+});
