@@ -26,6 +26,11 @@ interface Batch {
   readonly settle: (error?: unknown) => void;
 }
 
+/** What waiters get when their change could not be written; the cause goes to `onFailure`. */
+export class NotDurable extends Error {
+  override readonly name = 'NotDurable';
+}
+
 export interface JournalOptions {
   readonly file: string;
   /** Everything there is now; written whenever the journal is compacted. */
@@ -121,10 +126,12 @@ export class Journal {
   }
 
   #fail(batch: Batch, error: unknown): void {
-    this.#failure = Promise.reject(error);
+    const failure = new NotDurable('The change could not be written to disk', { cause: error });
+    this.#failure = Promise.reject(failure);
     this.#failure.catch(() => undefined);
-    batch.settle(error);
-    this.#collecting?.settle(error);
+    this.#writing = undefined;
+    batch.settle(failure);
+    this.#collecting?.settle(failure);
     this.#options.onFailure(error);
   }
 }

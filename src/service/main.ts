@@ -39,8 +39,12 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       lock.publish(service.baseUrl);
       process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid })}\n`);
       const failure = await ending.reason;
-      await service.close();
-      if (failure !== undefined) throw new StartFailure('dataDirectory', failure);
+      const unclean = await service.close().then(
+        () => undefined,
+        (error: unknown) => `Could not end cleanly: ${systemReason(error)}`,
+      );
+      const problem = failure ?? unclean;
+      if (problem !== undefined) throw new StartFailure('dataDirectory', problem);
     } finally {
       lock.release();
     }
@@ -70,6 +74,8 @@ async function keyFromStdin(): Promise<string> {
   throw new StartFailure('usage', '--api-key-stdin: standard input ended without a key');
 }
 
+// Whoever read our output may be gone; that must not end us, nor be told to them for ever.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('unhandledRejection', (error) =>
   log(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`),
 );

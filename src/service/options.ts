@@ -1,5 +1,6 @@
 /** The command line of the service. */
 import { parseArgs } from 'node:util';
+import { isSendableKey } from '../api/ids.ts';
 import type { Plan } from '../api/sizes.ts';
 import { StartFailure } from './startFailure.ts';
 
@@ -74,9 +75,11 @@ export function readOptions(
   };
 }
 
-/** A key goes into a header, so it is visible ASCII. The message never repeats it. */
+const LONGEST_KEY = 1024;
+
+/** The message never repeats the key. */
 export function requireKey(key: string): void {
-  if (!/^[\x21-\x7e]{1,1024}$/.test(key)) {
+  if (!isSendableKey(key) || key.length > LONGEST_KEY) {
     throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
   }
 }

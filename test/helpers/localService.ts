@@ -19,6 +19,8 @@ export interface LocalServiceOptions {
   readonly dataDir?: string;
   /** The program to run; the source by default, so that nothing need be built. */
   readonly program?: string;
+  /** A command that runs the program, which is added to it. */
+  readonly under?: readonly string[];
 }
 
 export interface LocalService {
@@ -67,7 +69,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', options.program ?? MAIN];
-  const child = spawn(process.execPath, [...args, ...flags, ...(options.args ?? [])], {
+  const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
+  const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
+  const child = spawn(command, rest, {
     cwd: ROOT,
     env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { isOutcomeUnknown, isRefused } from '../../src/api/errors.ts';
+import { faultOf, isRefused } from '../../src/api/errors.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 
@@ -38,7 +38,7 @@ class Writer {
         this.answers += 1;
       } catch (error) {
         if (isRefused(error, 423)) continue;
-        assert(isOutcomeUnknown(error) || isGone(error), String(error));
+        assert(isGone(error), String(error));
         return;
       }
     }
@@ -67,6 +67,9 @@ class Writer {
     }
   }
 
+  mayHaveDeleted = (id: string): boolean =>
+    this.deleted.has(id) || (this.computes.has(id) && this.computes.get(id)?.answered === undefined);
+
   async check(service: LocalService, names: ReadonlyMap<string, unknown>): Promise<void> {
     for (const [id, { answered, sent }] of this.computes) {
       if (answered === undefined) {
@@ -90,8 +93,37 @@ class Writer {
   }
 }
 
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && /ECONNREFUSED|ECONNRESET/.test(error.message);
+/** Reads all the time: what it has seen must be there later, too. */
+class Reader {
+  readonly #seen = new Map<string, number>();
+  reads = 0;
+
+  async read(service: LocalService): Promise<void> {
+    for (;;) {
+      try {
+        const { items } = await service.client.listComputes(PROJECT);
+        this.reads += 1;
+        for (const { id, name } of items) this.#seen.set(id, ageOf(name));
+      } catch (error) {
+        assert(isGone(error), String(error));
+        return;
+      }
+    }
+  }
+
+  /** Names only ever get younger; what is gone must be gone for a reason. */
+  check(names: ReadonlyMap<string, unknown>, isDeleted: (id: string) => boolean): void {
+    for (const [id, age] of this.#seen) {
+      if (names.has(id)) assert(ageOf(names.get(id)) >= age, `${id} was seen younger`);
+      else assert(isDeleted(id), `${id} was seen and is gone`);
+    }
+    this.#seen.clear();
+  }
+}
+
+const ageOf = (name: unknown): number => Number(String(name).split('-')[1] ?? 0);
+
+const isGone = (error: unknown): boolean => faultOf(error)?.kind === 'network';
 
 describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
@@ -114,26 +146,29 @@ describe(`The service killed ${KILLS} times under load`, () => {
     this.timeout(60_000);
     const options = { program, postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
     const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
+    const reader = new Reader();
     for (let kill = 0; kill < KILLS; kill += 1) {
       const service = await startLocalService(options);
-      await check(service, writers);
-      const writing = Promise.all(writers.map((writer) => writer.write(service)));
+      await check(service, writers, reader);
+      const writing = Promise.all([...writers.map((writer) => writer.write(service)), reader.read(service)]);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
       await service.kill();
       await writing;
     }
     const last = await startLocalService(options);
-    await check(last, writers);
+    await check(last, writers, reader);
     await last.stop();
     const answers = writers.reduce((sum, writer) => sum + writer.answers, 0);
     assert(answers > KILLS * WRITERS, `only ${answers} answers`);
+    assert(reader.reads > KILLS, `only ${reader.reads} reads`);
   });
 });
 
-async function check(service: LocalService, writers: readonly Writer[]): Promise<void> {
+async function check(service: LocalService, writers: readonly Writer[], reader: Reader): Promise<void> {
   const computes = (await service.client.listComputes(PROJECT)).items;
   const names = new Map(computes.map(({ id, name }) => [id, name]));
   const keys = new Set((await service.client.listApiKeys()).items.map(({ id }) => id));
+  reader.check(names, (id) => writers.some((writer) => writer.mayHaveDeleted(id)));
   for (const writer of writers) {
     await writer.check(service, names);
     for (const id of writer.keys.keys()) assert(keys.has(id), `key ${id} was answered and is gone`);

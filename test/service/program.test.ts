@@ -255,6 +255,24 @@ describe('The program', () => {
     assert(performance.now() - began < 1_900);
   });
 
+  it('ends with 5 and loses nothing when its disk is full', async function () {
+    if (process.platform === 'win32') this.skip();
+    // A limit on the size of files is the full disk that every machine has.
+    const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 300; exec "$@"', '--'];
+    const service = await start({ under });
+    const made: number[] = [];
+    await assert.rejects(async () => {
+      for (;;) made.push((await service.client.createApiKey('x'.repeat(256))).id);
+    });
+    assert.equal(await service.ended, 5);
+    assert.match(service.stderr(), /^Cannot write to .*: EFBIG\n$/);
+    assert(made.length > 10);
+    const again = await start();
+    const keys = new Set((await again.client.listApiKeys()).items.map(({ id }) => id));
+    for (const id of made) assert(keys.has(id), String(id));
+    await again.stop();
+  });
+
   it('survives thousands of idle connections', async function () {
     this.timeout(20_000);
     const service = await start();

@@ -90,21 +90,23 @@ const ACCIDENT = new Refusal(
   'INTERNAL_ERROR',
   'Something went wrong in the service; its log tells more.',
 );
+const NOT_DURABLE = new Refusal(
+  500,
+  'NOT_DURABLE',
+  'The service cannot write to its disk any more, and ends.',
+);
 
 async function refuse(options: AppOptions, error: unknown, request: IncomingMessage): Promise<Response> {
   const id = requestIdOf(request.headers);
-  const refusal = asRefusal(error);
-  if (refusal === undefined) {
-    options.onUnexpected(`request ${id} (${request.method})`, error);
-    return errorResponse(ACCIDENT, id);
-  }
   try {
     await options.plane.store.whenDurable();
-    return errorResponse(refusal, id);
   } catch {
-    // The journal's owner knows already and ends the service.
-    return errorResponse(ACCIDENT, id);
+    // Whoever owns the journal knows already and ends the service.
+    return errorResponse(NOT_DURABLE, id);
   }
+  const refusal = asRefusal(error);
+  if (refusal === undefined) options.onUnexpected(`request ${id} (${request.method})`, error);
+  return errorResponse(refusal ?? ACCIDENT, id);
 }
 
 /** What an engine refuses is the caller's to put right; anything else that was thrown is an accident. */
