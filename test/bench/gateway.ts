@@ -12,8 +12,8 @@ import { median, medianRatio } from './stats.ts';
 const run = promisify(execFile);
 
 const CLIENTS = [1, 8, 50];
-const ROUNDS = 5;
-const SECONDS = 1;
+const ROUNDS = 3;
+const SECONDS = 2;
 const GOAL = 0.9;
 
 /** Asks for single rows with so many clients. @returns transactions per second */

@@ -17,7 +17,7 @@ export const rows: readonly Row[] = [
   { name: 'memory', load: () => import('./memory.ts'), limit: 100 },
   { name: 'typing', load: () => import('./typing.ts'), limit: 60 },
   { name: 'service', load: () => import('./service.ts'), limit: 60 },
-  { name: 'start', load: () => import('./startTime.ts'), limit: 60 },
+  { name: 'start', load: () => import('./startTime.ts'), limit: 120 },
   { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 90 },
-  { name: 'gateway', load: () => import('./gateway.ts'), limit: 90 },
+  { name: 'gateway', load: () => import('./gateway.ts'), limit: 120 },
 ];

@@ -9,7 +9,7 @@ import { ms, type Result } from './result.ts';
 import { stage } from './staging.ts';
 import { median, medianRatio } from './stats.ts';
 
-const STARTS = 7;
+const STARTS = 5;
 const GOAL_MS = 300;
 
 const LEAST = `require('node:http').createServer().listen(0, '127.0.0.1', () => console.log('ready'))`;
