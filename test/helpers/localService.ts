@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -84,8 +85,10 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   });
   const ready = await Promise.race([firstLine(child), ended]);
   if (typeof ready !== 'string') throw new DidNotStart(ready, errors.join(''));
+  letGo(child);
   const { baseUrl } = JSON.parse(ready) as { baseUrl: BaseUrl };
   const end = async (signal: NodeJS.Signals) => {
+    child.ref();
     child.kill(signal);
     return ended;
   };
@@ -100,6 +103,15 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     stop: () => end('SIGINT'),
     kill: async () => void (await end('SIGKILL')),
   };
+}
+
+/** A service that a failed test left behind must not keep the test program from ending, and ends with it. */
+function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
 }
 
 async function firstLine(child: ChildProcess): Promise<string | null> {
