@@ -66,6 +66,7 @@ process.on('message', (change: { project: number; index: number; state: ComputeS
   lists.delete(change.project);
   process.send?.('done');
 });
+process.on('disconnect', () => process.exit());
 // Made before anyone measures.
 for (let project = 0; project < projects && computesPerProject > 0; project += 1) listOf(project);
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
