@@ -2,10 +2,20 @@
 import { commands } from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../model/session.ts';
+import { explain } from './fault.ts';
 
-/** Keeps `hostedPostgres.state` at what the session is: `signedOut`, `loading`, `empty`, `ready` or `failed`. */
+/**
+ * Keeps `hostedPostgres.state` at what the session is: `signedOut`, `loading`, `empty`, `ready` or `failed`, and
+ * `hostedPostgres.help` at what helps when it failed.
+ */
 export function followSession(session: Session): Disposable {
-  const tell = () => void commands.executeCommand('setContext', 'hostedPostgres.state', session.current.kind);
+  const set = (key: string, value: string) =>
+    void commands.executeCommand('setContext', `hostedPostgres.${key}`, value);
+  const tell = () => {
+    const { current } = session;
+    set('help', current.kind === 'failed' ? explain(current.error).help : '');
+    set('state', current.kind);
+  };
   tell();
   return session.onDidChange(tell);
 }

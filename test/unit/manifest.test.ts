@@ -88,8 +88,9 @@ describe('The manifest', () => {
         assert.ok(Object.hasOwn(inputSchema.properties, field), field);
   });
 
-  it('drives welcome views by the one context key, with states there are', () => {
-    const state = /^hostedPostgres\.state == (signedOut|loading|empty|ready|failed)$/;
+  it('drives welcome views by the state, and by what helps where that failed', () => {
+    const state =
+      /^hostedPostgres\.state == (signedOut|loading|empty|ready|failed( && hostedPostgres\.help [!=]= (newKey|organization))*)$/;
     for (const { when } of viewsWelcome) assert.match(when, state);
   });
 

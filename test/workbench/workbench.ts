@@ -113,7 +113,10 @@ export class Workbench {
   }
 
   #pane(view: string) {
-    const header = this.page.locator(`.pane-header[aria-label="${view} Section"]`);
+    // A description beside the title follows a colon.
+    const header = this.page.locator(
+      `.pane-header:is([aria-label="${view} Section"], [aria-label^="${view} Section:"])`,
+    );
     return this.page.locator('.part.sidebar .pane').filter({ has: header });
   }
 }

@@ -154,10 +154,18 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     return this.#answering.get(change.projectId) === this.#inventory.project(change.projectId);
   }
 
+  /** Above the tree; where that is empty VS Code has room for either a message or the welcome text with its buttons. */
+  #sayFailure(words: string): void {
+    const isEmpty = roots(this.#inventory, 1).length === 0;
+    this.view.description = isEmpty ? words : '';
+    this.view.message = isEmpty ? '' : l10n.t('Not up to date: {0}', words);
+  }
+
   #tellHealth(): void {
     const { current } = this.#inventory.waits;
     const failure = failureShown(this.#inventory, this.#expanded);
-    if (failure !== undefined) this.view.message = l10n.t('Not up to date: {0}', explain(failure).words);
+    this.view.description = '';
+    if (failure !== undefined) this.#sayFailure(explain(failure).words);
     else this.view.message = current === undefined ? '' : waitWords(current.status);
   }
 
