@@ -1,6 +1,6 @@
 /** One settings document: the text in it, and the settings on the service that it was last in step with. */
 import type { Uri } from 'vscode';
-import { formatSettings, type PgSettings } from '../../model/pgSettings.ts';
+import { areSameSettings, formatSettings, type PgSettings } from '../../model/pgSettings.ts';
 import type { SettingsOwner } from '../../model/settingsAddress.ts';
 
 /** A refusal that stays on its setting for as long as the value stays. */
@@ -35,6 +35,12 @@ export class SettingsFile {
     this.owner = owner;
     this.base = settings;
     this.text = formatSettings(settings);
+  }
+
+  /** Whether these are no news: what the text began from, or what a change under way goes back to if it fails. */
+  knows(settings: PgSettings): boolean {
+    if (areSameSettings(settings, this.base)) return true;
+    return this.pending !== undefined && areSameSettings(settings, this.pending.before);
   }
 
   /** Takes over what somebody else has changed on the service. */

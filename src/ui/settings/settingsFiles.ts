@@ -20,7 +20,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { ComputeChanges } from '../../model/computeChanges.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ChangeEnd } from '../../model/pendingChange.ts';
-import { areSameSettings, formatSettings, parseSettings, settingsOn } from '../../model/pgSettings.ts';
+import { formatSettings, parseSettings, settingsOn } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
 import { announce } from '../announce.ts';
@@ -188,11 +188,8 @@ export class SettingsFiles implements Disposable {
   }
 
   #isLeftAlone(file: SettingsFile, compute: Compute): boolean {
-    const now = settingsOn(compute);
-    const isBack = file.pending !== undefined && areSameSettings(now, file.pending.before);
     const isUsers = file.isWriting || file.isDraft || documentOf(file.uri)?.isDirty === true;
-    // A change that failed goes back before the tracker tells of it.
-    return isUsers || isBack || areSameSettings(now, file.base);
+    return isUsers || file.knows(settingsOn(compute));
   }
 }
 

@@ -50,7 +50,7 @@ export async function applySettings(
     const words = l10n.t('{0} has these settings already; nothing was changed', name);
     return { kind: 'accepted', before, isPending: false, words };
   }
-  if (!areSameSettings(before, file.base)) {
+  if (!file.knows(before)) {
     const choice = await askAboutConflict(compute);
     if (choice === 'compare') {
       // Seen now: the next save is about this version.

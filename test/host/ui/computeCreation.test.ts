@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { emptyBranch, mainBranch, rewriteBranch, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('Create Compute…', () => {
+  const opened = useWorkbench();
+  const quickInput = () => opened().workbench.quickInput;
+  let service: LocalService;
+
+  before(async () => {
+    const args = shopAccount(temporaryFolder());
+    service = await startLocalService({ postgres: false, args });
+    await connect(opened().workbench, service);
+    await opened().workbench.tree('Computes').expand('Project shop');
+  });
+  after(() => service.stop());
+
+  const create = () => opened().workbench.runCommand('Hosted Postgres: Create Compute…');
+  const titleOf = async (asked: string) => (await quickInput().waitFor(asked)).title;
+  const itemsOf = async (asked: string) =>
+    until(`items of ${asked}`, async () => {
+      const { items } = await quickInput().waitFor(asked);
+      return items.length > 0 && items;
+    });
+  const computesOn = async (branch: string) =>
+    (await service.client.listComputes(shop)).items.filter(({ branch_id }) => branch_id === branch);
+
+  it('asks for project, branch, type, size and autosuspend, and creates what was answered', async () => {
+    await create();
+    assert.match(await titleOf('Project'), /1\/5/);
+    await quickInput().choose('Project', 'shop');
+    assert.match(await titleOf('Branch'), /2\/5/);
+    await quickInput().answer('Branch', emptyBranch);
+    assert.match(await titleOf('Type'), /3\/5/);
+    await quickInput().choose('Type', 'Primary');
+    assert.match(await titleOf('Size'), /4\/5/);
+    await quickInput().choose('Size', '2 CU');
+    assert.match(await titleOf('Suspend'), /5\/5/);
+    await quickInput().choose('Suspend', 'After 1 hour');
+    const made = await until('the compute', async () => (await computesOn(emptyBranch))[0]);
+    assert.deepEqual(
+      [made.type, made.autoscaling_limit_min_cu, made.autoscaling_limit_max_cu, made.suspend_timeout_seconds],
+      ['read_write', 2, 2, 3600],
+    );
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(new RegExp(`^Compute ${made.id}, active`));
+  });
+
+  it('tells what comes with each size, in a range max_connections from the minimum', async () => {
+    await opened().workbench.tree('Computes').contextMenu(`Branch ${mainBranch}`, 'Create Compute…');
+    await quickInput().choose('Type', 'Read replica');
+    const sizes = await itemsOf('Size');
+    assert.ok(sizes.includes('0.25 CU 0.25 vCPU · 1 GB RAM · 0.8 GB file cache · max_connections 112'));
+    await quickInput().choose('Size', 'Autoscaling…');
+    assert.match(await titleOf('Minimum'), /3\/5/);
+    await quickInput().choose('Minimum', '1 CU');
+    assert.match(await titleOf('Maximum'), /4\/5/);
+    const maxima = await itemsOf('Maximum');
+    assert.equal(maxima[0], '2 CU 2 vCPU · 8 GB RAM · 6.4 GB file cache · max_connections 450');
+    await quickInput().choose('Maximum', '4 CU');
+    await quickInput().answer('Suspend', '20 min');
+    const made = await until('the replica', async () =>
+      (await computesOn(mainBranch)).find(({ suspend_timeout_seconds }) => suspend_timeout_seconds === 1200),
+    );
+    assert.deepEqual(
+      [made.type, made.autoscaling_limit_min_cu, made.autoscaling_limit_max_cu],
+      ['read_only', 1, 4],
+    );
+  });
+
+  it('offers no second primary and says which one there is', async () => {
+    await opened().workbench.tree('Computes').contextMenu(`Branch ${rewriteBranch}`, 'Create Compute…');
+    const [first, refused] = await itemsOf('Type');
+    assert.match(first ?? '', /^Read replica/);
+    assert.match(refused ?? '', /^Primary not possible: ep-purple-water-000003 is the primary/);
+    await quickInput().type('Type', 'Primary');
+    await opened().workbench.page.keyboard.press('Enter');
+    assert.match(await titleOf('Type'), /1\/3/);
+    await quickInput().cancel('Type');
+    await quickInput().closed();
+  });
+
+  it('goes back to the question before, with its answer open again', async () => {
+    await create();
+    await quickInput().choose('Project', 'shop');
+    await quickInput().choose('Branch', mainBranch);
+    await quickInput().choose('Type', 'Read replica');
+    await quickInput().choose('Size', 'Autoscaling…');
+    await quickInput().choose('Minimum', '2 CU');
+    assert.match(await titleOf('Maximum'), /6\/7/);
+    for (const asked of ['Minimum', 'Size', 'Type', 'Branch', 'Project']) {
+      await quickInput().pressButton('Back');
+      await quickInput().waitFor(asked);
+    }
+    assert.match(await titleOf('Project'), /1\/5/);
+    await quickInput().cancel('Project');
+    await quickInput().closed();
+  });
+
+  it('refuses what is no branch id while it is typed', async () => {
+    await create();
+    await quickInput().choose('Project', 'shop');
+    await quickInput().type('Branch', 'main');
+    assert.match((await itemsOf('Branch')).join(), /not a branch id/);
+    await quickInput().cancel('Branch');
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import {
+  emptyBranch,
+  primary,
+  reports,
+  rewriteBranch,
+  shop,
+  shopAccount,
+} from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('Edit Compute…', () => {
+  const opened = useWorkbench();
+  const quickInput = () => opened().workbench.quickInput;
+  let service: LocalService;
+  let proxy: FaultProxy;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
+    proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
+    await opened().workbench.tree('Computes').expand('Project shop');
+  });
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+  });
+
+  const held = async (id: string) =>
+    (await service.client.listComputes(shop)).items.find((compute) => compute.id === id);
+  const changes = () => proxy.count('PATCH');
+  /** Opens the list of what can be changed from the compute's own menu. */
+  const edit = async (name: string, what: string) => {
+    await opened()
+      .workbench.tree('Computes')
+      .contextMenu(new RegExp(`^Compute ${name},`), 'Edit Compute…');
+    await quickInput().choose('What to change', what);
+  };
+  const whenHeld = (id: string, is: (compute: NonNullable<Awaited<ReturnType<typeof held>>>) => boolean) =>
+    until(`${id} to be changed`, async () => {
+      const compute = await held(id);
+      return compute !== undefined && (compute.pending_state ?? '') === '' && is(compute);
+    });
+
+  it('shows what holds now', async () => {
+    await opened().workbench.runCommand('Hosted Postgres: Edit Compute…');
+    await quickInput().choose('Project', 'shop');
+    await quickInput().choose('Compute', 'primary');
+    const { title, items } = await quickInput().waitFor('What to change of primary');
+    assert.match(title, /3\/3/);
+    assert.deepEqual(items, [
+      'Size… 0.25 CU',
+      'Autosuspend… after 5 minutes (default)',
+      'Postgres Settings… none',
+      'Move to Another Branch… br-aged-salad-000001',
+      'Name… primary',
+      'Turn Pooled Connections Off on',
+      'Disable… enabled',
+    ]);
+    await quickInput().cancel('What to change');
+  });
+
+  it('warns of the restart before it changes the size', async () => {
+    const before = changes();
+    await edit('primary', 'Size…');
+    await quickInput().choose('Size', '2 CU');
+    const { message, detail } = await opened().workbench.dialog.read();
+    assert.match(message, /Change the size of primary/);
+    assert.match(detail, /restarts, and its connections are dropped/);
+    await opened().workbench.dialog.press('Cancel');
+    assert.equal(changes(), before);
+    await edit('primary', 'Size…');
+    await quickInput().choose('Size', '2 CU');
+    await opened().workbench.dialog.press('Change and Restart');
+    await whenHeld(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
+  });
+
+  it('changes autosuspend without asking, and says what never means', async () => {
+    await edit('primary', 'Autosuspend…');
+    await quickInput().waitFor('Suspend');
+    const never = opened().workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Never' });
+    assert.match(await never.innerText(), /new releases of the service, about weekly, only at a restart/);
+    await quickInput().choose('Suspend', 'Never');
+    await whenHeld(primary, ({ suspend_timeout_seconds }) => suspend_timeout_seconds === -1);
+  });
+
+  it('sends nothing when all is as wanted already', async () => {
+    const before = changes();
+    await edit('primary', 'Name…');
+    await quickInput().accept('A name for');
+    await opened().workbench.statusBar.waitFor('primary is like that already');
+    assert.equal(changes(), before);
+  });
+
+  it('sends only what changed', async () => {
+    await edit('reports', 'Size…');
+    await quickInput().choose('Size', 'Autoscaling…');
+    await quickInput().choose('Minimum', '0.25 CU');
+    await quickInput().choose('Maximum', '1 CU');
+    await opened().workbench.dialog.press('Change and Restart');
+    await whenHeld(reports, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 1);
+    assert.equal((await held(reports))?.autoscaling_limit_min_cu, 0.25);
+  });
+
+  it('offers a primary no branch that has one, and moves it to one that has none', async () => {
+    await edit('primary', 'Move to Another Branch…');
+    const { items } = await quickInput().waitFor('Branch');
+    assert.ok(
+      items.includes(`${rewriteBranch} not possible: ep-purple-water-000003 is the primary of this branch`),
+    );
+    await quickInput().answer('Branch', emptyBranch);
+    assert.match(
+      (await opened().workbench.dialog.read()).detail,
+      new RegExp(`reaches the data of ${emptyBranch}`),
+    );
+    await opened().workbench.dialog.press('Move');
+    await whenHeld(primary, ({ branch_id }) => branch_id === emptyBranch);
+  });
+
+  it('renames, disables and enables', async () => {
+    await edit('reports', 'Name…');
+    await quickInput().answer('A name for', 'weekly reports');
+    await whenHeld(reports, ({ name }) => name === 'weekly reports');
+    await edit('weekly reports', 'Disable…');
+    assert.match((await opened().workbench.dialog.read()).detail, /takes no new ones until it is enabled/);
+    await opened().workbench.dialog.press('Disable');
+    await whenHeld(reports, ({ disabled }) => disabled === true);
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(/^Compute weekly reports, disabled/);
+    await edit('weekly reports', 'Enable');
+    await whenHeld(reports, ({ disabled }) => disabled === false);
+  });
+});

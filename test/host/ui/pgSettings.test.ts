@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { Editor } from '../../workbench/editor.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [project, compute] = ['quiet-sunset-771503', 'ep-bold-thunder-385207'];
+
+describe('the Postgres settings of a compute as a document', () => {
+  const opened = useWorkbench({
+    settings: { 'editor.autoClosingBrackets': 'never', 'editor.autoIndent': 'none' },
+  });
+  let service: LocalService;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(60_000);
+    service = await startLocalService();
+    await until('the compute to run', async () => (await record())?.current_state === 'active', 30_000);
+    await connect(opened().workbench, service);
+    editor = new Editor(opened().workbench.page);
+    await opened().workbench.tree('Computes').expand('Project analytics');
+    await opened()
+      .workbench.tree('Computes')
+      .contextMenu(new RegExp(`^Compute ${compute}, active`), 'Edit Compute…');
+    await opened().workbench.quickInput.choose('What to change', 'Postgres Settings…');
+    await editor.waitForText(/"work_mem": "16MB"/);
+  });
+  after(() => service.stop());
+
+  const record = async () =>
+    (await service.client.listComputes(project)).items.find(({ id }) => id === compute);
+  const held = async () => (await record())?.settings?.pg_settings;
+  const whenHeld = (settings: object) =>
+    until(
+      async () => `${JSON.stringify(settings)}; there is ${JSON.stringify(await held())}`,
+      async () => JSON.stringify(await held()) === JSON.stringify(settings),
+    );
+  const write = async (text: string) => {
+    await editor.focus();
+    await editor.press('ControlOrMeta+a');
+    await editor.press('Delete');
+    await opened().workbench.page.keyboard.insertText(text);
+  };
+  const hoverSays = (words: string, said: RegExp) =>
+    until(`${String(said)} beside ${words}`, async () => said.test(await editor.hover(words)), 30_000);
+  const save = () => editor.press('ControlOrMeta+s');
+  const apply = () => opened().workbench.dialog.press('Apply and Restart');
+  const whenIdle = () => opened().workbench.statusBar.waitUntilGone(/^\d+ operation/);
+
+  it('applies what is saved, once the restart is agreed to', async () => {
+    await write('{ "work_mem": "32MB", "jit": false }');
+    await save();
+    const { message, detail } = await opened().workbench.dialog.read();
+    assert.match(message, new RegExp(`Apply the Postgres settings to ${compute}`));
+    assert.match(detail, /restarts, and its connections are dropped/);
+    await apply();
+    await whenHeld({ work_mem: '32MB', jit: 'off' });
+    await whenIdle();
+  });
+
+  it('says what a setting is, and offers those there are', async () => {
+    assert.match(await editor.hover('work_mem'), /maximum memory to be used for query workspaces/);
+    await write('{ "statement_t" }');
+    await editor.press('ArrowLeft');
+    await editor.press('ArrowLeft');
+    await editor.press('ArrowLeft');
+    await editor.press('ControlOrMeta+Space');
+    await editor.waitForSuggestion('statement_timeout');
+    await editor.press('Escape');
+  });
+
+  it('refuses what the service fixes, beside the setting and with the rule', async () => {
+    await write('{ "max_connections": 500 }');
+    await hoverSays('max_connections', /fixed: it follows from the compute size/);
+    await save();
+    await opened().workbench.statusBar.waitFor('Not applied');
+    assert.deepEqual(await held(), { work_mem: '32MB', jit: 'off' });
+  });
+
+  it('shows what Postgres refuses beside the setting, and in no notification', async () => {
+    await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
+    await save();
+    await apply();
+    await hoverSays('random_page_cost', /invalid value for parameter "random_page_cost"/);
+    assert.deepEqual(await opened().workbench.notifications.all(), []);
+    await opened().workbench.notifications.clear();
+    assert.deepEqual(await held(), { work_mem: '32MB', jit: 'off' });
+    await editor.waitForText(/cheap/);
+  });
+
+  it('takes over what others change while nothing is unsaved', async () => {
+    await write('{ "work_mem": "32MB" }');
+    await save();
+    await apply();
+    await whenHeld({ work_mem: '32MB' });
+    await whenIdle();
+    await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '8MB' } } });
+    await opened().workbench.viewAction('Computes', 'Refresh');
+    await editor.waitForText(/8MB/);
+  });
+
+  it('shows a newer version on the service and never writes over it unasked', async () => {
+    await until('the change to have ended', async () => {
+      const { items } = await service.client.listComputes(project);
+      return items.every(({ pending_state }) => (pending_state ?? '') === '');
+    });
+    await write('{ "work_mem": "64MB" }');
+    await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
+    await save();
+    const { message } = await opened().workbench.dialog.read();
+    assert.match(message, /were changed meanwhile/);
+    await opened().workbench.dialog.press('Compare');
+    await opened().workbench.page.locator('.monaco-diff-editor').waitFor();
+    assert.deepEqual(await held(), { work_mem: '48MB' });
+    await save();
+    await apply();
+    await whenHeld({ work_mem: '64MB' });
+    await whenIdle();
+  });
+
+  it('closes when the compute is gone', async () => {
+    const tab = opened().workbench.page.locator('.tab', { hasText: `${compute}.pg_settings.json` });
+    await tab.waitFor();
+    await service.client.deleteCompute(project, compute);
+    await opened().workbench.viewAction('Computes', 'Refresh');
+    await tab.waitFor({ state: 'detached' });
+  });
+});
