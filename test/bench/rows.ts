@@ -18,6 +18,6 @@ export const rows: readonly Row[] = [
   { name: 'typing', load: () => import('./typing.ts'), limit: 60 },
   { name: 'service', load: () => import('./service.ts'), limit: 60 },
   { name: 'start', load: () => import('./startTime.ts'), limit: 120 },
-  { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 90 },
+  { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 150 },
   { name: 'gateway', load: () => import('./gateway.ts'), limit: 120 },
 ];

@@ -1,7 +1,7 @@
 // `npm run bench [-- NAME…]`: measures every row (or those named) beside what it is compared with, prints one table
 // and writes it to dist/bench.json. Whatever a row starts ends with it, at the latest when its time is up.
 // The exit code tells whether everything could be measured and met its goal.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
@@ -20,7 +20,10 @@ if (unknown.length > 0) {
 }
 
 process.chdir(projectRoot);
-const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
+// A short name: there are Unix sockets below it. Every row has its temporary files here, so that one whose time was up
+// leaves none; Postgres, which does not run as root, has to reach them.
+const scratch = await mkdtemp(path.join(os.tmpdir(), 'hpb-'));
+await chmod(scratch, 0o755);
 const results: Result[] = [];
 const startedAt = Date.now();
 try {
@@ -49,7 +52,7 @@ async function measure(row: Row): Promise<readonly Result[]> {
     row.name,
     file,
   ];
-  const program = startGuarded(process.execPath, args, { env: process.env });
+  const program = startGuarded(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
   const timer = setTimeout(() => void program.stop(), row.limit * 1000);
   await program.exited;
   clearTimeout(timer);
