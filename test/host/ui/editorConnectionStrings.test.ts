@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -116,7 +116,7 @@ describe('connection strings', () => {
     await until('the file to go', async () => !existsSync(env()));
   });
 
-  it('replace the variable and nothing else, after a warning that git would take the file', async () => {
+  it('are not written to a file that git would take, unless the user has it so', async () => {
     const { workbench } = opened();
     await writeFile(env(), 'A=1\nexport DATABASE_URL="old" # why\nB=2\n');
     await git('init', '--quiet');
@@ -126,6 +126,10 @@ describe('connection strings', () => {
     assert.deepEqual(buttons.toSorted(), ['Cancel', 'Ignore and Write', 'Write Anyway']);
     await workbench.dialog.press('Cancel');
     assert.match(await readFile(env(), 'utf8'), /old/);
+  });
+
+  it('replace the variable and nothing else, in a file that git ignores from then on', async () => {
+    const { workbench } = opened();
     await write();
     await workbench.dialog.press('Ignore and Write');
     await until('the file', async () =>
@@ -134,6 +138,10 @@ describe('connection strings', () => {
     const ignored = path.join(opened().folder, '.gitignore');
     await until('.gitignore', async () => (await readFile(ignored, 'utf8').catch(() => '')) === '.env\n');
     await isDone();
+  });
+
+  it('are written without a question to a file that git ignores', async () => {
+    const { workbench } = opened();
     await writeFile(env(), '');
     await until('an empty editor', async () => (await new Editor(workbench.page).text()) === '');
     await write();
@@ -169,11 +177,14 @@ describe('connection strings', () => {
     await quickInput.accept('Role');
     await quickInput.accept('Database');
     const terminal = page.locator('.terminal-wrapper.active');
-    const shows = (text: string | RegExp) =>
-      until(`${String(text)} in the terminal`, async () => {
-        const rows = await terminal.locator('.xterm-rows, .xterm-accessibility-tree').allInnerTexts();
-        return rows.some((row) => row.replaceAll('\u00a0', ' ').match(text) !== null);
-      });
+    const shows = (text: RegExp) => {
+      const isShown = async () => {
+        const rows = await terminal.locator('.xterm-rows').allInnerTexts();
+        return rows.some((row) => text.test(row.replaceAll('\u00a0', ' ')));
+      };
+      // The compute sleeps: its Postgres has to start.
+      return until(`${String(text)} in the terminal`, isShown, 40_000);
+    };
     await shows(/Password for user app_owner/);
     await page.keyboard.type(`${decodeURIComponent(uri.password)}\n`);
     await shows(/app=>/);
@@ -181,5 +192,24 @@ describe('connection strings', () => {
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
     await terminal.waitFor({ state: 'hidden' });
+  });
+
+  it('are written to the folder that is picked where several are open', async () => {
+    const { workbench } = opened();
+    const [one, other] = [path.join(folder, 'one'), path.join(folder, 'other')];
+    for (const each of [one, other]) await mkdir(each);
+    const file = path.join(folder, 'both.code-workspace');
+    await writeFile(file, JSON.stringify({ folders: [{ path: one }, { path: other }] }));
+    await workbench.page.goto(`${workbench.page.url()}&workspace=${encodeURIComponent(file)}`);
+    await workbench.whenRestored();
+    await workbench.openView('Hosted Postgres');
+    await workbench.tree('Computes').waitFor('Project shop');
+    await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
+    await workbench.quickInput.choose('Folder', 'other');
+    await chooseCompute();
+    await workbench.quickInput.accept('Role');
+    await workbench.quickInput.accept('Database');
+    await until('the file in the other folder', async () => existsSync(path.join(other, '.env')));
+    assert.equal(existsSync(path.join(one, '.env')), false);
   });
 });
