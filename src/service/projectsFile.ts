@@ -1,6 +1,11 @@
 /**
  * The format of `--projects FILE`: the account's projects to begin with, and names of keys nobody holds. Fields
  * are named as in section 2; everything but ids, names and a compute's type may be left out.
+ *
+ *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [
+ *         { "id": "br-aged-salad-637688", "name": "main", "default": true, "computes": [
+ *           { "type": "read_write", "autoscaling_limit_min_cu": 0.5, "current_state": "active" } ] } ] } ],
+ *       "api_keys": [ { "name": "deployment" } ] }
  */
 import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../api/ids.ts';

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
+import { builtService } from './builtService.ts';
 
 export interface LocalServiceOptions {
   /** Further options of the program, such as `--operation-delay`, `500`. */
@@ -18,8 +19,6 @@ export interface LocalServiceOptions {
   readonly key?: string;
   /** Stays; without it a new one is made, and removed when the service has ended. */
   readonly dataDir?: string;
-  /** The program to run; the source by default, so that nothing need be built. */
-  readonly program?: string;
   /** A command that runs the program, which is added to it. */
   readonly under?: readonly string[];
 }
@@ -69,7 +68,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
-  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', options.program ?? MAIN];
+  // Only the source finds the Postgres that is installed beside it.
+  const program = options.postgres === false ? await builtService() : MAIN;
+  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', program];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
   const child = spawn(command, rest, {

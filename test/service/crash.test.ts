@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { build } from 'esbuild';
 import { faultOf, isRefused } from '../../src/api/errors.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -127,31 +126,18 @@ const isGone = (error: unknown): boolean => faultOf(error)?.kind === 'network';
 
 describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
-  const program = path.join(folder, 'service.cjs');
-  before(async () => {
-    const entryPoints = [path.resolve('src/service/main.ts')];
-    const external = ['./postgres/engine.ts', './projectsFile.ts'];
-    await build({
-      entryPoints,
-      outfile: program,
-      bundle: true,
-      platform: 'node',
-      target: 'node22',
-      external,
-    });
-  });
   after(() => rmSync(folder, { recursive: true }));
 
   it('has every answered change when it comes back', async function () {
-    this.timeout(60_000);
-    const options = { program, postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
+    this.timeout(120_000);
+    const options = { postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
     const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
     const reader = new Reader();
     for (let kill = 0; kill < KILLS; kill += 1) {
       const service = await startLocalService(options);
       await check(service, writers, reader);
       const writing = Promise.all([...writers.map((writer) => writer.write(service)), reader.read(service)]);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
       await service.kill();
       await writing;
     }

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { request } from 'undici';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 
-describe('The program with leases', () => {
+describe('The program with leases', function () {
+  this.timeout(30_000);
   const start = (more: { readonly args?: readonly string[] } = {}): Promise<LocalService> =>
     startLocalService({ postgres: false, ...more });
   const lease = async (service: LocalService, key = service.key) => {
@@ -26,20 +27,20 @@ describe('The program with leases', () => {
   });
 
   it('lives as long as one is held, and ends soon after the last', async () => {
-    const service = await start({ args: ['--end-with-leases', '300'] });
+    const service = await start({ args: ['--end-with-leases', '1000'] });
     const [one, two] = [await lease(service), await lease(service)];
     one.release();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     assert.equal(await isRunning(service), true);
     const released = performance.now();
     two.release();
     assert.equal(await service.ended, 0);
     const took = performance.now() - released;
-    assert(took >= 290 && took < 2_200, String(took));
+    assert(took >= 990 && took < 2_900, String(took));
   });
 
   it('ends although its holder was killed', async () => {
-    const service = await start({ args: ['--end-with-leases', '500'] });
+    const service = await start({ args: ['--end-with-leases', '1000'] });
     const ours = await lease(service);
     const script = `fetch('${new URL('/lease', service.baseUrl).href}', { headers: { authorization: 'Bearer ${service.key}' } })
       .then(async (reply) => { console.log(reply.status); for await (const _ of reply.body); })`;
@@ -52,7 +53,7 @@ describe('The program with leases', () => {
   });
 
   it('gives none without a key, and does not count those who ask', async () => {
-    const service = await start({ args: ['--end-with-leases', '200'] });
+    const service = await start({ args: ['--end-with-leases', '1000'] });
     const refused = await lease(service, 'wrong');
     assert.equal(refused.statusCode, 401);
     assert.equal(await service.ended, 0);

@@ -16,6 +16,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
 import {
   DidNotStart,
@@ -25,8 +26,6 @@ import {
 } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 
-const MAIN = path.resolve('src/service/main.ts');
-
 interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -35,8 +34,7 @@ interface Ended {
 
 /** Runs it until it ends, or until it is ready, and then ends it. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): Promise<Ended> {
-  const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
-  const child = spawn(process.execPath, [...node, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [await builtService(), ...args], { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -57,7 +55,8 @@ const didNotStart = (exitCode: number, words: RegExp) => (error: unknown) => {
   return true;
 };
 
-describe('The program', () => {
+describe('The program', function () {
+  this.timeout(30_000);
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();
@@ -123,10 +122,14 @@ describe('The program', () => {
   });
 
   it('keeps a temporary account only as long as it runs', async () => {
-    const child = spawn(process.execPath, [MAIN, '--no-postgres', '--port', '0', '--api-key', 'k'], {
-      env: { ...process.env, TMPDIR: folder },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const child = spawn(
+      process.execPath,
+      [await builtService(), '--no-postgres', '--port', '0', '--api-key', 'k'],
+      {
+        env: { ...process.env, TMPDIR: folder },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
     await once(child.stdout, 'data');
     assert.match(readdirSync(folder).join(), /^hosted-postgres-\w+$/);
     child.kill('SIGINT');
@@ -274,7 +277,6 @@ describe('The program', () => {
   });
 
   it('survives thousands of idle connections', async function () {
-    this.timeout(20_000);
     const service = await start();
     const { port } = new URL(service.baseUrl);
     const sockets = Array.from({ length: 3_000 }, () =>

@@ -1,0 +1,21 @@
+/** The local service as one file, built once for all tests of a run: it starts in a third of the time the source takes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+let built: Promise<string> | undefined;
+
+/** @returns the file, which is there until the tests end */
+export const builtService = (): Promise<string> => (built ??= buildService());
+
+async function buildService(): Promise<string> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-built-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const outfile = path.join(folder, 'service.cjs');
+  const entryPoints = [path.join(ROOT, 'src/service/main.ts')];
+  await build({ entryPoints, outfile, bundle: true, platform: 'node', target: 'node22', logLevel: 'silent' });
+  return outfile;
+}
