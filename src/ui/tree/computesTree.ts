@@ -30,8 +30,8 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #held = new DisposableStore();
   readonly #expanded = new Set<string>();
-  /** Projects whose children VS Code is about to get, each as it was drawn. */
-  readonly #answering = new Map<string, Project | undefined>();
+  /** The projects as they were drawn last. */
+  readonly #drawn = new Map<string, Project | undefined>();
   #shownRoots = PAGE;
 
   readonly onDidChangeTreeData = this.#changed.event;
@@ -64,11 +64,15 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
       await this.#inventory.lookAtProjects();
       return this.#nodes.setChildren(undefined, roots(this.#inventory, this.#shownRoots));
     }
-    if (node.kind === 'project') await this.#lookInto(node.projectId);
+    if (node.kind === 'project') {
+      this.#expanded.add(node.projectId);
+      await this.#inventory.lookAtComputes(node.projectId);
+    }
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
   }
 
   getTreeItem(node: TreeNode): TreeItem {
+    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#inventory.project(node.projectId));
     return treeItem(this.#inventory, node);
   }
 
@@ -100,13 +104,6 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     this.#held.dispose();
   }
 
-  async #lookInto(projectId: string): Promise<void> {
-    this.#expanded.add(projectId);
-    this.#answering.set(projectId, this.#inventory.project(projectId));
-    await this.#inventory.lookAtComputes(projectId);
-    this.#answering.delete(projectId);
-  }
-
   #show(roots: number): void {
     this.#shownRoots = roots;
     this.#changed.fire(undefined);
@@ -129,6 +126,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     this.#tellHealth();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
+      this.#drawn.clear();
       this.#expanded.clear();
       this.#shownRoots = PAGE;
       return this.#changed.fire(undefined);
@@ -142,16 +140,18 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
         // More pages have come, and all they change on screen is how many projects are left.
         nodes.push(...now.filter(({ kind }) => kind === 'more'));
-      } else if (!this.#isBeingAnswered(change)) nodes.push(change);
+      } else if (!this.#isAsDrawn(change)) nodes.push(change);
     }
     const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (known.length > 0) this.#changed.fire(known);
   }
 
-  /** Drawn anew, its children would be gone for a moment, and with them the one whose menu is open. */
-  #isBeingAnswered(change: InventoryChange): boolean {
-    if (change.kind !== 'project' || !this.#answering.has(change.projectId)) return false;
-    return this.#answering.get(change.projectId) === this.#inventory.project(change.projectId);
+  /** Drawn anew for nothing, its children would be gone for a moment, and with them the one whose menu is open. */
+  #isAsDrawn(change: InventoryChange): boolean {
+    if (change.kind !== 'project') return false;
+    if (this.#drawn.get(change.projectId) !== this.#inventory.project(change.projectId)) return false;
+    const children = childrenOf(this.#inventory, change);
+    return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }
 
   /** Above the tree; where that is empty VS Code has room for either a message or the welcome text with its buttons. */
