@@ -1,0 +1,35 @@
+/** Every text that the code shows through `vscode.l10n`, as it is looked up in a bundle. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+export const bundleFile = (language = ''): string =>
+  path.join(root, 'l10n', `bundle.l10n${language && `.${language}`}.json`);
+export const manifestTextsFile = (language = ''): string =>
+  path.join(root, `package.nls${language && `.${language}`}.json`);
+
+export const readTexts = (file: string): Record<string, string> => JSON.parse(readFileSync(file, 'utf8'));
+
+const CALL = /\bl10n\.t\(/g;
+const LITERAL = /\bl10n\.t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g;
+
+/** Sorted, each once. @throws {Error} for a text that is not one literal, which no translator would ever see */
+export function textsInSource(): readonly string[] {
+  const texts = new Set<string>();
+  for (const name of readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue;
+    const source = readFileSync(path.join(root, 'src', name), 'utf8');
+    const found = [...source.matchAll(LITERAL)];
+    if (found.length !== (source.match(CALL)?.length ?? 0))
+      throw new Error(`src/${name} translates something that is not a literal`);
+    for (const [, single, double] of found) texts.add(valueOf(single ?? double ?? ''));
+  }
+  return [...texts].sort();
+}
+
+const valueOf = (literal: string): string =>
+  JSON.parse(`"${literal.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"')}"`);
+
+/** Such as `{0}`, in order and each as often as it stands there. */
+export const placeholders = (text: string): readonly string[] => (text.match(/\{\d+\}/g) ?? []).sort();

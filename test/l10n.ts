@@ -1,0 +1,16 @@
+// `npm run l10n`: writes l10n/bundle.l10n.json, the texts of the code for translators, and tells what the
+// translations lack.
+import { writeFile } from 'node:fs/promises';
+import { bundleFile, readTexts, textsInSource } from './helpers/l10nTexts.ts';
+
+const texts = textsInSource();
+await writeFile(
+  bundleFile(),
+  `${JSON.stringify(Object.fromEntries(texts.map((text) => [text, text])), null, 2)}\n`,
+);
+const german = readTexts(bundleFile('de'));
+const missing = texts.filter((text) => german[text] === undefined);
+const stale = Object.keys(german).filter((text) => !texts.includes(text));
+console.log(`${texts.length} texts; in German ${missing.length} are missing, ${stale.length} are stale`);
+for (const text of missing) console.log(`+ ${JSON.stringify(text)}`);
+for (const text of stale) console.log(`- ${JSON.stringify(text)}`);
