@@ -109,8 +109,13 @@ function unreadableItem(
 }
 
 function hiddenItem(): TreeItem {
-  const item = new TreeItem(l10n.t('This key may not see the API keys'));
-  item.description = l10n.t('it belongs to an organization');
+  const [label, description] = [
+    l10n.t('This key may not see the API keys'),
+    l10n.t('it belongs to an organization'),
+  ];
+  const item = new TreeItem(label);
+  item.description = description;
+  item.accessibilityInformation = { label: [label, description].join(', ') };
   item.tooltip = l10n.t(
     'An API key of an organization works with the organization’s projects and computes. Keys of an account are listed, created and revoked with a personal key.',
   );

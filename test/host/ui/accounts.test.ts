@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { shopAccount } from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('several accounts', () => {
+  const opened = useWorkbench();
+  const quickInput = () => opened().workbench.quickInput;
+  const computes = () => opened().workbench.tree('Computes');
+  let sample: LocalService;
+  let small: LocalService;
+  let second: string;
+
+  before(async () => {
+    [sample, small] = await Promise.all([
+      startLocalService({ postgres: false }),
+      startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) }),
+    ]);
+    second = (await small.client.createApiKey('second')).key;
+  });
+  after(async () => {
+    await sample.stop();
+    await small.stop();
+  });
+
+  const label = ({ baseUrl }: LocalService) => baseUrl.replace('http://', '');
+
+  const accountsShown = () =>
+    until('the accounts', async () => {
+      const { items } = await quickInput().waitFor('Account to show');
+      return items.length > 0 && items;
+    });
+
+  it('are added one after the other, each with its own projects', async () => {
+    await connect(opened().workbench, sample);
+    await computes().waitFor('Project playground');
+    await connect(opened().workbench, small);
+    await computes().waitUntilGone('Project playground');
+    await computes().waitFor('Project shop');
+  });
+
+  it('can be two at one address, told apart by a name', async () => {
+    await opened().workbench.runCommand('Hosted Postgres: Connect…');
+    await quickInput().answer('Pick a service', small.baseUrl);
+    await quickInput().choose('Account', 'Another account at this address…');
+    await quickInput().answer('A name for the account', 'second');
+    await quickInput().answer('The API key of the account', second);
+    await quickInput().closed();
+    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
+    assert.deepEqual(await accountsShown(), [
+      label(sample),
+      label(small),
+      `second (${label(small)}) connected`,
+      'Connect to another account…',
+    ]);
+    await quickInput().cancel('Account to show');
+  });
+
+  it('are switched, without asking for the key again', async () => {
+    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
+    await quickInput().choose('Account to show', label(sample));
+    await computes().waitFor('Project playground');
+  });
+
+  it('are removed, and the one connected to stays', async () => {
+    await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
+    await quickInput().choose('Account to remove', `second (${label(small)})`);
+    const { message, detail } = await opened().workbench.dialog.read();
+    assert.match(message, /^Remove second \(/);
+    assert.match(detail, /API key is removed from this machine. It stays valid/);
+    await opened().workbench.dialog.press('Remove');
+    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
+    assert.deepEqual(await accountsShown(), [
+      `${label(sample)} connected`,
+      label(small),
+      'Connect to another account…',
+    ]);
+    await quickInput().cancel('Account to show');
+    await computes().waitFor('Project playground');
+  });
+
+  it('end in the signed-out view when the one connected to is removed', async () => {
+    await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
+    await quickInput().choose('Account to remove', label(sample));
+    await opened().workbench.dialog.press('Remove');
+    assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
+  });
+});
