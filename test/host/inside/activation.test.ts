@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import * as vscode from 'vscode';
 
 const extensionId = 'hosted-postgres.hosted-postgres';
@@ -13,6 +16,18 @@ describe('the extension', () => {
     assert.ok(extension, `${extensionId} is not installed`);
     await extension.activate();
     assert.equal(extension.isActive, true);
+  });
+
+  it('loads its wiring alone: zod, the HTTP library and all else wait for the first use', async () => {
+    const extension = vscode.extensions.getExtension(extensionId);
+    await extension?.activate();
+    const dist = path.join(extension?.extensionPath ?? '', 'dist');
+    const loaded = Object.keys(createRequire(path.join(dist, 'any.js')).cache);
+    const bundles = loaded.filter((file) => path.dirname(file) === dist).map((file) => path.basename(file));
+    assert.deepEqual(bundles, ['extension.js']);
+    const wiring = await readFile(path.join(dist, 'extension.js'), 'utf8');
+    assert.doesNotMatch(wiring, /ZodMini/);
+    assert.match(await readFile(path.join(dist, 'client.js'), 'utf8'), /ZodMini/);
   });
 
   it('registers every command that its manifest names', async () => {
