@@ -12,7 +12,7 @@ import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
 
 /** Cycles of the endurance test; the bench runs 1,000. */
-const CYCLES = Number(process.env['ENGINE_CYCLES'] ?? 8);
+const CYCLES = Number(process.env['ENGINE_CYCLES'] ?? 5);
 
 interface Running {
   readonly child: ChildProcess;

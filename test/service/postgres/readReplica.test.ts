@@ -97,7 +97,7 @@ describe('read replica', function () {
     const client = await connectTo(await service.uri(primary));
     for (let round = 0; round < 4; round += 1) {
       await client.query(
-        `create table filler_${round} as select repeat(md5(g::text), 20) from generate_series(1, 40000) g`,
+        `create table filler_${round} as select repeat(md5(g::text), 20) from generate_series(1, 20000) g`,
       );
       await client.query(`drop table filler_${round}`);
     }
