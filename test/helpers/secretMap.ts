@@ -1,4 +1,5 @@
-import { Emitter } from '../../src/base/event.ts';
+import { toDisposable } from '../../src/base/disposable.ts';
+import { Emitter, type Event } from '../../src/base/event.ts';
 import type { SecretStore } from '../../src/model/accounts.ts';
 
 /** A secret store that several windows can share: a map and an event. */
@@ -7,7 +8,17 @@ export class SecretMap implements SecretStore {
   isLocked = false;
   readonly entries = new Map<string, string>();
   readonly #changed = new Emitter<string>();
-  readonly onDidChange = this.#changed.event;
+  /** Those who listen now. */
+  listeners = 0;
+
+  readonly onDidChange: Event<string> = (listener) => {
+    const listening = this.#changed.event(listener);
+    this.listeners += 1;
+    return toDisposable(() => {
+      this.listeners -= 1;
+      listening.dispose();
+    });
+  };
 
   async get(entry: string): Promise<string | undefined> {
     this.#check();

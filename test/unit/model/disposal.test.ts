@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { Operation } from '../../../src/api/records.ts';
+import { BackgroundRefresh } from '../../../src/model/backgroundRefresh.ts';
+import { connectStore } from '../../helpers/connectedStore.ts';
+import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
+import { until } from '../../workbench/until.ts';
+
+describe('A store that is disposed', () => {
+  it('leaves no timer, no listener and no request behind, whatever it was about', async () => {
+    const service = await scriptService(() => ({ endpoints: [computeRecord('ep-one')] }));
+    const store = await connectStore(service);
+    const refresh = new BackgroundRefresh({
+      inventory: store.inventory,
+      shown: () => ['shop'],
+      followed: () => store.tracker.projects,
+      interval: () => 60_000,
+      isNear: () => false,
+      onError: (error) => store.errors.push(error),
+      clock: store.clock,
+    });
+    refresh.setWanted(true);
+    store.tracker.follow('restart', { id: 'ep-one', project_id: 'shop' }, [operationRecord(1) as Operation]);
+    assert.equal(store.clock.waits.length, 2);
+    assert.ok(store.secrets.listeners > 0);
+
+    const never = Promise.withResolvers<unknown>();
+    service.script = () => never.promise;
+    const asked = store.inventory.refreshComputes('shop');
+    await until('the request', async () => service.requests.length > 0);
+    refresh.dispose();
+    store.dispose();
+
+    await assert.rejects(asked, /cancelled/);
+    assert.deepEqual(store.clock.waits, []);
+    assert.equal(store.secrets.listeners, 0);
+    await service.close();
+  });
+});
