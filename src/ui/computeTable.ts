@@ -1,10 +1,10 @@
 /** Records as Markdown tables, for tooltips and hovers. Every value is escaped: names are other people's text. */
 import { env, l10n } from 'vscode';
-import { autosuspendSeconds } from '../api/autosuspend.ts';
 import type { Compute } from '../api/records.ts';
 import { maxConnections } from '../api/sizes.ts';
 import { labelOf, sizeOf, sizeText } from '../model/computeStatus.ts';
 import { statusText, typeText } from './computeWords.ts';
+import { autosuspendText } from './durationWords.ts';
 import { markdown } from './plain.ts';
 
 export type Row = readonly [name: string, value: string | number | null | undefined];
@@ -23,7 +23,6 @@ export const computeTable = (compute: Compute): string => table(labelOf(compute)
 
 function computeRows(compute: Compute): Row[] {
   const size = sizeOf(compute);
-  const delay = autosuspendSeconds(compute.suspend_timeout_seconds ?? undefined);
   return [
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
@@ -32,7 +31,7 @@ function computeRows(compute: Compute): Row[] {
     [l10n.t('Branch'), compute.branch_id],
     [l10n.t('Size'), sizeText(compute)],
     ['max_connections', size && maxConnections(size.min)],
-    [l10n.t('Autosuspend'), delay === undefined ? l10n.t('never') : l10n.t('after {0} s', delay)],
+    [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
     [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
     [l10n.t('Last active'), compute.last_active && date(compute.last_active)],
   ];

@@ -42,7 +42,10 @@ export class LocalService implements Disposable {
     const { accounts } = this.#parts;
     const account: Account = { baseUrl: await this.ready(), name: '', local: true };
     const { accounts: known } = await accounts.list();
-    await accounts.add(account, await this.#key());
+    const [key, last] = [await this.#key(), known.find(({ local }) => local === true)];
+    // The same key still has the id it had.
+    const isSame = last?.keyId !== undefined && (await accounts.key(last)) === key;
+    await accounts.add(isSame ? { ...account, keyId: last.keyId } : account, key);
     // Where it ran before.
     for (const old of known)
       if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);

@@ -1,0 +1,15 @@
+import type { LocalService } from '../../helpers/localService.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
+
+/** Connects the window to a service that runs, as a user with its address and key does, and opens the view. */
+export async function connect(
+  workbench: Workbench,
+  { baseUrl, key }: Pick<LocalService, 'baseUrl' | 'key'>,
+): Promise<void> {
+  const { quickInput } = workbench;
+  await workbench.openView('Hosted Postgres');
+  await workbench.runCommand('Hosted Postgres: Connect…');
+  await quickInput.answer('Pick a service', baseUrl);
+  await quickInput.answer('The API key of the account', key);
+  await quickInput.closed();
+}
