@@ -3,9 +3,8 @@ import { AUTOSUSPEND_MAX_SECONDS, AUTOSUSPEND_MIN_SECONDS } from '../api/autosus
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 };
 
-/** Units are told by their first letter in any spelling; German ones too, as the translation shows them. */
-const DELAY =
-  /^(\d{1,7}(?:[.,]\d{1,3})?)\s*(s|secs?|seconds?|sekunden?|m|min|mins|minutes?|minuten?|h|hours?|d|days?)?$/i;
+/** Units are told by their first letter, whichever their spelling. */
+const DELAY = /^(\d{1,7}(?:[.,]\d{1,3})?)\s*(s|secs?|seconds?|m|min|mins|minutes?|h|hours?|d|days?)?$/i;
 
 export type Delay =
   | { readonly seconds: number }
