@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { cp, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { bundleFile, manifestTextsFile, readTexts } from '../../helpers/l10nTexts.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { leftOut, pseudo, PSEUDO } from '../../helpers/pseudo.ts';
+import { projectRoot } from '../../workbench/folders.ts';
+import { until } from '../../workbench/until.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const texts = readTexts(manifestTextsFile());
+const title = (key: string) => pseudo(texts[key] ?? '');
+const command = (key: string) => `${title('category')}: ${title(`command.${key}`)}`;
+const said = (text: string) =>
+  new RegExp(
+    pseudo(text)
+      .replaceAll(/[()[\]…?.]/g, '\\$&')
+      .replaceAll(/\\?\{\d\}/g, '.*'),
+  );
+
+/** Names in the sample account, names of Postgres, and what VS Code itself says. */
+const DATA = ['shop', 'analytics', 'playground', 'primary', 'reports', 'dashboards', 'given at start'].concat(
+  ['local', 'max_connections', 'vCPU', 'GB RAM', 'work_mem = 16MB', 'Postgres'],
+  ['More Actions...', 'Collapse All', 'Cancel', 'Back'],
+);
+
+/** Copies the extension and gives the copy a translation into no language. */
+async function translatedCopy(folder: string): Promise<void> {
+  for (const name of ['package.json', 'package.nls.json', 'media', 'dist', 'l10n'])
+    await cp(path.join(projectRoot, name), path.join(folder, name), { recursive: true });
+  for (const [file, to] of [
+    [bundleFile(), `l10n/bundle.l10n.${PSEUDO}.json`],
+    [manifestTextsFile(), `package.nls.${PSEUDO}.json`],
+  ] as const) {
+    const translated = Object.entries(readTexts(file)).map(([key, text]) => [key, pseudo(text)]);
+    await writeFile(path.join(folder, to), JSON.stringify(Object.fromEntries(translated)));
+  }
+}
+
+describe('In a language nobody speaks, no word is left out', () => {
+  const extension = temporaryFolder();
+  before(() => translatedCopy(extension));
+  after(() => rm(extension, { recursive: true }));
+  const opened = useWorkbench({
+    extension,
+    // The display language as VS Code reads it; its own texts stay as they are without a language pack.
+    async prepare(page) {
+      const language = `{ get: () => '${PSEUDO}', set() {} }`;
+      await page.addInitScript(`Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', ${language})`);
+    },
+  });
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+
+  const translated = (where: string, shown: readonly string[]) => {
+    assert.ok(
+      shown.some((text) => text.includes('⟦')),
+      `${where}: ${shown.join(' | ')}`,
+    );
+    const wrong = shown.flatMap((text) => (leftOut(text, DATA).length > 0 ? [text] : []));
+    assert.deepEqual(wrong, [], where);
+  };
+  const asked = async (question: string | RegExp, more: readonly string[] = []) => {
+    const {
+      title: heading,
+      message,
+      placeholder,
+      items,
+    } = await opened().workbench.quickInput.waitFor(question);
+    translated(String(question), [heading, message.replace(/\(Press.*/, ''), placeholder, ...items, ...more]);
+  };
+  const sidebar = () => opened().workbench.page.locator('.part.sidebar');
+  const tree = () => opened().workbench.tree(title('view.computes'));
+
+  it('of the sidebar and its welcome', async () => {
+    const { page } = opened().workbench;
+    await page
+      .locator('.activitybar')
+      .getByRole('tab', { name: title('extension.displayName') })
+      .click();
+    await sidebar().locator('.welcome-view-content p').first().waitFor();
+    const shown = sidebar().locator('.welcome-view-content p, .pane-header .title, h2');
+    translated('the sidebar', await shown.allInnerTexts());
+  });
+
+  it('of connecting', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand(command('account.connect'));
+    const pick = said('Pick a service, or type its base address (https://…/api/v2)');
+    await asked(pick);
+    await workbench.quickInput.answer(pick, service.baseUrl);
+    await asked(said('The API key of the account at {0}'));
+    await workbench.quickInput.answer(/./, service.key);
+    translated('announcement', [(await workbench.statusBar.waitFor(/⟦Cónnéctéd/)).text]);
+  });
+
+  it('of rows, their tooltips and menus', async () => {
+    const { workbench } = opened();
+    await tree().expand(/shop/);
+    await tree().waitFor(/ep-little-smoke/);
+    translated('rows', await sidebar().locator('.monaco-list-row').allInnerTexts());
+    translated(
+      'labels',
+      (await tree().rows()).map(({ label }) => label),
+    );
+    const hover = workbench.page.locator('.monaco-hover:visible');
+    await sidebar()
+      .locator('.label-name', { hasText: 'reports' })
+      .or(sidebar().getByText('ep-steep'))
+      .first()
+      .hover();
+    await until('the tooltip', async () => (await hover.allInnerTexts()).some((text) => text.includes('⟦')));
+    translated(
+      'tooltip',
+      (await hover.allInnerTexts()).map((text) => text.replaceAll(/\d\S* [AP]M/g, '')),
+    );
+    for (const row of [/shop/, /br-aged/, /ep-little-smoke/])
+      translated('menu', await tree().contextMenuItems(row));
+  });
+
+  it('of the palette', async () => {
+    const { workbench } = opened();
+    await workbench.page.keyboard.press('F1');
+    await workbench.quickInput.type(/./, `>${title('category')}: `);
+    const items = await until('the commands', async () => {
+      const content = await workbench.quickInput.read();
+      const ours = content?.items.filter((item) => item.startsWith(title('category'))) ?? [];
+      return ours.length > 5 && ours;
+    });
+    translated('palette', items);
+    await workbench.quickInput.cancel(/./);
+  });
+
+  it('of the questions that make a compute', async () => {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    await tree().contextMenu(/br-aged/, title('command.compute.create'));
+    await asked(/⟦Týpé|⟦Typé/);
+    await quickInput.accept(/⟦/);
+    await asked(/⟦Sízé/);
+    await quickInput.accept(/⟦Sízé/);
+    await asked(/⟦Súspénd/);
+    await quickInput.cancel(/⟦/);
+  });
+
+  it('of what can be edited, and of the question before a restart', async () => {
+    const { workbench } = opened();
+    await tree().contextMenu(/ep-little-smoke/, title('command.compute.edit'));
+    await asked(said('What to change of {0}'));
+    await workbench.quickInput.cancel(/⟦/);
+    await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
+    const { message, detail, buttons } = await workbench.dialog.read();
+    translated('dialog', [message, detail, ...buttons]);
+    await workbench.dialog.press(pseudo('Restart'));
+    translated('end', [(await workbench.statusBar.waitFor(/réstártéd/)).label]);
+  });
+
+  it('of failures', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand(command('compute.openLink'));
+    const query = 'project=shiny-wind-028834&endpoint=ep-nobody-000000';
+    await workbench.quickInput.answer(/⟦/, `code-oss://hosted-postgres.hosted-postgres/compute?${query}`);
+    const { message, buttons } = await workbench.notifications.waitFor(/ep-nobody/);
+    translated('notification', [message, ...buttons]);
+  });
+});
