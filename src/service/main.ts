@@ -1,9 +1,9 @@
 /** The local service as a program: reads its options, starts, says where it answers, and ends cleanly when asked to. */
 import { createInterface } from 'node:readline';
 import { systemClock } from './clock.ts';
-import { openDataDirectory } from './dataDirectory.ts';
+import { openDataDirectory } from './state/dataDirectory.ts';
 import { loadEngine } from './engineLoader.ts';
-import { lockInstance } from './instanceLock.ts';
+import { lockInstance } from './state/instanceLock.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
 import { EXIT_CODES, StartFailure, systemReason } from './startFailure.ts';

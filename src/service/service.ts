@@ -1,15 +1,15 @@
 /** The service as a whole, from opened data to an address that answers, and back to nothing. */
-import { newKeyValue } from './apiKeys.ts';
+import { newKeyValue } from './controlPlane/apiKeys.ts';
 import type { Clock } from './clock.ts';
 import type { ComputeEngine } from './computeEngine.ts';
-import { ControlPlane } from './controlPlane.ts';
-import { firstAccount } from './firstAccount.ts';
+import { ControlPlane } from './controlPlane/controlPlane.ts';
+import { firstAccount } from './controlPlane/firstAccount.ts';
 import { API_PATH, createListener } from './http/app.ts';
 import { listen, type HttpServer } from './http/server.ts';
-import { Leases } from './lease.ts';
+import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
 import { systemReason } from './startFailure.ts';
-import { Store } from './store.ts';
+import { Store } from './state/store.ts';
 
 export interface ServiceParts {
   readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;

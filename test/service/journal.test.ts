@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Account } from '../../src/service/account.ts';
-import { Journal } from '../../src/service/journal.ts';
-import { readJournal } from '../../src/service/journalFile.ts';
-import type { Change } from '../../src/service/storedRecords.ts';
+import { Account } from '../../src/service/state/account.ts';
+import { Journal } from '../../src/service/state/journal.ts';
+import { readJournal } from '../../src/service/state/journalFile.ts';
+import type { Change } from '../../src/service/state/storedRecords.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
 const key = (id: number, name = `key ${id}`): Change => ({

@@ -1,6 +1,6 @@
 /** Section 4.1. */
 import { ApiKeyCreationBody } from '../../api/requests.ts';
-import { notFound } from '../refusal.ts';
+import { notFound } from '../controlPlane/refusal.ts';
 import { reply } from './reply.ts';
 import { readBody } from './requestBody.ts';
 import type { ControlPlane, Route } from './routes.ts';

@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
-import type { Leases } from '../lease.ts';
-import { conflict, Refusal } from '../refusal.ts';
+import type { Leases } from './lease.ts';
+import { conflict, Refusal } from '../controlPlane/refusal.ts';
 import { apiKeyRoutes } from './apiKeyRoutes.ts';
 import { authenticate } from './authentication.ts';
 import { computeRoutes } from './computeRoutes.ts';

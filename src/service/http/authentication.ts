@@ -1,7 +1,7 @@
 /** Section 5: every call carries `Authorization: Bearer <API_KEY>`. */
 import type { IncomingMessage } from 'node:http';
-import type { ApiKeys } from '../apiKeys.ts';
-import { Refusal } from '../refusal.ts';
+import type { ApiKeys } from '../controlPlane/apiKeys.ts';
+import { Refusal } from '../controlPlane/refusal.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,1024})$/i;
 

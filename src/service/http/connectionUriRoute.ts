@@ -1,7 +1,7 @@
 /** The public service's connection-URI call. Its reply holds a password: it is never logged and never cached. */
-import type { ProjectState } from '../account.ts';
-import { conflict, notFound } from '../refusal.ts';
-import type { ComputeRecord } from '../storedRecords.ts';
+import type { ProjectState } from '../state/account.ts';
+import { conflict, notFound } from '../controlPlane/refusal.ts';
+import type { ComputeRecord } from '../state/storedRecords.ts';
 import { booleanOf, requiredQuery } from './pagination.ts';
 import { reply, type Reply } from './reply.ts';
 import { projectOf, type Call, type ControlPlane, type Route } from './routes.ts';

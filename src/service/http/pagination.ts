@@ -1,5 +1,5 @@
 /** Pages of a list: how many, and behind which item (an opaque cursor). */
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../controlPlane/refusal.ts';
 import type { Call } from './routes.ts';
 
 const badQuery = (message: string): Refusal => new Refusal(400, 'BAD_REQUEST', message);

@@ -1,7 +1,7 @@
 /** What a route answers, and how refusals and accidents look on the wire. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../controlPlane/refusal.ts';
 
 export interface Reply {
   readonly status: number;

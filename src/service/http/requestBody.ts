@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import { inWords } from '../issueWords.ts';
-import { Refusal, ruleBroken } from '../refusal.ts';
+import { Refusal, ruleBroken } from '../controlPlane/refusal.ts';
 
 /** Bytes. */
 export const MAX_BODY = 1024 * 1024;

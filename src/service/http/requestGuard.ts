@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../../api/baseUrl.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../controlPlane/refusal.ts';
 
 const HOST = /^(?<name>\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/;
 

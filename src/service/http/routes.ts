@@ -1,12 +1,12 @@
 /** The shape of a route; what the routes are is in the files beside this one. */
 import type { IncomingMessage } from 'node:http';
-import type { ApiKeys } from '../apiKeys.ts';
+import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import type { Clock } from '../clock.ts';
 import type { ComputeEngine } from '../computeEngine.ts';
-import type { Computes } from '../computes.ts';
-import type { ProjectState } from '../account.ts';
-import { notFound } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import type { Computes } from '../controlPlane/computes.ts';
+import type { ProjectState } from '../state/account.ts';
+import { notFound } from '../controlPlane/refusal.ts';
+import type { Store } from '../state/store.ts';
 import type { Reply } from './reply.ts';
 
 /** What the routes answer from. */

@@ -2,7 +2,7 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../controlPlane/refusal.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
 import { errorReply, requestIdOf } from './reply.ts';
 

@@ -2,10 +2,10 @@
  * Suspends computes that nobody uses (section 3.1). Activity is an open client connection: the delay counts from
  * the moment the last one closed, or from the start of a compute that nobody connected to.
  */
-import { autosuspendSeconds } from '../api/autosuspend.ts';
-import { timestamp, type Clock } from './clock.ts';
-import type { Store } from './store.ts';
-import type { StoredCompute } from './storedRecords.ts';
+import { autosuspendSeconds } from '../../api/autosuspend.ts';
+import { timestamp, type Clock } from '../clock.ts';
+import type { Store } from '../state/store.ts';
+import type { StoredCompute } from '../state/storedRecords.ts';
 
 const CHECK_EVERY = 1_000;
 

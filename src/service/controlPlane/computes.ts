@@ -1,19 +1,19 @@
 /** The calls that change computes (section 4.3): checks the rules, records the change, begins the operations. */
-import { changeEffect } from '../api/effects.ts';
-import type { ComputeChange, ComputeCreation } from '../api/requests.ts';
-import type { Plan } from '../api/sizes.ts';
-import type { ProjectState } from './account.ts';
+import { changeEffect } from '../../api/effects.ts';
+import type { ComputeChange, ComputeCreation } from '../../api/requests.ts';
+import type { Plan } from '../../api/sizes.ts';
+import type { ProjectState } from '../state/account.ts';
 import { freeAddress } from './addresses.ts';
-import type { Clock } from './clock.ts';
-import type { ComputeEngine } from './computeEngine.ts';
+import type { Clock } from '../clock.ts';
+import type { ComputeEngine } from '../computeEngine.ts';
 import { changed, inState, newCompute, sizeOfNew, specOf } from './computeRecord.ts';
 import * as rules from './computeRules.ts';
 import { settled } from './computeUse.ts';
 import { newId } from './names.ts';
 import type { Operations } from './operations.ts';
 import { notFound, ruleBroken } from './refusal.ts';
-import type { Store } from './store.ts';
-import type { ComputeRecord, OperationRecord, Step, StoredCompute } from './storedRecords.ts';
+import type { Store } from '../state/store.ts';
+import type { ComputeRecord, OperationRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
 export interface ComputesOptions {
   readonly store: Store;

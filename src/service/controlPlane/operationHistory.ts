@@ -1,6 +1,6 @@
 /** How many operations a project remembers, and how they are listed. */
-import type { ProjectState } from './account.ts';
-import { isUnfinished, type Change } from './storedRecords.ts';
+import type { ProjectState } from '../state/account.ts';
+import { isUnfinished, type Change } from '../state/storedRecords.ts';
 
 /** Finished operations kept per project. */
 export const REMEMBERED_OPERATIONS = 500;

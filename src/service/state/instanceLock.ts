@@ -5,8 +5,8 @@
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, startTime } from './postgres/processIdentity.ts';
-import { StartFailure, systemReason } from './startFailure.ts';
+import { isSameProcess, startTime } from '../postgres/processIdentity.ts';
+import { StartFailure, systemReason } from '../startFailure.ts';
 
 export interface InstanceLock {
   /** Tells others the address. */

@@ -2,22 +2,22 @@
  * Runs operations: the steps of one call after one another on their compute, each `scheduling`, then `running`, then
  * `finished` or `failed`. What is unfinished when the service ends is taken up at its next start.
  */
-import type { ProjectState } from './account.ts';
-import type { Clock } from './clock.ts';
-import type { ComputeEngine } from './computeEngine.ts';
+import type { ProjectState } from '../state/account.ts';
+import type { Clock } from '../clock.ts';
+import type { ComputeEngine } from '../computeEngine.ts';
 import { settled } from './computeUse.ts';
 import { outdated } from './operationHistory.ts';
 import { actionOf, newOperation, withStatus } from './operationRecord.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
-import type { Store } from './store.ts';
+import type { Store } from '../state/store.ts';
 import {
   isUnfinished,
   type Change,
   type OperationRecord,
   type Step,
   type StoredCompute,
-} from './storedRecords.ts';
-import type { StoredOperation } from './storedRecords.ts';
+} from '../state/storedRecords.ts';
+import type { StoredOperation } from '../state/storedRecords.ts';
 
 export interface OperationsOptions {
   readonly store: Store;

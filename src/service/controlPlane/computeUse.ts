@@ -2,8 +2,8 @@
  * Compute seconds used: the time a compute is active, times its size in CU (`cpu_used_sec` of the project). Time
  * that still runs is added when it is shown and counted into the record now and then; fractions are kept, not shown.
  */
-import type { Account, ProjectState } from './account.ts';
-import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from './storedRecords.ts';
+import type { Account, ProjectState } from '../state/account.ts';
+import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
 const secondsOf = ({ record, uncountedSince }: StoredCompute, now: number): number =>
   uncountedSince === undefined

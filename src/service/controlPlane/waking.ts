@@ -1,13 +1,13 @@
 /** What the engine tells of its computes: someone wants in, someone is there, a process died. */
-import { EngineError } from './computeEngine.ts';
-import type { Clock } from './clock.ts';
+import { EngineError } from '../computeEngine.ts';
+import type { Clock } from '../clock.ts';
 import { inState } from './computeRecord.ts';
 import type { Computes } from './computes.ts';
 import { settled } from './computeUse.ts';
 import { newOperation, withStatus } from './operationRecord.ts';
 import type { Operations } from './operations.ts';
-import type { Store } from './store.ts';
-import type { ProjectState } from './account.ts';
+import type { Store } from '../state/store.ts';
+import type { ProjectState } from '../state/account.ts';
 
 export interface WakingOptions {
   readonly store: Store;

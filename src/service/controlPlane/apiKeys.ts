@@ -3,11 +3,11 @@
  * with every request and written down now and then, and always before it is shown.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../api/records.ts';
-import { timestamp, type Clock } from './clock.ts';
+import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records.ts';
+import { timestamp, type Clock } from '../clock.ts';
 import { notFound } from './refusal.ts';
-import type { Store } from './store.ts';
-import type { Change, StoredKey } from './storedRecords.ts';
+import type { Store } from '../state/store.ts';
+import type { Change, StoredKey } from '../state/storedRecords.ts';
 
 interface Use {
   readonly at: number;

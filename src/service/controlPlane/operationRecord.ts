@@ -1,7 +1,7 @@
 /** How an operation's record comes to be and changes (section 2.6). */
 import { randomUUID } from 'node:crypto';
-import { timestamp } from './clock.ts';
-import type { ComputeRecord, OperationRecord, Step, StoredOperation } from './storedRecords.ts';
+import { timestamp } from '../clock.ts';
+import type { ComputeRecord, OperationRecord, Step, StoredOperation } from '../state/storedRecords.ts';
 
 export const actionOf = (step: Step): OperationRecord['action'] => {
   switch (step.kind) {

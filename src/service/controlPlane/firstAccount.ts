@@ -1,25 +1,25 @@
 /** Turns a described account (the sample, or `--projects FILE`) into the changes that make it, after checking its rules. */
 import { readFile } from 'node:fs/promises';
-import type { Plan } from '../api/sizes.ts';
-import { Account, type ProjectState } from './account.ts';
+import type { Plan } from '../../api/sizes.ts';
+import { Account, type ProjectState } from '../state/account.ts';
 import { hashOfKey, newKeyValue } from './apiKeys.ts';
-import { timestamp, type Clock } from './clock.ts';
+import { timestamp, type Clock } from '../clock.ts';
 import { freeAddress } from './addresses.ts';
-import type { ComputeEngine } from './computeEngine.ts';
+import type { ComputeEngine } from '../computeEngine.ts';
 import { inState, newCompute, sizeOfNew } from './computeRecord.ts';
 import { requireNoPrimary, requireRegion, requireSize } from './computeRules.ts';
 import { newId } from './names.ts';
 import { newOperation } from './operationRecord.ts';
 import { Refusal } from './refusal.ts';
-import { SAMPLE_ACCOUNT } from './sampleAccount.ts';
-import { StartFailure, systemReason } from './startFailure.ts';
+import { SAMPLE_ACCOUNT } from '../state/sampleAccount.ts';
+import { StartFailure, systemReason } from '../startFailure.ts';
 import type {
   AccountDescription,
   BranchDescription,
   ComputeDescription,
   ProjectDescription,
-} from './projectsFile.ts';
-import type { BranchRecord, Change, ProjectRecord } from './storedRecords.ts';
+} from '../state/projectsFile.ts';
+import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
 
 export interface FirstAccountOptions {
   /** Undefined: the sample account. */
@@ -40,7 +40,7 @@ export async function firstAccount(options: FirstAccountOptions): Promise<Iterab
   const text = await readFile(projectsFile, 'utf8').catch((error: unknown) => {
     throw fail(systemReason(error));
   });
-  const { parseAccount } = await import('./projectsFile.ts');
+  const { parseAccount } = await import('../state/projectsFile.ts');
   const description = parseAccount(text);
   if ('problem' in description) throw fail(description.problem);
   return new Seeding(options).run(description).catch((error: unknown) => {

@@ -8,9 +8,9 @@
  *       "api_keys": [ { "name": "deployment" } ] }
  */
 import * as z from 'zod/mini';
-import { isBranchId, isComputeId, isId } from '../api/ids.ts';
-import { ComputeCreation } from '../api/requests.ts';
-import { inWords } from './issueWords.ts';
+import { isBranchId, isComputeId, isId } from '../../api/ids.ts';
+import { ComputeCreation } from '../../api/requests.ts';
+import { inWords } from '../issueWords.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,

@@ -1,8 +1,8 @@
 /** The rules a new or changed compute must keep (sections 1, 2.7, 4.3 and 8). Each throws a {@link Refusal} in words. */
-import { sizeProblem, sizesOf, COMPUTE_SIZES, type Plan, type SizeRange } from '../api/sizes.ts';
-import type { ProjectState } from './account.ts';
+import { sizeProblem, sizesOf, COMPUTE_SIZES, type Plan, type SizeRange } from '../../api/sizes.ts';
+import type { ProjectState } from '../state/account.ts';
 import { conflict, notFound, Refusal, ruleBroken } from './refusal.ts';
-import { isUnfinished, type ComputeRecord, type StoredOperation } from './storedRecords.ts';
+import { isUnfinished, type ComputeRecord, type StoredOperation } from '../state/storedRecords.ts';
 
 export function requireBranch(project: ProjectState, branchId: string): void {
   if (!project.branches.has(branchId))

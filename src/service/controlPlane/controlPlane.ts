@@ -1,15 +1,15 @@
 /** Wires records, rules and operations to an engine; HTTP is one floor above. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
-import type { Clock } from './clock.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from './computeEngine.ts';
+import type { Clock } from '../clock.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../computeEngine.ts';
 import { Computes } from './computes.ts';
 import { settled } from './computeUse.ts';
 import { Operations } from './operations.ts';
-import type { ServiceOptions } from './options.ts';
+import type { ServiceOptions } from '../options.ts';
 import { attachAll, sleepAll } from './recovery.ts';
-import { systemReason } from './startFailure.ts';
-import type { Store } from './store.ts';
+import { systemReason } from '../startFailure.ts';
+import type { Store } from '../state/store.ts';
 import { recordCrash, wake, type WakingOptions } from './waking.ts';
 
 export interface ControlPlaneOptions {
