@@ -1,0 +1,46 @@
+/** The schema of the settings document, against the manifest that hands it out and the rules it tells. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
+import { settingsAddress } from '../../src/model/settingsAddress.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+
+interface Setting {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly doNotSuggest?: boolean;
+}
+
+describe('The schema of Postgres settings', () => {
+  const [{ fileMatch, url }] = read('package.json').contributes.jsonValidation;
+  const schema = read(url);
+  const settings: Record<string, Setting> = schema.properties;
+
+  it('is for settings documents, by the end of their address', () => {
+    const owner = { projectId: 'shop', computeId: 'ep-one' };
+    const address = settingsAddress({ baseUrl: PUBLIC_BASE_URL, name: '' }, owner);
+    const [start, end] = fileMatch.split('*');
+    const name = path.posix.basename(address.path);
+    assert.ok(name.startsWith(start) && name.endsWith(end), name);
+  });
+
+  it('knows the settings that matter most, each with words about it', () => {
+    for (const name of ['work_mem', 'maintenance_work_mem', 'statement_timeout', 'random_page_cost', 'jit'])
+      assert.ok(settings[name], name);
+    for (const [name, { description }] of Object.entries(settings)) assert.ok(description, name);
+  });
+
+  it('proposes nothing that the service fixes, and tells the rule', () => {
+    for (const name of ['max_connections', 'shared_buffers']) {
+      assert.equal(settings[name]?.doNotSuggest, true);
+      assert.match(settings[name]?.description ?? '', /^Fixed: /);
+    }
+  });
+
+  it('takes settings it does not know, as extensions have them', () => {
+    assert.deepEqual(schema.additionalProperties, { type: ['string', 'number', 'boolean'] });
+  });
+});
