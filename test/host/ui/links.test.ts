@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [project, compute] = ['calm-poetry-195246', 'ep-green-hat-340975'];
+const start = 'code-oss://hosted-postgres.hosted-postgres/compute';
+
+describe('Links to a compute', () => {
+  const opened = useWorkbench();
+  let service: LocalService;
+  /** As the operating system hands a link over, after VS Code's own question. */
+  const follow = async (link: string) => {
+    const { workbench } = opened();
+    await workbench.runCommand('Developer: Open URL');
+    await workbench.quickInput.answer('URL to open', link);
+    const { message } = await workbench.dialog.read();
+    assert.match(message, /Allow 'Hosted Postgres' extension to open this URI/);
+    await workbench.dialog.press('Open');
+  };
+  const selected = async () => {
+    const row = opened().workbench.page.locator('.pane-body [role="treeitem"][aria-selected="true"]');
+    return (await row.getAttribute('aria-label')) ?? '';
+  };
+
+  before(async function () {
+    this.timeout(120_000);
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+
+  it('ask to connect first', async () => {
+    const { workbench } = opened();
+    await follow(`${start}?project=${project}&endpoint=${compute}`);
+    const { buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
+    assert.deepEqual(buttons, ['Connect…']);
+    await workbench.notifications.clear();
+  });
+
+  it('are copied, and reveal the compute they were copied from', async () => {
+    const { workbench } = opened();
+    await connect(workbench, service);
+    await workbench.runCommand('Hosted Postgres: Copy Link');
+    await workbench.quickInput.choose('Project', 'playground');
+    await workbench.quickInput.choose('Compute', compute);
+    const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl })}`;
+    await until('the link in the clipboard', async () => (await workbench.readClipboard()) === link);
+    await follow(link);
+    await until('the compute to be selected', async () => (await selected()).includes(compute));
+  });
+
+  it('are opened from the palette where the system brings none', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Open Link…');
+    const asked = 'A link to a compute';
+    assert.match(await workbench.quickInput.refusal(asked, 'https://example.com'), /not a link to a compute/);
+    await workbench.quickInput.answer(
+      /./,
+      `${start}?project=shiny-wind-028834&endpoint=ep-purple-water-204912`,
+    );
+    await until('the compute to be selected', async () =>
+      (await selected()).includes('ep-purple-water-204912'),
+    );
+  });
+
+  it('switch no account: what is meant at another service is said', async () => {
+    const { workbench } = opened();
+    const other = 'https://db.example.com/api/v2';
+    await follow(`${start}?${new URLSearchParams({ project, endpoint: compute, service: other })}`);
+    const { message, buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
+    assert.ok(message.includes(other), message);
+    assert.deepEqual(buttons, ['Switch Account…']);
+    await workbench.notifications.clear();
+    assert.ok((await selected()).includes('ep-purple-water-204912'));
+  });
+
+  it('that lead nowhere say so', async () => {
+    const { workbench } = opened();
+    for (const [link, said] of [
+      [`${start}?project=${project}&endpoint=ep-nobody-000000`, 'ep-nobody-000000 is no longer there'],
+      [`${start}?project=..%2Fapi_keys&endpoint=${compute}`, 'This is not a link to a compute'],
+    ] as const) {
+      await follow(link);
+      await workbench.notifications.waitFor(`Could not open the link: ${said}`);
+      await workbench.notifications.clear();
+    }
+  });
+});
