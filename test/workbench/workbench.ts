@@ -73,7 +73,7 @@ export class Workbench {
   /** The message above a view's tree; empty when there is none. */
   async viewMessage(view: string): Promise<string> {
     const message = this.#pane(view).locator('.tree-explorer-viewlet-tree-view > .message:not(.hide)');
-    return (await message.count()) === 0 ? '' : message.innerText();
+    return (await message.allInnerTexts()).join('\n');
   }
 
   /** Clicks an action in a view's title, in its "…" menu when it has no button there. */
@@ -113,10 +113,8 @@ export class Workbench {
   }
 
   #pane(view: string) {
-    // A description beside the title follows a colon.
-    const header = this.page.locator(
-      `.pane-header:is([aria-label="${view} Section"], [aria-label^="${view} Section:"])`,
-    );
+    const title = this.page.locator('h3.title').getByText(view, { exact: true });
+    const header = this.page.locator('.pane-header').filter({ has: title });
     return this.page.locator('.part.sidebar .pane').filter({ has: header });
   }
 }

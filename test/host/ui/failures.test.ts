@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [shop, replica] = ['shiny-wind-028834', 'ep-steep-forest-654321'];
+
+describe('failures', () => {
+  const opened = useWorkbench();
+  let service: LocalService;
+  let proxy: FaultProxy;
+  const computes = () => opened().workbench.tree('Computes');
+  const createKey = async (name: string) => (await service.client.createApiKey(name)).key;
+  const labels = async () => (await computes().rows()).map(({ label }) => label);
+  let whole: string[];
+
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+    proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: await createKey('to be revoked') });
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute ep-purple-water-204912/);
+    whole = await labels();
+  });
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+  });
+
+  it('keep the last good tree and say that it is not up to date, until the service is back', async () => {
+    const { workbench } = opened();
+    await proxy.down();
+    await until('words above the tree', async () =>
+      (await workbench.viewMessage('Computes')).startsWith('Not up to date: '),
+    );
+    assert.deepEqual(await labels(), whole);
+    await proxy.up();
+    await workbench.viewAction('Computes', 'Refresh');
+    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
+    assert.deepEqual(await labels(), whole);
+  });
+
+  it('offer a new key when the key is revoked elsewhere, delete nothing and keep the tree', async () => {
+    const { workbench } = opened();
+    const { items } = await service.client.listApiKeys();
+    await service.client.revokeApiKey(items.find(({ name }) => name === 'to be revoked')?.id ?? 0);
+    await until('words above the tree', async () =>
+      /does not accept the API key/.test(await workbench.viewMessage('Computes')),
+    );
+    assert.deepEqual(await labels(), whole);
+    await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    const told = await workbench.notifications.waitFor(`Could not restart ${replica}`);
+    assert.match(told.message, /The service does not accept the API key/);
+    assert.deepEqual(told.buttons, ['Enter New Key…']);
+    await workbench.notifications.press(told.message, 'Enter New Key…');
+  });
+
+  it('are over when the new key is entered, which is checked as the first one was', async () => {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    const { message, password } = await quickInput.waitFor('The API key of the account at');
+    assert.ok(message.includes(proxy.baseUrl), message);
+    assert.equal(password, true);
+    assert.match(await quickInput.refusal('The API key', 'still-wrong'), /does not accept/);
+    await quickInput.answer(/./, await createKey('the new one'));
+    await quickInput.closed();
+    await workbench.notifications.clear();
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute ep-purple-water-204912/);
+    assert.equal(await workbench.viewMessage('Computes'), '');
+    const restarted = until('the restart', async () => {
+      const { items } = await service.client.listComputes(shop);
+      return items.find(({ id }) => id === replica)?.current_state === 'active';
+    });
+    await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    await restarted;
+  });
+
+  it('of a key that is no longer accepted outlast a reload, which deletes nothing either', async () => {
+    const { workbench } = opened();
+    const { items } = await service.client.listApiKeys();
+    await service.client.revokeApiKey(items.find(({ name }) => name === 'the new one')?.id ?? 0);
+    await workbench.reload();
+    await workbench.openView('Hosted Postgres');
+    assert.match(await workbench.welcomeText('Computes'), /does not accept the API key of this account/);
+    await workbench.clickWelcome('Computes', 'Enter New Key…');
+    await workbench.quickInput.answer('The API key of the account at', service.key);
+    await computes().waitFor('Project shop');
+    assert.equal(await workbench.viewMessage('Computes'), '');
+  });
+});

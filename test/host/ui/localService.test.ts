@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { familyOf, isAlive } from '../../workbench/processes.ts';
+import { until } from '../../workbench/until.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
+import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const active = /^Compute ep-little-smoke-851426, active/;
+
+describe('the life of the local service', () => {
+  const opened = useWorkbench();
+  let service: OwnService;
+  const runningService = () => findOwnService(opened().dataFolder);
+  /** The service and its Postgres processes. */
+  const family = async () => familyOf([service.pid]);
+  const showComputes = async (workbench: Workbench) => {
+    await workbench.openView('Hosted Postgres');
+    await workbench.tree('Computes').expand('Project shop');
+    await workbench.tree('Computes').waitFor(active, 60_000);
+  };
+
+  it('begins with one process, which has Postgres below it', async () => {
+    const { workbench } = opened();
+    await workbench.openView('Hosted Postgres');
+    await workbench.clickWelcome('Computes', 'Try it with the local service');
+    await showComputes(workbench);
+    service = await runningService();
+    assert.ok((await family()).length > 1);
+  });
+
+  it('is one for two windows, and goes on when the second one closes', async () => {
+    const second = await opened().openWindow();
+    await showComputes(second);
+    assert.deepEqual(await runningService(), service);
+    await close(second);
+    await showComputes(opened().workbench);
+    assert.ok(isAlive(service.pid));
+  });
+
+  it('is joined again after a reload', async () => {
+    const { workbench } = opened();
+    await workbench.reload();
+    await showComputes(workbench);
+    assert.deepEqual(await runningService(), service);
+  });
+
+  it('runs again after it was killed, at the latest with Start Local Service, and has all it had', async () => {
+    const { workbench } = opened();
+    process.kill(service.pid, 'SIGKILL');
+    await workbench.runCommand('Hosted Postgres: Start Local Service');
+    const before = service;
+    await until('the killed one to be gone', async () => !isAlive(before.pid));
+    service = await runningService();
+    assert.equal(service.baseUrl, before.baseUrl);
+    assert.notEqual(service.pid, before.pid);
+    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
+    await showComputes(workbench);
+  });
+
+  it('ends with Stop Local Service, and its Postgres processes with it', async () => {
+    const { workbench } = opened();
+    const all = await family();
+    await workbench.runCommand('Hosted Postgres: Stop Local Service');
+    const { detail } = await workbench.dialog.read();
+    assert.match(detail, /data stay for the next start/);
+    await workbench.dialog.press('Stop');
+    assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
+    await until('all of it to end', async () => !all.some(isAlive));
+  });
+
+  it('ends with the last window, within seconds, and nothing of it stays', async () => {
+    const { workbench, dataFolder } = opened();
+    const computes = workbench.tree('Computes');
+    await workbench.clickWelcome('Computes', 'Try it with the local service');
+    await computes.expand('Project shop');
+    // Whatever was stopped is idle now.
+    await computes.inlineAction(/^Compute ep-little-smoke-851426, idle/, 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    await computes.waitFor(active);
+    service = await runningService();
+    const all = await family();
+    assert.ok(all.length > 1);
+    await close(workbench);
+    await until('all of it to end', async () => !all.some(isAlive), 30_000);
+    assert.equal(existsSync(ownServiceFolder(dataFolder)), true);
+  });
+});
+
+/** As a person closes a tab: the page hears of it. */
+async function close({ page }: Workbench): Promise<void> {
+  await page.goto('about:blank');
+  await page.close();
+}
