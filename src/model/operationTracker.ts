@@ -3,7 +3,7 @@
  * project and tick, however many operations there are; a compute that has settled is confirmed with the operation
  * itself, where the service offers that. What is pending survives a reload of the window. Nothing pending, no request.
  */
-import { isRefused, retryAfterOf } from '../api/errors.ts';
+import { faultOf, isRefused, retryAfterOf } from '../api/errors.ts';
 import { hasFailed, isFinal } from '../api/operationStatus.ts';
 import type { Operation } from '../api/records.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -59,7 +59,11 @@ export class OperationTracker implements Disposable {
   constructor(options: OperationTrackerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#all = parsePending(options.memory.get(ENTRY));
+    const now = this.#clock.now();
+    // The machine's clock may have been set back since they were kept.
+    this.#all = parsePending(options.memory.get(ENTRY)).map((change) =>
+      change.since > now ? { ...change, since: now } : change,
+    );
     this.#held.add(this.#changed);
     this.#held.add(this.#ended);
     this.#held.add(options.session.onDidChange(() => this.#connectionChanged()));
@@ -154,8 +158,7 @@ export class OperationTracker implements Disposable {
     const { session, inventory } = this.#options;
     const { connection } = session;
     if (connection === undefined) return;
-    const asked = this.pending;
-    const byProject = Map.groupBy(asked, (change) => change.projectId);
+    const byProject = Map.groupBy(this.pending, (change) => change.projectId);
     const ticks = [...byProject].map(async ([projectId, changes]) => {
       try {
         await inventory.refreshComputesOf([projectId]);
@@ -166,7 +169,8 @@ export class OperationTracker implements Disposable {
       for (const change of changes) await this.#advance(connection, change);
     });
     const results = await Promise.allSettled(ticks);
-    this.#giveUpStuck(asked);
+    const answered = [...byProject.values()].filter((_, index) => isAnswer(results[index]));
+    this.#giveUpStuck(answered.flat());
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -218,4 +222,12 @@ export class OperationTracker implements Disposable {
     this.#replace(this.#all.filter((other) => other.id !== change.id));
     this.#ended.fire(end);
   }
+}
+
+/** Whether the service was heard. After a sleep of the machine, or offline, nobody knows whether a change has ended. */
+function isAnswer(result: PromiseSettledResult<void> | undefined): boolean {
+  if (result?.status !== 'rejected') return true;
+  const fault = faultOf(result.reason);
+  const isOther = fault?.kind === 'unexpectedReply' && fault.reason === 'html';
+  return fault?.kind !== 'network' && fault?.kind !== 'timeout' && !isOther;
 }

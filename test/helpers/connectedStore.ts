@@ -38,15 +38,15 @@ export interface ConnectedStore {
 
 export async function connectStore(
   { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
-  { memory = new MemoryMap(), clock = new FakeClock() }: { memory?: Memory; clock?: FakeClock } = {},
+  given: { memory?: Memory; clock?: FakeClock; secrets?: SecretMap; key?: string } = {},
 ): Promise<ConnectedStore> {
+  const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = given;
   const held = new DisposableStore();
   const account: Account = { baseUrl, name: '' };
-  const secrets = new SecretMap();
   const accounts = held.add(new Accounts(secrets));
-  await accounts.add(account, 'key');
-  const open = async (given: Account, key: string) =>
-    new Client({ baseUrl: given.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+  await accounts.add(account, given.key ?? 'key');
+  const open = async (of: Account, key: string) =>
+    new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
   const session = held.add(new Session(accounts, open));
   const inventory = held.add(new Inventory(session, () => undefined));
   const errors: unknown[] = [];
