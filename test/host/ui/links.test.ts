@@ -44,7 +44,7 @@ describe('Links to a compute', () => {
     await workbench.runCommand('Hosted Postgres: Copy Link');
     await workbench.quickInput.choose('Project', 'playground');
     await workbench.quickInput.choose('Compute', compute);
-    const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl })}`;
+    const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl }).toString()}`;
     await until('the link in the clipboard', async () => (await workbench.readClipboard()) === link);
     await follow(link);
     await until('the compute to be selected', async () => (await selected()).includes(compute));
@@ -67,7 +67,9 @@ describe('Links to a compute', () => {
   it('switch no account: what is meant at another service is said', async () => {
     const { workbench } = opened();
     const other = 'https://db.example.com/api/v2';
-    await follow(`${start}?${new URLSearchParams({ project, endpoint: compute, service: other })}`);
+    await follow(
+      `${start}?${new URLSearchParams({ project, endpoint: compute, service: other }).toString()}`,
+    );
     const { message, buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
     assert.ok(message.includes(other), message);
     assert.deepEqual(buttons, ['Switch Account…']);
