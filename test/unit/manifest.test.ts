@@ -70,6 +70,25 @@ describe('The manifest', () => {
     );
   });
 
+  it('offers without an account only what works without one', () => {
+    const palette = menus['commandPalette'] ?? [];
+    const hidden = palette.filter(({ when = '' }) =>
+      /^(false|hostedPostgres\.state != signedOut\b)/.test(when),
+    );
+    assert.deepEqual(hidden, palette, 'every condition begins with the account');
+    const offered = declared.filter((command) => !hidden.some((item) => item.command === command));
+    assert.deepEqual(offered.toSorted(), [
+      'hostedPostgres.account.connect',
+      'hostedPostgres.account.remove',
+      'hostedPostgres.account.switch',
+      'hostedPostgres.compute.openLink',
+      'hostedPostgres.localService.start',
+      'hostedPostgres.localService.stop',
+      'hostedPostgres.log.show',
+      'hostedPostgres.operations.show',
+    ]);
+  });
+
   it('binds keys to the row in focus of its own views, and to nothing else', () => {
     assert.ok(keybindings.length > 0);
     for (const { args, when } of keybindings) {

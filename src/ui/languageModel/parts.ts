@@ -19,7 +19,7 @@ export interface ToolParts {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly changes: ComputeChanges;
-  readonly log: Log;
+  readonly log: Pick<Log, 'clean' | 'error'>;
 }
 
 export interface Tool {
