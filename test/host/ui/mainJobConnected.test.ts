@@ -32,7 +32,10 @@ describe('the main job on a service that is connected to', () => {
     await quickInput.cancel(/./);
     assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
     await workbench.runCommand('Hosted Postgres: Switch Account…');
-    const { items } = await quickInput.waitFor('Account');
+    const items = await until('the accounts', async () => {
+      const shown = await quickInput.waitFor('Account');
+      return shown.items.length > 0 && shown.items;
+    });
     assert.deepEqual(items, ['Connect to another account…']);
     await quickInput.cancel('Account');
   });
@@ -130,7 +133,10 @@ describe('the main job on a service that is connected to', () => {
   it('says why a second primary on a branch is not possible', async () => {
     const { quickInput } = opened().workbench;
     await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
-    const { items } = await quickInput.waitFor('Type of the compute');
+    const items = await until('the types', async () => {
+      const shown = await quickInput.waitFor('Type of the compute');
+      return shown.items.length > 0 && shown.items;
+    });
     const refusal = 'Primary not possible: ep-little-smoke-851426 is the primary of this branch';
     assert.deepEqual(items, ['Read replica read-only; a branch may have any number', refusal]);
     await quickInput.cancel('Type of the compute');

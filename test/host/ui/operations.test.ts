@@ -28,7 +28,7 @@ describe('operations and the background refresh', () => {
   };
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '2500'] });
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '4000'] });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
     await computes().expand('Project shop');
@@ -53,9 +53,9 @@ describe('operations and the background refresh', () => {
   it('survive a reload of the window, are followed to their end and then forgotten', async () => {
     const { workbench } = opened();
     await workbench.reload();
-    const { spinning } = await workbench.statusBar.waitFor(/^\d operations/);
+    const { spinning } = await workbench.statusBar.waitFor(/^\d operations?\n/);
     assert.equal(spinning, true);
-    await workbench.statusBar.waitFor(`${replica} is restarted`);
+    await workbench.statusBar.waitFor(`${primary} is restarted`);
     await workbench.statusBar.waitUntilGone(/^\d operation/);
     await workbench.openView('Hosted Postgres');
     await computes().expand('Project shop');
