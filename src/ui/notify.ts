@@ -38,6 +38,8 @@ export const warnWithoutKeyring = (secrets: Secrets, log: Log): Disposable =>
   secrets.onDidFail((error) => {
     log.error('Storing a secret', error);
     void window.showWarningMessage(
-      l10n.t('No keyring takes the API key: it is kept until this window closes, and no longer.'),
+      l10n.t(
+        'The keyring of the system cannot be used: API keys are kept until this window closes, and no longer.',
+      ),
     );
   });

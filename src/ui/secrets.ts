@@ -1,6 +1,6 @@
 /**
- * VS Code's SecretStorage as the model wants it. Where no keyring can be had, what is stored is kept for this window
- * only, and whoever listens is told once.
+ * VS Code's SecretStorage as the model wants it. Where no keyring can be had, or not be read, what is stored is kept
+ * for this window only, and whoever listens is told once.
  */
 import type { SecretStorage } from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
@@ -14,6 +14,9 @@ export class Secrets implements SecretStore, Disposable {
   readonly #listening: Disposable;
   /** What the keyring did not take; undefined marks an entry as deleted. */
   readonly #ours = new Map<string, string | undefined>();
+  /** What could not be read: it may hold something, which must not be written over. */
+  readonly #unread = new Set<string>();
+  #isToldOf = false;
 
   readonly onDidChange = this.#changed.event;
 
@@ -25,17 +28,29 @@ export class Secrets implements SecretStore, Disposable {
     this.#listening = storage.onDidChange(({ key }) => this.#changed.fire(key));
   }
 
+  /** Never rejects: what cannot be read is as if it were not there. */
   async get(entry: string): Promise<string | undefined> {
     if (this.#ours.has(entry)) return this.#ours.get(entry);
-    return await this.#storage.get(entry);
+    try {
+      const value = await this.#storage.get(entry);
+      this.#unread.delete(entry);
+      return value;
+    } catch (error) {
+      this.#unread.add(entry);
+      this.#tell(error);
+      return undefined;
+    }
   }
 
   async store(entry: string, value: string): Promise<void> {
+    // What is written now could not be read back either.
+    if (this.#unread.size > 0) return this.#keep(entry, value);
     try {
       await this.#storage.store(entry, value);
       this.#ours.delete(entry);
     } catch (error) {
-      this.#keep(entry, value, error);
+      this.#tell(error);
+      this.#keep(entry, value);
     }
   }
 
@@ -44,7 +59,8 @@ export class Secrets implements SecretStore, Disposable {
       await this.#storage.delete(entry);
       this.#ours.delete(entry);
     } catch (error) {
-      this.#keep(entry, undefined, error);
+      this.#tell(error);
+      this.#keep(entry, undefined);
     }
   }
 
@@ -54,10 +70,14 @@ export class Secrets implements SecretStore, Disposable {
     this.#failed.dispose();
   }
 
-  #keep(entry: string, value: string | undefined, error: unknown): void {
-    const isFirst = this.#ours.size === 0;
+  #keep(entry: string, value: string | undefined): void {
     this.#ours.set(entry, value);
-    if (isFirst) this.#failed.fire(error);
     this.#changed.fire(entry);
+  }
+
+  #tell(error: unknown): void {
+    if (this.#isToldOf) return;
+    this.#isToldOf = true;
+    this.#failed.fire(error);
   }
 }

@@ -10,6 +10,13 @@ const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, 
 
 interface Manifest {
   readonly icon: string;
+  readonly capabilities: {
+    readonly untrustedWorkspaces: {
+      readonly supported: string;
+      readonly restrictedConfigurations: readonly string[];
+    };
+    readonly virtualWorkspaces: boolean;
+  };
   readonly contributes: {
     readonly commands: readonly {
       readonly command: string;
@@ -115,6 +122,35 @@ describe('The manifest', () => {
 
   it('never lets a workspace say where the key goes', () => {
     assert.equal(configuration.properties['hostedPostgres.baseUrl']?.scope, 'application');
+  });
+
+  it('uses no setting of a workspace that is not trusted', () => {
+    const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
+    assert.equal(untrustedWorkspaces.supported, 'limited');
+    assert.equal(virtualWorkspaces, true);
+    const settable = Object.entries(configuration.properties)
+      .filter(([, { scope }]) => scope !== 'application' && scope !== 'machine')
+      .map(([setting]) => setting);
+    assert.deepEqual(untrustedWorkspaces.restrictedConfigurations, settable);
+  });
+
+  it('offers what writes files or opens terminals only in a workspace that is trusted', () => {
+    const folder = path.join(root, 'src/ui/commands');
+    const guarded = readdirSync(folder).filter((file) =>
+      /^ {2}requireTrust\(\);/m.test(readFileSync(path.join(folder, file), 'utf8')),
+    );
+    assert.deepEqual(guarded, ['psql.ts', 'writeEnv.ts']);
+    const active = readdirSync(folder).filter((file) =>
+      /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.write/.test(
+        readFileSync(path.join(folder, file), 'utf8'),
+      ),
+    );
+    assert.deepEqual(active, guarded);
+    const offered = Object.values(menus)
+      .flat()
+      .filter(({ command = '' }) => /\.(openPsql|writeEnv)$/.test(command));
+    assert.ok(offered.length >= 2);
+    for (const { when = '' } of offered) assert.match(when, /\bisWorkspaceTrusted\b/);
   });
 
   it('uses every text it has, and has every text it uses', () => {
