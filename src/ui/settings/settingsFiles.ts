@@ -84,7 +84,7 @@ export class SettingsFiles implements Disposable {
     if (parsed.problems !== undefined || !isAsked) {
       // An automatic save must not restart anything; what is wrong stands beside the settings.
       file.save(text);
-      if (isAsked) say('error', l10n.t('Not applied: the document has problems'));
+      if (isAsked) announce(l10n.t('Not applied: the document has problems'), 'error');
       return;
     }
     file.isWriting = true;
@@ -96,7 +96,8 @@ export class SettingsFiles implements Disposable {
         void closeUnchanged(comparedTo(uri));
       }
       if (outcome.kind === 'refused') file.refused(outcome.refusal);
-      if (outcome.words !== undefined) say(outcome.kind === 'accepted' ? 'check' : 'error', outcome.words);
+      if (outcome.words !== undefined)
+        announce(outcome.words, outcome.kind === 'accepted' ? 'check' : 'error');
     } finally {
       file.isWriting = false;
     }
@@ -115,7 +116,7 @@ export class SettingsFiles implements Disposable {
     file.refused(refusalOf(plain(reason ?? l10n.t('the service gives no reason')), file.text));
     const document = documentOf(file.uri);
     if (document !== undefined) this.#look(document);
-    say('error', l10n.t('Not applied: the document has problems'));
+    announce(l10n.t('Not applied: the document has problems'), 'error');
     return isShown(file.uri);
   }
 
@@ -194,5 +195,3 @@ export class SettingsFiles implements Disposable {
 }
 
 const isOurs = ({ uri }: TextDocument): boolean => uri.scheme === SETTINGS_SCHEME;
-
-const say = (icon: 'check' | 'error', words: string): void => announce(words, icon);

@@ -45,9 +45,18 @@ describe('the Postgres settings of a compute as a document', () => {
   };
   const hoverSays = (words: string, said: RegExp) =>
     until(`${String(said)} beside ${words}`, async () => said.test(await editor.hover(words)), 30_000);
-  const save = () => editor.press('ControlOrMeta+s');
+  const save = async () => {
+    await editor.focus();
+    await editor.press('ControlOrMeta+s');
+  };
   const apply = () => opened().workbench.dialog.press('Apply and Restart');
-  const whenIdle = () => opened().workbench.statusBar.waitUntilGone(/^\d+ operation/);
+  const whenSettled = () =>
+    until('the change to have ended', async () => ((await record())?.pending_state ?? '') === '', 30_000);
+  /** The change has ended, and the window has heard of it. */
+  const whenIdle = async () => {
+    await whenSettled();
+    await opened().workbench.statusBar.waitUntilGone(/^\d+ operation/);
+  };
 
   it('applies what is saved, once the restart is agreed to', async () => {
     await write('{ "work_mem": "32MB", "jit": false }');
@@ -102,19 +111,17 @@ describe('the Postgres settings of a compute as a document', () => {
   });
 
   it('shows a newer version on the service and never writes over it unasked', async () => {
-    await until('the change to have ended', async () => {
-      const { items } = await service.client.listComputes(project);
-      return items.every(({ pending_state }) => (pending_state ?? '') === '');
-    });
+    await whenSettled();
     await write('{ "work_mem": "64MB" }');
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
     await save();
     const { message } = await opened().workbench.dialog.read();
     assert.match(message, /were changed meanwhile/);
     await opened().workbench.dialog.press('Compare');
-    await opened().workbench.page.locator('.monaco-diff-editor').waitFor();
+    await opened().workbench.page.locator('.monaco-diff-editor .focused').first().waitFor();
+    await opened().workbench.statusBar.waitFor('Warnings: 1'); // Saved, but not applied.
     assert.deepEqual(await held(), { work_mem: '48MB' });
-    await save();
+    await editor.press('ControlOrMeta+s');
     await apply();
     await whenHeld({ work_mem: '64MB' });
     await whenIdle();
@@ -123,6 +130,7 @@ describe('the Postgres settings of a compute as a document', () => {
   it('closes when the compute is gone', async () => {
     const tab = opened().workbench.page.locator('.tab', { hasText: `${compute}.pg_settings.json` });
     await tab.waitFor();
+    await whenSettled();
     await service.client.deleteCompute(project, compute);
     await opened().workbench.viewAction('Computes', 'Refresh');
     await tab.waitFor({ state: 'detached' });
