@@ -74,6 +74,14 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
   return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
+/** Whether two failures, or none, say the same: the next try of a call fails with an error of its own. */
+export function isSameFailure(a: unknown, b: unknown): boolean {
+  if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
+  const [one, other] = [faultOf(a), faultOf(b)];
+  const isSameKind = one?.kind === 'refused' ? isRefused(b, one.status) : one?.kind === other?.kind;
+  return isSameKind && a.message === b.message;
+}
+
 export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';
 
 /** Whether the error leaves open what happened: a change was sent, and no answer tells what became of it. */

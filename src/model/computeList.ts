@@ -2,6 +2,7 @@
  * The computes of one project as the service last told them. Loaded when first wanted, kept when a refresh fails, and
  * compared record by record, so that only what changed is told on.
  */
+import { isSameFailure } from '../api/errors.ts';
 import type { Compute } from '../api/records.ts';
 import type { Listed, UnreadableRecord } from '../api/reading.ts';
 import { isEqual } from '../base/equal.ts';
@@ -11,7 +12,7 @@ import { byTypeAndLabel } from './computeStatus.ts';
 export interface ComputeListChange {
   readonly computes: readonly string[];
   readonly branches: readonly string[];
-  /** Branches appeared or vanished, records became unreadable, or loading began to fail or to work. */
+  /** Branches appeared or vanished, records became unreadable, or loading began to fail, fails otherwise, or works. */
   readonly isStructural: boolean;
 }
 
@@ -117,7 +118,7 @@ export class ComputeList {
       isFirst ||
       difference.branchesDiffer ||
       !isEqual(before.unreadable, unreadable) ||
-      (before.failure === undefined) !== (failure === undefined);
+      !isSameFailure(before.failure, failure);
     const change = { computes: difference.changed, branches: [...difference.members], isStructural };
     if (isStructural || change.computes.length > 0 || change.branches.length > 0) this.#tell(change);
   }

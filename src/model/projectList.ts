@@ -1,5 +1,6 @@
 /** The projects of the account, page by page as they arrive; a refresh replaces them only when it has them all. */
 import type { ProjectPage } from '../api/client.ts';
+import { isSameFailure } from '../api/errors.ts';
 import type { Project } from '../api/records.ts';
 import type { UnreadableRecord } from '../api/reading.ts';
 import { isEqual } from '../base/equal.ts';
@@ -121,7 +122,7 @@ export class ProjectList {
       isFirst ||
       !isSameOrder(before.entries, entries) ||
       !isEqual(before.unreadable, unreadable) ||
-      (before.failure === undefined) !== (failure === undefined);
+      !isSameFailure(before.failure, failure);
     if (isStructural || changed.length > 0) this.#tell({ ids: changed, isStructural });
   }
 }

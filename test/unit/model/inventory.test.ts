@@ -89,6 +89,20 @@ describe('Inventory', () => {
     assert.equal(list?.failure, undefined);
   });
 
+  it('tells when it fails otherwise than before, and nothing when it fails again as before', async () => {
+    await store.inventory.loadComputes('shop');
+    const failed = async (status: number) => {
+      service.script = () => status;
+      told = [];
+      await Promise.allSettled([store.inventory.refreshComputes('shop'), store.inventory.refreshProjects()]);
+      return told;
+    };
+    assert.deepEqual(await failed(500), ['project shop', 'projects']);
+    assert.deepEqual(await failed(500), []);
+    assert.deepEqual(await failed(401), ['project shop', 'projects']);
+    assert.equal(store.session.current.kind, 'failed', 'a new key can be offered');
+  });
+
   it('does not ask again for those who only look, after it has failed', async () => {
     service.script = () => 500;
     await store.inventory.lookAtComputes('shop');
