@@ -96,6 +96,8 @@ async function listen(server: Server, port = 0): Promise<void> {
 
 export class FaultProxy {
   readonly requests: Recorded[] = [];
+  /** Every key that came with a request. */
+  readonly keys = new Set<string>();
   /** What arrived where a redirect points: there must be nothing, and never a key. */
   readonly strayed: { readonly path: string; readonly authorization: string | undefined }[] = [];
   readonly #options: FaultProxyOptions;
@@ -175,6 +177,7 @@ export class FaultProxy {
     const path = url.pathname.replace(PREFIX, '');
     const fault = this.#rules.find((rule) => rule.takes(method, path))?.fault;
     this.requests.push({ method, path, fault });
+    this.keys.add((request.headers.authorization ?? '').replace(/^Bearer /, ''));
     if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
     const body = await text(request);
     const pass = () => this.#pass(request, path + url.search, body);

@@ -43,7 +43,13 @@ const l10n = {
     message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
 };
 
+/** What was written to output channels. */
+export const outputLines: string[] = [];
+const write = (line: string) => void outputLines.push(line);
+const channel = { info: write, warn: write, error: write, dispose: () => undefined };
+
 const values = {
+  window: { createOutputChannel: () => channel },
   l10n,
   env: { language: 'en' },
   MarkdownString,

@@ -1,0 +1,190 @@
+/**
+ * Drives what handles keys, and what fails while it does, then searches everything the window has left behind. The
+ * secrets are known to the test alone; the only places they may be in are the sealed secret storage and the clipboard.
+ * This VS Code writes no log files; what goes into the log is searched in test/trust/log.test.ts.
+ */
+import assert from 'node:assert/strict';
+import type { FaultName } from '../../helpers/faultProxy.ts';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { shopAccount } from '../../helpers/shopAccount.ts';
+import { tell } from '../../trust/tally.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { findOwnService } from './ownService.ts';
+import {
+  addBrowserStorage,
+  addFiles,
+  addPage,
+  addProcesses,
+  placesWith,
+  type Places,
+} from './secretSearch.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const WRONG_KEY = 'napi-not-wrong-key-4f1c9d27aa';
+const PASSWORD = 'typed-password-77e1b0';
+const SHOWN_ONCE = /This is the only time the key is shown/;
+
+const failures: readonly (readonly [FaultName, RegExp])[] = [
+  ['echoedKey', /bad request/],
+  ['captivePortal', /web page answered/],
+  ['redirect307', /the key was not sent there/],
+  ['truncatedJson', /cut off/],
+  ['forbiddenPage', /403/],
+];
+
+describe('the key', () => {
+  const spoken: string[] = [];
+  const opened = useWorkbench({
+    prepare: async (page) => {
+      page.on('console', (message) => spoken.push(message.text()));
+      page.on('pageerror', (error) => spoken.push(String(error.stack)));
+    },
+  });
+  const places: Places = new Map();
+  const secrets = new Map<string, string>();
+  let service: LocalService;
+  let proxy: FaultProxy;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
+    proxy = await FaultProxy.start({ upstream: service.baseUrl });
+  });
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+  });
+
+  const look = (moment: string) => addPage(places, opened().workbench.page, moment);
+  const createInVsCode = async (name: string): Promise<string> => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Create API Key…');
+    await workbench.quickInput.answer('A name that tells where', name);
+    const { detail } = await workbench.dialog.read();
+    assert.match(detail, SHOWN_ONCE);
+    const key = detail.split('\n')[0] ?? '';
+    await workbench.dialog.press('Copy Key');
+    await until('it in the clipboard', async () => (await workbench.readClipboard()) === key);
+    return key;
+  };
+
+  it('is refused, entered, and met with every kind of failure', async () => {
+    const { workbench } = opened();
+    const { key } = await service.client.createApiKey('laptop');
+    secrets.set('wrong key', WRONG_KEY).set('key', key);
+    await workbench.openView('Hosted Postgres');
+    await workbench.runCommand('Hosted Postgres: Connect…');
+    await workbench.quickInput.answer('Pick a service', proxy.baseUrl);
+    assert.match(await workbench.quickInput.refusal('The API key', WRONG_KEY), /does not accept/);
+    await look('a wrong key entered');
+    proxy.inject('echoedKey');
+    await workbench.quickInput.type('does not accept', key);
+    await workbench.page.keyboard.press('Enter');
+    await workbench.quickInput.waitFor('bad request');
+    await look('a key entered');
+    await workbench.quickInput.cancel('bad request');
+    await connect(workbench, { baseUrl: proxy.baseUrl, key });
+    await workbench.tree('Computes').waitFor('Project shop');
+    for (const [fault, words] of failures) {
+      proxy.inject(fault, { method: 'GET', times: Number.POSITIVE_INFINITY });
+      await workbench.viewAction('Computes', 'Refresh');
+      await until(
+        async () => `words about ${fault}; it says ${await workbench.viewMessage('Computes')}`,
+        async () => words.test(await workbench.viewMessage('Computes')),
+      );
+      await look(fault);
+      proxy.clear();
+      await workbench.notifications.all();
+      await look(`${fault}, notifications`);
+      await workbench.notifications.clear();
+    }
+    await workbench.viewAction('Computes', 'Refresh');
+    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
+  });
+
+  it('is created, copied, rotated and refused', async () => {
+    const { workbench } = opened();
+    secrets.set('created key', await createInVsCode('deployment'));
+    await workbench.unfoldView('API Keys');
+    await workbench.tree('API Keys').tooltip(/^API key laptop/);
+    await look('the tooltip of a key');
+    await workbench.runCommand('Hosted Postgres: Rotate API Key…');
+    await workbench.quickInput.choose('Which key', 'laptop');
+    await workbench.quickInput.answer('A name for the new key', 'laptop 2');
+    await workbench.dialog.press('Rotate');
+    await workbench.tree('API Keys').waitFor(/^API key laptop 2, this window, /);
+    const sent = [...proxy.keys].filter((key) => ![...secrets.values(), service.key].includes(key));
+    assert.equal(sent.length, 1);
+    secrets.set('rotated key', sent[0] ?? '');
+    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await workbench.quickInput.choose('Project', 'shop');
+    await workbench.quickInput.choose('Compute', 'reports');
+    await workbench.quickInput.answer('Role', 'app');
+    await workbench.quickInput.answer('Database', 'app');
+    await workbench.quickInput.choose('does not tell the password', 'Type the password…');
+    await workbench.quickInput.answer('The password of app', PASSWORD);
+    secrets.set('password', PASSWORD);
+    await until('it in the clipboard', async () => (await workbench.readClipboard()).includes(PASSWORD));
+    const { items } = await service.client.listApiKeys();
+    await service.client.revokeApiKey(items.find(({ name }) => name === 'laptop 2')?.id ?? 0);
+    await workbench.viewAction('Computes', 'Refresh');
+    await until('words above the tree', async () =>
+      /does not accept the API key/.test(await workbench.viewMessage('Computes')),
+    );
+    await workbench.notifications.all();
+    await look('revoked');
+    await workbench.notifications.clear();
+    await workbench.runCommand('Hosted Postgres: Show Log');
+    await workbench.page.locator('.output-view-container, .panel .monaco-editor').first().waitFor();
+    await look('the log');
+  });
+
+  it('of the local service is not in its arguments, its environment or its files', async () => {
+    const { workbench, dataFolder, server } = opened();
+    await workbench.runCommand('Hosted Postgres: Start Local Service');
+    const own = await findOwnService(dataFolder);
+    await workbench.tree('Computes').waitFor('Project shop', 30_000);
+    secrets.set('key of the local service', await createInVsCode('of the local service'));
+    await addProcesses(places, [server.pid, own.pid]);
+    if (process.platform === 'linux') {
+      const environment = places.get(`/proc/${own.pid}/environ`)?.toString() ?? '';
+      assert.ok(environment.includes('PATH='));
+      assert.ok(!environment.includes('HOSTED_POSTGRES_'));
+      const args = places.get(`/proc/${own.pid}/cmdline`)?.toString().split('\0') ?? [];
+      assert.ok(args.includes('--api-key-stdin') && !args.includes('--api-key'));
+    }
+    await workbench.runCommand('Hosted Postgres: Stop Local Service');
+    await workbench.dialog.press('Stop');
+    await workbench.welcomeText('Computes');
+  });
+
+  it('is found nowhere', async () => {
+    const { workbench, server, dataFolder, folder } = opened();
+    await addProcesses(places, [server.pid]);
+    await look('at the end');
+    await addFiles(places, dataFolder);
+    await addFiles(places, folder);
+    await addBrowserStorage(places, workbench.page);
+    places.set('the console', Buffer.from(spoken.join('\n')));
+    const found = [...secrets].flatMap(([name, secret]) => {
+      assert.ok(secret.length >= 12, name);
+      return placesWith(places, secret).map((place) => `${name} in ${place}`);
+    });
+    assert.deepEqual(found, []);
+    tell('places searched for the key', places.size);
+    tell('secrets searched for', secrets.size);
+  });
+
+  it('would have been found: what is no secret is found in each kind of place', () => {
+    const names = (text: string) => placesWith(places, text);
+    assert.ok(names('ep-little-smoke').some((place) => place.startsWith('the page')));
+    assert.ok(names('of the local service').some((place) => place.endsWith('account.journal')));
+    assert.ok(names('--socket-path').some((place) => place.startsWith('/proc/')));
+    assert.ok(names('hostedPostgres').some((place) => /vscode-web-state-db/.test(place)));
+    assert.ok(
+      [...places.keys()].some((place) => place.includes('secrets')),
+      [...places.keys()].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+/** Every failure there can be, written to the log as the extension does it: the key is in none of the lines. */
+import { outputLines } from '../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { Client } from '../../src/api/client.ts';
+import { FaultProxy } from '../helpers/faultProxy.ts';
+import { FAULTS, type FaultName } from '../helpers/faultProxyFaults.ts';
+import { tell } from './tally.ts';
+
+const { Log } = await import('../../src/ui/log.ts');
+
+const KEY = 'sentinel-Key_4f1c9d27aa77e1b0';
+const names = Object.keys(FAULTS) as FaultName[];
+const limits = { headers: 300, body: 300, total: 2000 };
+
+describe('The log', () => {
+  let proxy: FaultProxy;
+  let searched = 0;
+
+  before(async () => {
+    proxy = await FaultProxy.start({
+      upstream: ({ headers }) => ({ json: { endpoints: [], said: headers.authorization } }),
+    });
+  });
+  after(async () => {
+    await proxy.stop();
+    tell('log lines searched for the key', searched);
+  });
+  afterEach(() => {
+    searched += outputLines.length;
+    outputLines.length = 0;
+  });
+
+  it('holds no key, whatever fails and whatever the other side repeats', async () => {
+    const log = new Log();
+    const client = new Client({ baseUrl: proxy.baseUrl, key: KEY, fetch, retries: 0, limits });
+    log.keepOut(KEY);
+    let failures = 0;
+    for (const name of names) {
+      proxy.inject(name);
+      await client.listComputes('shop').catch((error: unknown) => {
+        failures += 1;
+        log.error(`Refreshing after ${name}`, error);
+      });
+      proxy.clear();
+    }
+    assert.ok(failures > names.length / 2);
+    assert.equal(outputLines.length, failures);
+    assert.deepEqual(
+      outputLines.filter((line) => line.includes(KEY)),
+      [],
+    );
+  });
+
+  it('holds no key that others wrote into their errors', () => {
+    const log = new Log();
+    log.keepOut(KEY);
+    const error = new Error(`refused: ${KEY}`, { cause: new Error(KEY) });
+    for (const each of [error, KEY, { toString: () => KEY }]) log.error(`With ${KEY}`, each);
+    log.info(KEY);
+    log.warn(KEY);
+    assert.equal(outputLines.length, 5);
+    assert.ok(!outputLines.join('\n').includes(KEY));
+  });
+
+  it('holds none of what looks like a secret, known or not', () => {
+    const log = new Log();
+    const secrets = [
+      ['Authorization: Bearer abc.def-123', 'abc.def-123'],
+      ['the key napi_abcdefghijklmnop', 'napi_abcdefghijklmnop'],
+      ['postgresql://role:pa%40ss@host/db', 'pa%40ss'],
+      ['{"key":"value-of-a-created-key"}', 'value-of-a-created-key'],
+      ['{"password": "hunter22"}', 'hunter22'],
+    ] as const;
+    for (const [text] of secrets) log.info(text);
+    secrets.forEach(([text, secret], index) => {
+      assert.ok(!outputLines[index]?.includes(secret), text);
+    });
+  });
+});
