@@ -1,0 +1,172 @@
+/**
+ * A company's network: an HTTPS service with a certificate of a private authority, reached through a proxy that asks
+ * for a login, both from the settings of VS Code and its environment. On it, what goes wrong and what the user sees,
+ * and records as a stranger might make them.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { BaseUrl } from '../../../src/api/baseUrl.ts';
+import { FaultProxy, type Canned, type FaultName } from '../../helpers/faultProxy.ts';
+import { testAuthority } from '../../helpers/faultProxyAddresses.ts';
+import { makeCertificate } from '../../helpers/faultProxyCertificate.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+import { startLoginProxy, type LoginProxy } from '../../helpers/loginProxy.ts';
+import { computeRecord } from '../../helpers/scriptedService.ts';
+import { tell } from '../../trust/tally.ts';
+import { Editor } from '../../workbench/editor.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** Nobody but the proxy knows it. */
+const HOST = 'postgres.company.test';
+const baseUrl = `https://${HOST}/api/v2` as BaseUrl;
+/** Node's list of the system's authorities, which a variable of OpenSSL can name. */
+const certificates = { 'http.systemCertificatesNode': true };
+const IMAGE = '<img src=x onerror=alert(1)>';
+const LINK = '[click me](command:workbench.action.closeWindow)';
+
+const computes = [
+  computeRecord('ep-good'),
+  computeRecord('ep-image', { branch_id: 'br-other', name: IMAGE }),
+  computeRecord('ep-link', { type: 'read_only', name: `${LINK} $(bug) \u202Egpj.exe` }),
+  { ...computeRecord('ep-odd'), current_state: ['no', 'state'] },
+  { ...computeRecord('ep-path'), id: '../../api_keys' },
+];
+
+const answer: Canned = ({ path: asked }) => {
+  if (asked.startsWith('/api_keys')) return { json: [] };
+  if (asked.includes('/endpoints')) return { json: { endpoints: computes } };
+  return {
+    json: {
+      projects: [
+        { id: 'shop', name: 'shop' },
+        { id: 'evil', name: IMAGE },
+      ],
+    },
+  };
+};
+
+const faults: readonly (readonly [FaultName, RegExp])[] = [
+  ['captivePortal', /^Not up to date: A web page answered in place of the service/],
+  ['truncatedJson', /^Not up to date: The answer of the service was cut off/],
+  ['wrongShape', /^Not up to date: The service answered without a usable “endpoints”/],
+  ['redirect307', /^Not up to date: The service sends elsewhere .*the key was not sent there/],
+  ['internalError', /^The service answers with status 500; trying again/],
+  ['resetBeforeHeaders', /^No answer from the service; trying again/],
+];
+
+describe('On a network with a proxy, a private authority and strangers,', () => {
+  const folder = temporaryFolder();
+  const authority = path.join(folder, 'authority.pem');
+  let service: FaultProxy;
+  let proxy: LoginProxy;
+  let dialogs = 0;
+
+  before(async () => {
+    writeFileSync(authority, testAuthority.cert);
+    const { key, cert } = makeCertificate({ issuer: testAuthority, names: [HOST] });
+    service = await FaultProxy.start({ upstream: answer, tls: { key, cert } });
+    const leadsTo = { [`${HOST}:443`]: Number(new URL(service.baseUrl).port) };
+    proxy = await startLoginProxy({ user: 'me', password: 'p@ss', leadsTo });
+  });
+  const opened = useWorkbench({
+    settings: { 'hostedPostgres.refreshInterval': 5 },
+    env: { SSL_CERT_FILE: authority },
+    prepare: async (page) => {
+      page.on('dialog', (dialog) => {
+        dialogs += 1;
+        void dialog.dismiss();
+      });
+    },
+  });
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const tree = () => opened().workbench.tree('Computes');
+  const labels = async () => (await tree().rows()).map(({ label }) => label);
+  const message = () => opened().workbench.viewMessage('Computes');
+  /** A setting of the application, as a user writes it: the machine's settings do not take it. */
+  async function setForUser(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    const { workbench } = opened();
+    const { page } = workbench;
+    await workbench.runCommand('Preferences: Open User Settings (JSON)');
+    await page.getByRole('tab', { name: 'settings.json' }).waitFor();
+    await new Editor(page).focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(JSON.stringify(settings));
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.locator('.tab.dirty').waitFor({ state: 'detached' });
+  }
+  /** Unfolding asks anew. */
+  const unfoldAgain = async () => {
+    await tree().collapse('Project shop');
+    await tree().expand('Project shop');
+  };
+
+  it('a proxy that wants a login is told as what it is, and nothing reaches the service', async () => {
+    const { workbench } = opened();
+    await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
+    await workbench.openView('Hosted Postgres');
+    await workbench.runCommand('Hosted Postgres: Connect…');
+    await workbench.quickInput.answer('Pick a service', baseUrl);
+    assert.match(await workbench.quickInput.refusal('The API key', 'key-1234'), /cannot be reached/);
+    await workbench.quickInput.cancel(/./);
+    assert.ok(proxy.refused.length > 0);
+    assert.equal(service.count(), 0);
+  });
+
+  it('the service is reached through the proxy, with its login and the authority trusted', async () => {
+    const { workbench } = opened();
+    await setForUser({ ...certificates, 'http.proxy': `http://me:p%40ss@127.0.0.1:${proxy.port}` });
+    await connect(workbench, { baseUrl, key: 'key-1234' });
+    await tree().expand('Project shop');
+    await tree().waitFor(/^Compute ep-good/);
+    assert.deepEqual(new Set(proxy.opened), new Set([`${HOST}:443`]));
+    assert.deepEqual([...service.keys], ['key-1234']);
+  });
+
+  it('hostile names are text, and what cannot be read is a row of its own', async () => {
+    const { page } = opened().workbench;
+    await tree().waitFor(`Project ${IMAGE}`);
+    await tree().waitFor(/^Compute <img src=x onerror=alert\(1\)>, /);
+    const link = /^Compute \[click me\] \(command:/;
+    assert.match((await tree().waitFor(link)).label, /closeWindow\) \$ \(bug\) +gpj\.exe/);
+    assert.match((await tree().waitFor(/^ep-odd/)).label, /unreadable \(field current_state\)/);
+    assert.match((await tree().waitFor(/unreadable \(field id\)/)).label, /unreadable/);
+    const hover = page.locator('.monaco-hover:visible');
+    await tree().tooltip(link);
+    await until('the tooltip', async () => /\[click me\] ?\(command:/.test(await hover.innerText()));
+    assert.equal(await page.locator('.monaco-hover a[data-href^="command:"]').count(), 0);
+    assert.equal(await page.locator('img[src="x"]').count(), 0);
+    assert.equal(dialogs, 0);
+  });
+
+  for (const [fault, words] of faults) {
+    it(`${fault}: the tree stays, with one line above it, until it is over`, async () => {
+      const before = await labels();
+      service.inject(fault, { path: /\/endpoints$/, times: Number.POSITIVE_INFINITY });
+      await unfoldAgain();
+      await until(
+        async () => `the words; it says ${await message()}`,
+        async () => words.test(await message()),
+      );
+      assert.deepEqual(await labels(), before);
+      service.clear();
+      if (fault !== 'captivePortal' && !(await message()).includes('trying again')) await unfoldAgain();
+      await until('the words to go', async () => (await message()) === '');
+      assert.deepEqual(await labels(), before);
+    });
+  }
+
+  it('none of it came as a notification, and nothing was sent elsewhere', async () => {
+    assert.deepEqual(await opened().workbench.notifications.all(), []);
+    assert.deepEqual(service.strayed, []);
+    tell('faults seen through the UI', faults.length);
+  });
+});
