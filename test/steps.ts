@@ -22,7 +22,7 @@ const checks: readonly Step[] = [
 const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts'], counts: 'results' };
 const service: Step = {
   name: 'service',
-  command: [...mocha, 'test/service/**/*.test.ts'],
+  command: [...mocha, '--parallel', '--jobs', '2', 'test/service/**/*.test.ts'],
   counts: 'results',
 };
 const trust: Step = {
@@ -43,7 +43,7 @@ const inside: Step = {
 };
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', 'test/host/ui/**/*.test.ts'],
+  command: [...mocha, '--timeout', '60000', '--parallel', '--jobs', '3', 'test/host/ui/**/*.test.ts'],
   counts: 'results',
 };
 

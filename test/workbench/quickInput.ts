@@ -66,9 +66,13 @@ export class QuickInput {
 
   /** Replaces the value without accepting it. */
   async type(asked: string | RegExp, text: string): Promise<void> {
-    await this.waitFor(asked);
-    await this.#input.press('ControlOrMeta+a');
-    await (text === '' ? this.#input.press('Delete') : this.#input.pressSequentially(text));
+    // The box may still be getting its first value when the question is on screen: what was typed must be what it holds.
+    await until(`"${text}" in the box`, async () => {
+      await this.waitFor(asked);
+      await this.#input.press('ControlOrMeta+a');
+      await (text === '' ? this.#input.press('Delete') : this.#input.pressSequentially(text));
+      return (await this.read())?.value === text;
+    });
   }
 
   /** Types a value that must be refused, presses Enter and returns what the box says against it. */

@@ -41,7 +41,10 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
     else take(pick.items);
     if (pick.typed !== undefined) held.add(input.onDidChangeValue(show));
     const accept = () => {
-      const [active] = input.activeItems;
+      // Enter may come before VS Code has told which item is in focus, too: untouched, it is the first one.
+      const first =
+        input.value === '' ? (items.find((item) => pick.isCurrent?.(item)) ?? items[0]) : undefined;
+      const [active = first] = input.activeItems;
       const isListed = active !== undefined && items.includes(active);
       // Enter may come before the item for what was typed is on screen.
       const item = isListed ? active : (pick.typed?.(input.value.trim()) ?? active);

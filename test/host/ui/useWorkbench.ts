@@ -5,25 +5,19 @@ import { launchBrowser } from '../../workbench/chromium.ts';
 import { cacheFolder } from '../../workbench/folders.ts';
 import { openWorkbench, type OpenOptions, type OpenWorkbench } from '../../workbench/open.ts';
 
-/** One browser for all files; each suite has a server, a profile and a page of its own in it. */
-let browser: Promise<Browser> | undefined;
-
-after(async () => {
-  await (await browser)?.close();
-});
-
 /**
- * Opens VS Code with the extension before the tests of the surrounding `describe` and closes it after them.
+ * Opens VS Code with the extension, in a browser of its own, before the tests of the surrounding `describe` and closes it after them.
  * Returns a function that gives what is open, to be called inside tests and hooks. After a failed test a
  * picture of the window lies in `.vscode-test/failures`.
  */
 export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
+  let browser: Browser | undefined;
   let opened: OpenWorkbench | undefined;
 
   before(async function () {
     this.timeout(300_000); // The first run of all installs VS Code here.
-    browser ??= launchBrowser();
-    opened = await openWorkbench(await browser, options);
+    browser = await launchBrowser();
+    opened = await openWorkbench(browser, options);
   });
 
   afterEach(async function () {
@@ -36,6 +30,7 @@ export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
 
   after(async () => {
     await opened?.close();
+    await browser?.close();
   });
 
   return () => {
