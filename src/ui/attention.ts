@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 export function refreshWhileSeen(
   refresh: BackgroundRefresh,
   view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
-  config: Config,
+  config: Pick<Config, 'onDidChange'>,
 ): Disposable {
   const held = new DisposableStore();
   const look = () => refresh.setWanted(view.visible && window.state.focused);

@@ -48,8 +48,21 @@ export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
+/** Whether the window has the focus, and who listens to that. */
+export const focus = { has: true, listeners: new Set<() => void>() };
+const window = {
+  createOutputChannel: () => channel,
+  get state() {
+    return { focused: focus.has };
+  },
+  onDidChangeWindowState(listener: () => void) {
+    focus.listeners.add(listener);
+    return { dispose: () => focus.listeners.delete(listener) };
+  },
+};
+
 const values = {
-  window: { createOutputChannel: () => channel },
+  window,
   l10n,
   env: { language: 'en' },
   MarkdownString,
