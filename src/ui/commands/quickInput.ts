@@ -40,14 +40,14 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
     if (pick.items instanceof Promise) pick.items.then(take, fail);
     else take(pick.items);
     if (pick.typed !== undefined) held.add(input.onDidChangeValue(show));
+    // What VS Code took at Enter or by a click. Its active items are told late: they may still be those of a text before.
+    let selected: T | undefined;
+    held.add(input.onDidChangeValue(() => (selected = undefined)));
+    held.add(input.onDidChangeSelection(([item]) => (selected = item)));
+    const first = () => items.find((item) => pick.isCurrent?.(item)) ?? items[0];
     const accept = () => {
-      // Enter may come before VS Code has told which item is in focus, too: untouched, it is the first one.
-      const first =
-        input.value === '' ? (items.find((item) => pick.isCurrent?.(item)) ?? items[0]) : undefined;
-      const [active = first] = input.activeItems;
-      const isListed = active !== undefined && items.includes(active);
-      // Enter may come before the item for what was typed is on screen.
-      const item = isListed ? active : (pick.typed?.(input.value.trim()) ?? active);
+      // Enter may come before the item for what was typed, or any item, is on screen.
+      const item = selected ?? (input.value === '' ? first() : pick.typed?.(input.value.trim()));
       if (item !== undefined && pick.isRefused?.(item) !== true) answer(item);
     };
     held.add(input.onDidAccept(accept));
