@@ -44,10 +44,13 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
     let selected: T | undefined;
     held.add(input.onDidChangeValue(() => (selected = undefined)));
     held.add(input.onDidChangeSelection(([item]) => (selected = item)));
-    const first = () => items.find((item) => pick.isCurrent?.(item)) ?? items[0];
+    // Enter may come before the item for what was typed, or any item, is on screen.
+    const meant = (text: string) => {
+      if (text === '') return items.find((item) => pick.isCurrent?.(item)) ?? items[0];
+      return items.find(({ label }) => label === text) ?? pick.typed?.(text);
+    };
     const accept = () => {
-      // Enter may come before the item for what was typed, or any item, is on screen.
-      const item = selected ?? (input.value === '' ? first() : pick.typed?.(input.value.trim()));
+      const item = selected ?? meant(input.value.trim());
       if (item !== undefined && pick.isRefused?.(item) !== true) answer(item);
     };
     held.add(input.onDidAccept(accept));
