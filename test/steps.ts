@@ -41,9 +41,20 @@ const inside: Step = {
   command: [...script, 'test/host/inside.ts'],
   counts: 'results',
 };
+// A page on a busy machine now and then loses a click or a key; what is really broken fails every time.
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', '--parallel', '--jobs', '3', 'test/host/ui/**/*.test.ts'],
+  command: [
+    ...mocha,
+    '--timeout',
+    '60000',
+    '--parallel',
+    '--jobs',
+    '2',
+    '--retries',
+    '2',
+    'test/host/ui/**/*.test.ts',
+  ],
   counts: 'results',
 };
 

@@ -119,11 +119,22 @@ export class QuickInput {
 
   /** Runs a command by its title in the palette, as "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
+    await until(`the command ${title}`, () => this.#runListed(title), 60_000);
+  }
+
+  /** The palette lists what can run at the moment it opens: a window still loading lists less, and is asked again. */
+  async #runListed(title: string): Promise<boolean> {
     await this.#page.keyboard.press('F1');
     await this.#input.waitFor({ state: 'visible' });
     await until('the command palette', async () => (await this.read())?.value.startsWith('>'));
     await this.#input.pressSequentially(title);
-    await this.#item(title).click();
+    try {
+      await this.#item(title).click({ timeout: 5000 });
+      return true;
+    } catch {
+      await this.#input.press('Escape'); // Not listed yet.
+      return false;
+    }
   }
 
   #item(label: string): Locator {
