@@ -1,17 +1,23 @@
-// Makes media/screenshot.png: the extension at work on the local service, in the real workbench.
+// Makes media/screenshot.png: the extension at work on the local service, in the real workbench, with a change under way.
 //   npm run build && node test/workbench/screenshot.ts
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { startLocalService } from '../helpers/localService.ts';
+import { connect } from '../host/ui/connect.ts';
 import { launchBrowser } from './chromium.ts';
+import { Editor } from './editor.ts';
 import { projectRoot } from './folders.ts';
 import { openWorkbench } from './open.ts';
+import { until } from './until.ts';
 import type { Workbench } from './workbench.ts';
 
 const settings = { 'window.title': '${rootName}', 'editor.minimap.enabled': false };
 const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-screenshot-'));
 const folder = path.join(home, 'shop');
 await cp(path.join(import.meta.dirname, 'sample'), folder, { recursive: true });
+await writeFile(path.join(folder, 'app.env'), '');
+const service = await startLocalService({ postgres: false, args: ['--operation-delay', '12000'] });
 const browser = await launchBrowser();
 try {
   const opened = await openWorkbench(browser, { folder, size: { width: 1120, height: 700 }, settings });
@@ -23,21 +29,31 @@ try {
   }
 } finally {
   await browser.close();
+  await service.stop();
   await rm(home, { recursive: true, force: true });
 }
 
+/** A compute restarts, as the status bar tells; hosts are offered in a file; a tooltip tells all of a compute. */
 async function arrange(workbench: Workbench): Promise<void> {
-  await workbench.openFile('query.sql');
-  await workbench.openView('Hosted Postgres');
+  await connect(workbench, service);
   await widenSideBar(workbench, 100);
-  await workbench.clickWelcome('Computes', 'Try it with the local service');
   const computes = workbench.tree('Computes');
   await computes.expand('Project shop');
   await computes.expand('Project analytics');
-  await computes.waitFor(/^Compute \S+, active/, 60_000);
-  await workbench.unfoldView('API Keys');
-  await workbench.tree('API Keys').waitFor(/./);
-  await computes.click(/^Compute \S+, active/);
+  await computes.waitFor(/^Compute ep-bold-thunder-385207, active/, 60_000);
+  await workbench.openFile('app.env');
+  const editor = new Editor(workbench.page);
+  await computes.inlineAction(/^Compute ep-bold-thunder-385207/, 'Restart Compute');
+  await workbench.dialog.press('Restart');
+  await workbench.statusBar.waitFor(/operation/);
+  await editor.focus();
+  await editor.retype('DATABASE_URL=postgresql://app_owner@');
+  await editor.press('Control+Space');
+  await until('the hosts', async () => (await editor.suggestions()).length > 3);
+  await computes.tooltip(/^Compute ep-purple-water-204912/);
+  await until('the whole tooltip', async () =>
+    (await computes.tooltip(/^Compute ep-purple-water-204912/)).includes('max_connections'),
+  );
 }
 
 async function widenSideBar({ page }: Workbench, pixels: number): Promise<void> {
