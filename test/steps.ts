@@ -44,17 +44,7 @@ const inside: Step = {
 // A page on a busy machine now and then loses a click or a key; what is really broken fails every time.
 const ui: Step = {
   name: 'through the UI',
-  command: [
-    ...mocha,
-    '--timeout',
-    '60000',
-    '--parallel',
-    '--jobs',
-    '2',
-    '--retries',
-    '2',
-    'test/host/ui/**/*.test.ts',
-  ],
+  command: [...mocha, '--timeout', '60000', '--retries', '2', 'test/host/ui/**/*.test.ts'],
   counts: 'results',
 };
 

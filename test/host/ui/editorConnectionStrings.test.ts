@@ -197,7 +197,7 @@ describe('connection strings', () => {
   it('are written to the folder that is picked where several are open', async () => {
     const { workbench } = opened();
     const [one, other] = [path.join(folder, 'one'), path.join(folder, 'other')];
-    for (const each of [one, other]) await mkdir(each);
+    for (const each of [one, other]) await mkdir(each, { recursive: true });
     const file = path.join(folder, 'both.code-workspace');
     await writeFile(file, JSON.stringify({ folders: [{ path: one }, { path: other }] }));
     await workbench.page.goto(`${workbench.page.url()}&workspace=${encodeURIComponent(file)}`);
