@@ -2,8 +2,12 @@
 import * as z from 'zod/mini';
 import { isAutosuspendDelay } from './autosuspend.ts';
 import { isBranchId } from './ids.ts';
-import { PgSettings } from './records.ts';
+import type { PgSettings } from './records.ts';
 
+const pgSettings: z.ZodMiniType<PgSettings> = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean()]),
+);
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
 
 /** What both creating and updating a compute accept. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
@@ -13,7 +17,7 @@ const attributes = {
   suspend_timeout_seconds: z.optional(
     z.int().check(z.refine(isAutosuspendDelay, 'must be 0 (default), -1 (never) or 60 to 604800 seconds')),
   ),
-  settings: z.optional(z.strictObject({ pg_settings: z.optional(PgSettings) })),
+  settings: z.optional(z.strictObject({ pg_settings: z.optional(pgSettings) })),
   pooler_enabled: z.optional(z.boolean()),
   pooler_mode: z.optional(z.literal('transaction')),
   disabled: z.optional(z.boolean()),

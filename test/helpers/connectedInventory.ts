@@ -1,11 +1,11 @@
 /** The store, connected to a service as the extension connects it; the secret store is a map. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
-import { Emitter } from '../../src/base/event.ts';
-import { Accounts, type SecretStore } from '../../src/model/accounts.ts';
+import { Accounts } from '../../src/model/accounts.ts';
 import { Inventory } from '../../src/model/inventory.ts';
 import { Session } from '../../src/model/session.ts';
 import type { LocalService } from './localService.ts';
+import { SecretMap } from './secretMap.ts';
 
 export interface ConnectedInventory {
   readonly session: Session;
@@ -23,7 +23,7 @@ export async function connectInventory(
 ): Promise<ConnectedInventory> {
   const held = new DisposableStore();
   const account = { baseUrl: service.baseUrl, name: '' };
-  const accounts = held.add(new Accounts(memoryStore()));
+  const accounts = held.add(new Accounts(new SecretMap()));
   await accounts.add(account, service.key);
   const requests: string[] = [];
   const noted: typeof fetch = (input, init) => {
@@ -47,16 +47,5 @@ export async function connectInventory(
     signOut: () => choose(undefined),
     signIn: () => choose(account),
     dispose: () => held.dispose(),
-  };
-}
-
-function memoryStore(): SecretStore {
-  const entries = new Map<string, string>();
-  const changed = new Emitter<string>();
-  return {
-    get: (entry) => Promise.resolve(entries.get(entry)),
-    store: (entry, value) => Promise.resolve(entries.set(entry, value)).then(() => changed.fire(entry)),
-    delete: (entry) => Promise.resolve(entries.delete(entry)).then(() => changed.fire(entry)),
-    onDidChange: changed.event,
   };
 }

@@ -55,7 +55,15 @@ export class DidNotStart extends Error {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const MAIN = path.join(ROOT, 'src/service/main.ts');
 
-export const temporaryFolder = (): string => mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+const folders: string[] = [];
+process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** It is gone when the test program ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+  folders.push(folder);
+  return folder;
+}
 
 /** @throws {DidNotStart} */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {

@@ -1,6 +1,6 @@
 /** Section 4.3, and the public service's calls for one compute. */
 import { ComputeChangeBody, ComputeCreationBody } from '../../api/requests.ts';
-import { listJson, recordJson, reply } from './reply.ts';
+import { keptListJson, recordJson, reply } from './reply.ts';
 import { readBody } from './requestBody.ts';
 import { projectOf, type ControlPlane, type Route } from './routes.ts';
 
@@ -19,10 +19,10 @@ const listRoutes = (plane: ControlPlane): readonly Route[] => [
   {
     method: 'GET',
     path: COMPUTES,
-    answer(call) {
-      const records = [...projectOf(plane, call).computes.values()].map(({ record }) => record);
-      return { status: 200, json: listJson('endpoints', records) };
-    },
+    answer: (call) => ({
+      status: 200,
+      json: keptListJson('endpoints', projectOf(plane, call).computes.records),
+    }),
   },
   {
     method: 'POST',

@@ -5,8 +5,8 @@ import type { Refusal } from '../controlPlane/refusal.ts';
 
 export interface Reply {
   readonly status: number;
-  /** JSON, or undefined for a reply without a body. */
-  readonly json: string | undefined;
+  /** JSON, as text or in UTF-8, or undefined for a reply without a body. */
+  readonly json: string | Buffer | undefined;
 }
 
 export const reply = (value: unknown, status = 200): Reply => ({ status, json: JSON.stringify(value) });
@@ -18,6 +18,15 @@ export function recordJson(record: object): string {
   let text = texts.get(record);
   if (text === undefined) texts.set(record, (text = JSON.stringify(record)));
   return text;
+}
+
+const lists = new WeakMap<readonly object[], Buffer>();
+
+/** `{"name":[…]}` of an immutable list of immutable records, made once. Always call it with the same name. */
+export function keptListJson(name: string, records: readonly object[]): Buffer {
+  let bytes = lists.get(records);
+  if (bytes === undefined) lists.set(records, (bytes = Buffer.from(listJson(name, records))));
+  return bytes;
 }
 
 /** `{"name":[…]}` of immutable records, with further properties behind them. */

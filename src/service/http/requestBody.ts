@@ -27,24 +27,20 @@ function requireJsonType(type: string | undefined, encoding: string | undefined)
   );
 }
 
-async function readBounded(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Giving up must leave the connection open for the answer that says why.
-  const reading = request.iterator({ destroyOnReturn: false });
-  try {
-    for await (const chunk of reading) {
-      if (!Buffer.isBuffer(chunk)) continue;
+/** What is beyond the bound is passed over, so that the answer that says why gets through. */
+function readBounded(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_BODY) break;
-      chunks.push(chunk);
-    }
-  } catch {
+      if (bytes <= MAX_BODY) chunks.push(chunk);
+      else reject(tooLarge());
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
     // The client hung up, so it will not see this either.
-    throw badRequest('The body ended early.');
-  }
-  if (bytes > MAX_BODY) throw tooLarge();
-  return Buffer.concat(chunks, bytes);
+    request.once('error', () => reject(badRequest('The body ended early.')));
+  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -8,6 +8,7 @@ import type { ProjectState } from '../state/account.ts';
 import { notFound } from '../controlPlane/refusal.ts';
 import type { Store } from '../state/store.ts';
 import type { Reply } from './reply.ts';
+import type { Method } from './router.ts';
 
 /** What the routes answer from. */
 export interface ControlPlane {
@@ -20,14 +21,14 @@ export interface ControlPlane {
 
 export interface Call {
   /** A path parameter, by its name in the route's path. */
-  param(name: string): string;
+  readonly param: (name: string) => string;
   /** A query parameter; undefined when it is missing or empty. */
-  query(name: string): string | undefined;
+  readonly query: (name: string) => string | undefined;
   readonly request: IncomingMessage;
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: Method;
   /** Below the version segment; `:name` is a parameter. */
   readonly path: string;
   readonly answer: (call: Call) => Reply | Promise<Reply>;

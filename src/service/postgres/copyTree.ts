@@ -2,28 +2,36 @@
 import { constants } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { goOn } from './making.ts';
 import type { Account } from './serverAccount.ts';
 
 export interface CopyOptions {
   readonly account: Account | undefined;
   /** Whether to leave out a file or folder, by its path below the top. */
   readonly omit?: (relative: string) => boolean;
+  /** Stops the copy when aborted. */
+  readonly ending?: AbortSignal;
 }
 
 /** Files copied at once: enough to keep a disk busy, far below any limit on open files. */
 const AT_ONCE = 16;
 
-/** Files that vanish meanwhile are skipped: during a base backup that is how it should be. */
+/**
+ * Files that vanish meanwhile are skipped: during a base backup that is how it should be.
+ * @throws {EngineError} when it was stopped; nothing is written any more then
+ */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
   const files: string[] = [];
   await copyFolders(from, to, '', options, files);
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
+        if (options.ending?.aborted === true) return;
         await ignoreMissing(copyOne(path.join(from, file), path.join(to, file), options.account));
       }
     }),
   );
+  goOn(options.ending);
 }
 
 /** Makes the folders and collects the files, which follow once every folder is there. */

@@ -40,22 +40,23 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const storage = openStorage(options.dataDir, serverAccount());
   const binaries = reachableBinaries(found, storage);
   const logins = serviceLogins(storage.root);
-  return new PostgresEngine(
-    { storage, binaries, logins, branches: new BranchData({ storage, binaries, logins }) },
-    options.log,
-  );
+  const ending = new AbortController();
+  const making = { storage, binaries, logins, ending: ending.signal };
+  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options.log);
 }
 
 class PostgresEngine implements ComputeEngine {
   readonly pooler: ComputeEngine['pooler'];
   readonly #poolerProgram = findPooler();
   readonly #tools: ServerTools;
+  readonly #ending: AbortController;
   readonly #log: (line: string) => void;
   readonly #computes = new Map<string, Compute>();
   #events: EngineEvents | undefined;
 
-  constructor(tools: ServerTools, log: (line: string) => void) {
+  constructor(tools: ServerTools, ending: AbortController, log: (line: string) => void) {
     this.#tools = tools;
+    this.#ending = ending;
     this.#log = log;
     this.pooler =
       'reason' in this.#poolerProgram
@@ -108,6 +109,7 @@ class PostgresEngine implements ComputeEngine {
   }
 
   async close(): Promise<void> {
+    this.#ending.abort();
     await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
     this.#computes.clear();
     this.#tools.storage.removeSockets();

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess } from './processIdentity.ts';
+import { isSameProcess } from '../processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmasterPid.ts';
 import type { Storage } from './storage.ts';
 
@@ -19,11 +19,21 @@ const STEPS = [
 /** Name of the file that PgBouncer writes its pid to. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
 
+const dataDirsOf = (root: string) =>
+  ['branches', 'replicas'].flatMap((kind) =>
+    subfolders(path.join(root, kind)).map((folder) => path.join(folder, 'data')),
+  );
+
+/** Whether a Postgres or a PgBouncer runs on this storage, whoever started it. */
+export const hasProcesses = (root: string): boolean =>
+  [
+    ...dataDirsOf(root).map(readPostmasterPid),
+    ...subfolders(path.join(root, 'poolers')).map(readPoolerPid),
+  ].some((written) => written !== undefined && isSameProcess(written.pid, written.startedAt));
+
 /** Ends every process that an earlier service left on this storage. @returns how many there were */
 export async function endOrphans(storage: Storage): Promise<number> {
-  const dataDirs = ['branches', 'replicas'].flatMap((kind) =>
-    subfolders(path.join(storage.root, kind)).map((folder) => path.join(folder, 'data')),
-  );
+  const dataDirs = dataDirsOf(storage.root);
   const ended = await Promise.all([
     ...subfolders(path.join(storage.root, 'poolers')).map(endPooler),
     ...dataDirs.map(endServer),
@@ -42,13 +52,19 @@ export async function endServer(dataDir: string): Promise<boolean> {
   return found;
 }
 
-/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
 async function endPooler(folder: string): Promise<boolean> {
-  const file = path.join(folder, POOLER_PID_FILE);
-  if (!existsSync(file)) return false;
-  const found = await end(Number(readFileSync(file, 'utf8')), statSync(file).mtimeMs / 1000, 'SIGKILL');
-  rmSync(file, { force: true });
+  const written = readPoolerPid(folder);
+  if (written === undefined) return false;
+  const found = await end(written.pid, written.startedAt, 'SIGKILL');
+  rmSync(path.join(folder, POOLER_PID_FILE), { force: true });
   return found;
+}
+
+/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
+function readPoolerPid(folder: string): { readonly pid: number; readonly startedAt: number } | undefined {
+  const file = path.join(folder, POOLER_PID_FILE);
+  if (!existsSync(file)) return undefined;
+  return { pid: Number(readFileSync(file, 'utf8')), startedAt: statSync(file).mtimeMs / 1000 };
 }
 
 async function end(

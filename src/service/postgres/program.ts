@@ -1,30 +1,65 @@
 /** Runs Postgres's own programs (initdb, a single-user server) to their end. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { EngineError } from '../computeEngine.ts';
+import { goOn } from './making.ts';
 import { serverEnvironment, type Account } from './serverAccount.ts';
 import { reasonIn } from './serverLog.ts';
 
-const run = promisify(execFile);
+export interface ProgramOptions {
+  readonly account: Account | undefined;
+  readonly cwd: string;
+  readonly input?: string;
+  /** Ends the program, and whatever it started, when aborted. */
+  readonly signal?: AbortSignal;
+}
 
 /** @returns what it printed. @throws {EngineError} with its own reason when it fails */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  options: { readonly account: Account | undefined; readonly cwd: string; readonly input?: string },
+  options: ProgramOptions,
 ): Promise<string> {
+  goOn(options.signal);
+  const child = spawn(program, args, {
+    ...options.account,
+    cwd: options.cwd,
+    env: serverEnvironment(),
+    // A group of its own, so that it can be ended with what it started.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const end = () => killGroup(child);
+  options.signal?.addEventListener('abort', end);
+  child.stdin.on('error', () => {}); // It ended before it read all; its exit code tells.
+  child.stdin.end(options.input ?? '');
   try {
-    const running = run(program, [...args], {
-      ...options.account,
-      cwd: options.cwd,
-      env: serverEnvironment(),
-      encoding: 'utf8',
-    });
-    running.child.stdin?.on('error', () => {}); // It ended before it read all; its exit code tells.
-    running.child.stdin?.end(options.input ?? '');
-    return (await running).stdout;
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [[code]] = await Promise.all([once(child, 'close'), said]);
+    const [printed, complaint] = await said;
+    goOn(options.signal);
+    if (code === 0) return printed;
+    throw new EngineError(reasonIn(complaint.trim().split('\n')) ?? (complaint.trim() || unexplained(child)));
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new EngineError(reasonIn(said.split('\n')) ?? (said || String(error)), { cause: error });
+    throw error instanceof EngineError ? error : new EngineError(String(error), { cause: error });
+  } finally {
+    options.signal?.removeEventListener('abort', end);
+  }
+}
+
+const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
+  `${path.basename(spawnfile)} ended with ${exitCode ?? signalCode}`;
+
+/** What it leaves is thrown away, so it need not end in good order. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It ended by itself just now.
   }
 }

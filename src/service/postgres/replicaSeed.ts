@@ -2,21 +2,13 @@
  * Makes a read replica's copy of its branch: from the running primary by a base backup, from the directory itself
  * while the primary sleeps. Also brings an older copy up to a sleeping primary. Call all of it in the branch's turn.
  */
-import {
-  copyFileSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { copyFileSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, writePrivateFile } from './serverAccount.ts';
 import { readControlFile } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';
 import { SUPERUSER } from './logins.ts';
+import { makeFolder } from './making.ts';
 import type { Postmaster } from './postmaster.ts';
 import type { ServerTools } from './servers.ts';
 import { SqlSession } from './sqlSession.ts';
@@ -90,14 +82,14 @@ async function seed(
   const dataDir = path.join(folder, 'data');
   makePrivateFolder(folder, account);
   // Without its marker a copy counts as none, so the marker goes first and comes last.
-  for (const old of [path.join(folder, 'branch'), dataDir, `${dataDir}.new`]) {
-    rmSync(old, { recursive: true, force: true });
-  }
-  await copyTree(tools.branches.folder(replica.branchId), `${dataDir}.new`, { account, omit: source.omit });
-  const label = await source.label();
-  if (label !== undefined) writePrivateFile(path.join(`${dataDir}.new`, 'backup_label'), label, account);
-  writePrivateFile(path.join(`${dataDir}.new`, 'standby.signal'), '', account);
-  renameSync(`${dataDir}.new`, dataDir);
+  for (const old of [path.join(folder, 'branch'), dataDir]) rmSync(old, { recursive: true, force: true });
+  const { omit } = source;
+  await makeFolder(dataDir, async (making) => {
+    await copyTree(tools.branches.folder(replica.branchId), making, { account, omit, ending: tools.ending });
+    const label = await source.label();
+    if (label !== undefined) writePrivateFile(path.join(making, 'backup_label'), label, account);
+    writePrivateFile(path.join(making, 'standby.signal'), '', account);
+  });
   writePrivateFile(path.join(folder, 'branch'), replica.branchId, account);
 }
 

@@ -37,6 +37,9 @@ export class ServerLog {
   }
 }
 
+/** The place of a refused setting, in a file of the service's that the user neither wrote nor sees. */
+const WRITTEN_BY_US = / in file ".*" line \d+/;
+
 /**
  * Why a Postgres program gave up, from what it wrote: its last FATAL or ERROR with detail and hint. A setting it refuses
  * is named before that, at level LOG.
@@ -49,5 +52,5 @@ export function reasonIn(lines: readonly string[]): string | undefined {
   const before = isFile ? lines.slice(0, end).filter((line) => /^(LOG|DETAIL|HINT):/.test(line)) : [];
   const after = lines.slice(end + 1).filter((line) => /^(DETAIL|HINT):/.test(line));
   const chosen = before.length > 0 ? before : [last, ...after];
-  return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '')).join(' ');
+  return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '').replace(WRITTEN_BY_US, '')).join(' ');
 }

@@ -4,22 +4,18 @@ import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
 import { writePrivateFile } from './serverAccount.ts';
 import { writeSize } from './autoscaler.ts';
-import type { Binaries } from './binaries.ts';
 import { freePorts } from './freePorts.ts';
 import type { BranchData } from './branchData.ts';
-import type { ServiceLogins } from './logins.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
 import { runProgram } from './program.ts';
 import type { ServerAddress } from './serverAddress.ts';
-import { configurationFile, fixedArguments, userSettings } from './settings.ts';
+import { configurationFile, fixedArguments, settingsLines, userSettings } from './settings.ts';
 import type { Storage } from './storage.ts';
+import type { TemplateOptions } from './template.ts';
 
-export interface ServerTools {
-  readonly storage: Storage;
-  readonly binaries: Binaries;
+export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
-  readonly logins: ServiceLogins;
 }
 
 export interface Launch {
@@ -88,7 +84,7 @@ export async function checkSettings(tools: ServerTools, compute: ComputeSpec): P
   await tools.branches.inTurn(compute.branchId, async () => {
     const dataDir = await tools.branches.ensure(compute.branchId);
     const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, configurationFile(settings), tools.storage.account);
+    writePrivateFile(file, settingsLines(settings), tools.storage.account);
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
     const address: ServerAddress = { kind: 'socket', folder: '' };
     try {

@@ -82,12 +82,17 @@ function textOf(name: string, value: unknown): string {
 
 /** The whole of a server's `postgresql.conf`. */
 export function configurationFile(settings: ReadonlyMap<string, string>): string {
+  // Later lines win: what the user sets counts more than what follows from the size.
+  return `# Written by the service at every start.\ninclude_if_exists '${SIZE_FILE}'\n${settingsLines(settings)}`;
+}
+
+/** What follows from `settings` alone, one line each. */
+export function settingsLines(settings: ReadonlyMap<string, string>): string {
   const all = new Map([...Object.entries(DEFAULTS), ...settings]);
   const lines = [...all].map(
     ([name, value]) => `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
   );
-  // Later lines win: what the user sets counts more than what follows from the size.
-  return `# Written by the service at every start.\ninclude_if_exists '${SIZE_FILE}'\n${lines.join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 }
 
 /** `max_connections` of a compute (section 2.7). @throws {EngineError} for a size outside the table. */

@@ -2,13 +2,14 @@
  * Makes data directories. `initdb` runs once per Postgres version; every branch begins as a copy of its result, with
  * a password of its own.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import { copyTree } from './copyTree.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
 import { WAL_SEGMENT_MB } from './controlFile.ts';
+import { goOn, makeFolder } from './making.ts';
 import { runProgram } from './program.ts';
 import { scramVerifier } from './scram.ts';
 import type { Storage } from './storage.ts';
@@ -25,14 +26,19 @@ export interface TemplateOptions {
   readonly storage: Storage;
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
+  /** Aborted when the engine is closed: what is half made then is given up. */
+  readonly ending: AbortSignal;
 }
 
 /** Makes the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
-export async function ensureTemplate({ storage, binaries, logins }: TemplateOptions): Promise<string> {
-  const template = storage.template(binaries.major);
-  if (existsSync(template)) return template;
-  const making = `${template}.new`;
-  rmSync(making, { recursive: true, force: true });
+export async function ensureTemplate(options: TemplateOptions): Promise<string> {
+  const template = options.storage.template(options.binaries.major);
+  if (!existsSync(template)) await makeFolder(template, (making) => initialise(options, making));
+  return template;
+}
+
+async function initialise(options: TemplateOptions, making: string): Promise<void> {
+  const { storage, binaries, logins, ending } = options;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser, storage.account);
   try {
@@ -48,16 +54,15 @@ export async function ensureTemplate({ storage, binaries, logins }: TemplateOpti
     await runProgram(binaries.initdb, [...args, ...clusterArguments(binaries.major)], {
       account: storage.account,
       cwd: storage.root,
+      signal: ending,
     });
   } finally {
     rmSync(passwordFile, { force: true });
   }
   writePrivateFile(path.join(making, 'pg_hba.conf'), HBA, storage.account);
   writePrivateFile(path.join(making, 'postgresql.conf'), '', storage.account);
-  await runSingleUser({ storage, binaries }, making, rolesAndDatabase(binaries.major, logins));
-  await syncToDisk({ storage, binaries }, making);
-  renameSync(making, template);
-  return template;
+  await runSingleUser(options, making, rolesAndDatabase(binaries.major, logins), ending);
+  await syncToDisk(options, making);
 }
 
 /** A new data directory, made as a copy of the template with this password for its owner. */
@@ -66,13 +71,15 @@ export async function makeFromTemplate(
   dataDir: string,
   password: string,
 ): Promise<void> {
+  const { storage, ending } = options;
+  goOn(ending);
   const template = await ensureTemplate(options);
-  const making = `${dataDir}.new`;
-  rmSync(making, { recursive: true, force: true });
-  await copyTree(template, making, { account: options.storage.account });
-  await runSingleUser(options, making, [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`]);
-  await syncToDisk(options, making);
-  renameSync(making, dataDir);
+  const ownPassword = `ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`;
+  await makeFolder(dataDir, async (making) => {
+    await copyTree(template, making, { account: storage.account, ending });
+    await runSingleUser(options, making, [ownPassword], ending);
+    await syncToDisk(options, making);
+  });
 }
 
 /** UTF-8 everywhere, with rules that need nothing of the operating system's where this version brings them. */
@@ -96,11 +103,16 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
 
 type Tools = Pick<TemplateOptions, 'storage' | 'binaries'>;
 
-/** Runs statements, one a line, on a data directory no server runs on. @returns what it printed. */
+/**
+ * Runs statements, one a line, on a data directory no server runs on.
+ * @param signal ends it in the middle; only for a data directory that is then thrown away
+ * @returns what it printed
+ */
 export async function runSingleUser(
   tools: Tools,
   dataDir: string,
   statements: readonly string[],
+  signal?: AbortSignal,
 ): Promise<string> {
   const args = [
     '--single',
@@ -116,13 +128,15 @@ export async function runSingleUser(
     account: tools.storage.account,
     cwd: tools.storage.root,
     input: `${statements.join(';\n')};\n`,
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 
 /** Postgres trusts that files it did not write itself are on the disk: without this a power cut could tear them. */
-async function syncToDisk(tools: Tools, dataDir: string): Promise<void> {
-  await runProgram(tools.binaries.initdb, ['--sync-only', '-D', dataDir], {
-    account: tools.storage.account,
-    cwd: tools.storage.root,
+async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
+  await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
+    account: options.storage.account,
+    cwd: options.storage.root,
+    signal: options.ending,
   });
 }

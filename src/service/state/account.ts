@@ -1,4 +1,5 @@
 /** The account in memory: projects with their branches, computes and operations, and the keys. It changes by {@link Change} only. */
+import { ComputeMap } from './computeMap.ts';
 import type {
   BranchRecord,
   Change,
@@ -14,7 +15,7 @@ const REMEMBERED_DELETIONS = 1000;
 export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
-  readonly computes: Map<string, StoredCompute>;
+  readonly computes: ComputeMap;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
   readonly deletedComputes: Set<string>;
@@ -92,7 +93,7 @@ export class Account {
     this.projects.set(record.id, {
       record,
       branches: new Map(),
-      computes: new Map(),
+      computes: new ComputeMap(),
       operations: new Map(),
       deletedComputes: new Set(),
     });

@@ -5,7 +5,7 @@
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, startTime } from '../postgres/processIdentity.ts';
+import { isSameProcess, startTime } from '../processIdentity.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
 
 export interface InstanceLock {

@@ -12,6 +12,9 @@ import type { Change } from './storedRecords.ts';
 /** Raised when an older program could not read what this one writes. */
 export const FORMAT = 1;
 
+/** Characters of a line's checksum, which a space follows. */
+const CHECKSUM_LENGTH = 8;
+
 /** A line holds at most so many changes of a snapshot, so that no single string becomes huge. */
 const CHANGES_PER_LINE = 1000;
 
@@ -24,8 +27,9 @@ export interface JournalContents {
 }
 
 export function encodeLine(value: unknown): Buffer {
-  const json = Buffer.from(JSON.stringify(value));
-  return Buffer.concat([Buffer.from(`${checksum(json)} `), json, Buffer.from('\n')]);
+  const line = Buffer.from(`${' '.repeat(CHECKSUM_LENGTH)} ${JSON.stringify(value)}\n`);
+  line.write(checksum(line.subarray(CHECKSUM_LENGTH + 1, -1)), 'latin1');
+  return line;
 }
 
 export function* encodeSnapshot(changes: Iterable<Change>): Iterable<Buffer> {
@@ -70,11 +74,12 @@ function* goodLines(bytes: Buffer, file: string): Iterable<{ value: unknown; end
 const isBlank = (bytes: Buffer, from: number): boolean => bytes.subarray(from).every((byte) => byte === 0);
 
 function decodeLine(line: Buffer): unknown {
-  const json = line.subarray(9);
-  return line.toString('latin1', 0, 9) === `${checksum(json)} ` ? JSON.parse(json.toString()) : undefined;
+  const json = line.subarray(CHECKSUM_LENGTH + 1);
+  const head = line.toString('latin1', 0, CHECKSUM_LENGTH + 1);
+  return head === `${checksum(json)} ` ? JSON.parse(json.toString()) : undefined;
 }
 
-const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');
+const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(CHECKSUM_LENGTH, '0');
 
 function requireFormat(header: unknown, file: string): void {
   const format =

@@ -18,6 +18,7 @@ export function isSameProcess(pid: number, startedAt: number): boolean {
   return actual !== undefined && Math.abs(actual - startedAt) <= TOLERANCE;
 }
 
+/** Whether a process of this id exists, including one that we may not signal. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -47,10 +48,14 @@ export function startTime(pid: number): number | undefined {
   }
 }
 
-function startTimeFromProc(pid: number): number | undefined {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+/** The fields of a Linux `/proc/<pid>/stat` from the third on: state, parent, group … */
+export function statFields(stat: string): string[] {
   // The second field is the name in brackets and may hold anything, brackets and spaces too.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function startTimeFromProc(pid: number): number | undefined {
+  const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const bootTime = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
   return fields[0] === 'Z' ? undefined : Number(bootTime) + Number(fields[19]) / TICKS;
 }

@@ -1,0 +1,38 @@
+/** What a request asks for: its target (RFC 9112, section 3.2) taken apart. */
+import { Refusal } from '../controlPlane/refusal.ts';
+
+export interface Target {
+  /** The path between its slashes, each part unescaped. `/projects/a%2Fb` has `projects` and `a/b`. */
+  readonly parts: readonly string[];
+  /** What follows the question mark, as it came. */
+  readonly query: string;
+}
+
+/** What clients send: nothing escaped, no dots that could mean another folder. Needs no URL made of it. */
+const PLAIN = /^\/[\w/~-]*(?:\?|$)/;
+
+/** @throws {Refusal} 400 */
+export function targetOf(text: string): Target {
+  if (!PLAIN.test(text)) return unusual(text);
+  const end = text.indexOf('?');
+  const path = end === -1 ? text : text.slice(0, end);
+  return { parts: path.slice(1).split('/'), query: end === -1 ? '' : text.slice(end + 1) };
+}
+
+function unusual(text: string): Target {
+  const url = URL.parse(text.startsWith('/') ? `http://localhost${text}` : text);
+  // What is no path would be taken for one: URL makes slashes of backslashes.
+  const path = text.split('?', 1)[0] ?? '';
+  if (url === null || !/^https?:$/.test(url.protocol) || path.includes('\\')) throw notUnderstood();
+  return { parts: url.pathname.slice(1).split('/').map(unescaped), query: url.search.slice(1) };
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // Nothing has such a name, so it is not found under it.
+  }
+}
+
+const notUnderstood = (): Refusal => new Refusal(400, 'BAD_REQUEST', 'The request line is not understood.');

@@ -1,0 +1,7 @@
+import type { InventoryChange } from '../../src/model/inventory.ts';
+
+/** Such as `compute shop br-main ep-one`. */
+export const wordsOf = (change: InventoryChange): string => {
+  const { kind, ...rest } = change;
+  return [kind, ...Object.values(rest)].join(' ');
+};

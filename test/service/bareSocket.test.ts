@@ -1,0 +1,100 @@
+/** Requests written byte by byte: what no HTTP library would send, and what few do. */
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
+
+const COMPUTE = '/api/v2/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';
+
+describe('Requests on the bare socket', () => {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(async () => {
+    assert.equal(service.stderr(), '', 'none of this is an accident');
+    await service.stop();
+  });
+
+  const send = (text: string, half = true): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { port } = new URL(service.baseUrl);
+      const socket = net.connect(Number(port), '127.0.0.1');
+      const parts: Buffer[] = [];
+      socket.on('data', (part) => parts.push(part)).on('error', reject);
+      socket.on('close', () => resolve(Buffer.concat(parts).toString()));
+      if (half) socket.end(text);
+      else socket.write(text);
+    });
+  const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
+  const last = (method: string, target: string) =>
+    `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close\r\n\r\n`;
+
+  const texts: Record<string, readonly [() => string, number]> = {
+    'no HTTP': [() => 'hello\r\n\r\n', 400],
+    TLS: [() => '\u0016\u0003\u0001\u0000\u00a5\u0001', 400],
+    'no Host': [() => 'GET /api/v2/projects HTTP/1.1\r\n\r\n', 400],
+    'HTTP/1.0 without a Host': [() => 'GET /api/v2/projects HTTP/1.0\r\n\r\n', 403],
+    'headers without end': [
+      () => `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${'x'.repeat(70_000)}\r\n\r\n`,
+      431,
+    ],
+    'a target that is no path': [
+      () => 'GET \\\\x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    'two lengths': [
+      () =>
+        'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+      400,
+    ],
+    'a length and chunks': [
+      () =>
+        'POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    'a broken chunk': [
+      () =>
+        `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\n` +
+        'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+      400,
+    ],
+    'a target with a backslash': [() => last('GET', '/api\\v2/projects'), 400],
+    'no target but a star': [() => last('OPTIONS', '*'), 400],
+    'a target of another scheme': [() => last('GET', 'ftp://localhost/api/v2/projects'), 400],
+    'an absolute target on this machine': [() => last('GET', 'http://localhost/api/v2/projects'), 200],
+    'a path with dots': [() => last('GET', '/api/v1/../v2/./projects'), 200],
+    'a folder above the top': [() => last('GET', '/../../etc/passwd'), 404],
+    'two slashes at the beginning': [() => last('GET', '//evil.example/api/v2/projects'), 404],
+    'a foreign absolute target': [
+      () => 'GET http://evil.example/api/v2/projects HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+      403,
+    ],
+  };
+  for (const [what, [text, status]] of Object.entries(texts)) {
+    it(`answer ${status} to ${what}`, async () => {
+      assert.match(await send(text()), new RegExp(`^HTTP/1.1 ${status} `));
+    });
+  }
+
+  it('are answered one after the other on a connection, also behind a body that nobody reads', async () => {
+    const refused = 'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{}{}';
+    const replies = await send(refused + last('GET', '/api/v2/projects'), false);
+    assert.deepEqual(replies.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 401', 'HTTP/1.1 200']);
+  });
+
+  it('by HEAD get the head of what GET gets', async () => {
+    const [head, whole] = [await send(last('HEAD', COMPUTE)), await send(last('GET', COMPUTE))];
+    const [, body = ''] = whole.split('\r\n\r\n');
+    assert.match(head, new RegExp(`^HTTP/1.1 200 [^]*content-length: ${body.length}\r\n[^]*\r\n\r\n$`, 'i'));
+  });
+
+  it('answer 413 to a chunked body without end', async () => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const reply = await send(
+      `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\n` +
+        `Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`,
+      false,
+    );
+    assert.match(reply, /^HTTP\/1.1 413 /);
+  });
+});

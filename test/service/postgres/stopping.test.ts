@@ -1,0 +1,53 @@
+/** The first start of a service makes data directories for seconds; whoever stops it meanwhile need not wait for them. */
+import assert from 'node:assert/strict';
+import { globSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { startLocalService, temporaryFolder } from '../../helpers/localService.ts';
+import { familyOf } from '../../workbench/processes.ts';
+import { eventually, query } from './clients.ts';
+
+describe('A service that is stopped while it makes its first data directories', function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  before(() => (dataDir = temporaryFolder()));
+  after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
+
+  /** Stops a service as soon as there is a file. */
+  async function stopAt(pattern: string): Promise<void> {
+    const service = await startLocalService({ dataDir });
+    await eventually(() => files(pattern).length > 0);
+    const family = await familyOf([service.pid]);
+    const asked = performance.now();
+    assert.equal(await service.stop(), 0);
+    const took = performance.now() - asked;
+    assert(took < 1_000, `${took.toFixed()} ms`);
+    assert.equal(service.stderr(), '');
+    // What was killed takes a moment to be gone.
+    await eventually(async () => (await familyOf(family)).length === 0);
+  }
+
+  it('ends at once with initdb under way, and leaves neither it nor half a template', async () => {
+    await stopAt('template-*.new/base');
+    assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);
+  });
+
+  it('ends at once with a copy of the template under way, and leaves none', async () => {
+    await stopAt('branches/*/data.new');
+    assert.deepEqual(files('{template-*.new,branches/*/data.new}'), []);
+  });
+
+  it('makes them at the next start', async () => {
+    const service = await startLocalService({ dataDir });
+    const uri = await service.client.findConnectionUri('shiny-wind-028834', {
+      computeId: 'ep-little-smoke-851426',
+      branchId: 'br-aged-salad-637688',
+      pooled: false,
+      role: 'app_owner',
+      database: 'app',
+    });
+    assert.deepEqual(await query(uri ?? '', 'select 1'), [1]);
+    await service.stop();
+  });
+});
