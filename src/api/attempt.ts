@@ -20,8 +20,31 @@ export const DEFAULT_TIME_LIMITS: TimeLimits = { headers: 15_000, body: 30_000, 
 /** Bytes after decompression; a list of 20,000 computes takes about 15 MB. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+/** What is sent, with every attempt anew. */
+export interface Outgoing {
+  /** In capitals: fetch makes only some of them so. */
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** A whole reply, whatever its status. The words of its status line are left out: anyone may have written them. */
+export interface Arrived {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as it came, piece by piece. */
+  readonly chunks: readonly Uint8Array[];
+}
+
+const UTF_8 = new TextDecoder();
+
+/** The body as text, without a byte order mark. */
+export const textOf = ({ chunks }: Pick<Arrived, 'chunks'>): string =>
+  UTF_8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+
 export interface Attempt {
-  readonly request: Request;
+  readonly request: Outgoing;
   readonly fetch: Fetch;
   readonly limits: TimeLimits;
   /** Ends the attempt; its reason is the {@link ApiError} to throw. */
@@ -37,25 +60,25 @@ const tooLarge = (status: number, maxBytes: number): ApiError =>
     detail: undefined,
   });
 
-async function readBounded(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+/** Read from the stream and not by `arrayBuffer()`, which would take whatever comes before it could be bounded. */
+async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array[]> {
   const { status } = response;
   if (Number(response.headers.get('content-length')) > maxBytes) throw tooLarge(status, maxBytes);
   const chunks: Uint8Array[] = [];
+  const reader = response.body?.getReader();
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
+  // Not `for await`: it makes two promises more for every chunk.
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    bytes += next.value.byteLength;
     if (bytes > maxBytes) throw tooLarge(status, maxBytes);
-    chunks.push(chunk);
+    chunks.push(next.value);
   }
-  return Buffer.concat(chunks);
+  return chunks;
 }
 
-const BODILESS = new Set([204, 205, 304]);
-
-/** A reply as ky wants it. The reason phrase is left out: anyone on the way may have written it. */
-function wholeReply({ status, headers }: Response, body: Buffer<ArrayBuffer>): Response {
-  if (status >= 200 && status <= 599)
-    return new Response(BODILESS.has(status) ? null : body, { status, headers });
+/** A status that HTTP has not: nothing can be known from it. */
+function checkStatus(status: number): void {
+  if (status >= 200 && status <= 599) return;
   const odd = {
     kind: 'refused',
     status,
@@ -105,10 +128,10 @@ class GivingUp {
     if (this.signal.aborted) await reply.body?.cancel();
   }
 
-  /** Leaves no listener behind and frees the socket of a body that was given up half read. */
-  end(): void {
+  /** Leaves no listener behind and frees the socket of a reply that was not read to its end. */
+  end(isRead: boolean): void {
     this.#caller.removeEventListener('abort', this.#onCallerAbort);
-    this.#abort.abort(ENDED);
+    if (!isRead) this.#abort.abort(ENDED);
   }
 
   #giveUp(reason: unknown): void {
@@ -121,26 +144,30 @@ class GivingUp {
  * Sends the request once and reads the whole reply, whatever its status.
  * @throws {ApiError} network, timeout, unexpectedReply, or the signal's reason; `arrived` as far as can be known
  */
-export async function attempt(one: Attempt): Promise<Response> {
+export async function attempt(one: Attempt): Promise<Arrived> {
   const { request, fetch, limits, signal, maxBytes = MAX_BODY_BYTES } = one;
-  const body = request.body === null ? undefined : await request.text();
+  const { method, url, headers, body } = request;
   signal.throwIfAborted();
   const givingUp = new GivingUp(signal);
+  let isRead = false;
   try {
-    const sent = fetch(request.url, {
-      method: request.method,
-      headers: request.headers,
+    const sent = fetch(url, {
+      method,
+      headers,
       redirect: 'manual',
       signal: givingUp.signal,
       ...(body === undefined ? {} : { body }),
     });
     sent.then((reply) => givingUp.drop(reply)).catch(() => undefined);
     const response = await givingUp.within(sent, limits.headers, 'headers');
-    return wholeReply(response, await givingUp.within(readBounded(response, maxBytes), limits.body, 'body'));
+    const chunks = await givingUp.within(readBounded(response, maxBytes), limits.body, 'body');
+    isRead = true;
+    checkStatus(response.status);
+    return { status: response.status, headers: response.headers, chunks };
   } catch (error) {
     throw failureOf(givingUp.signal.aborted ? givingUp.signal.reason : error);
   } finally {
-    givingUp.end();
+    givingUp.end(isRead);
   }
 }
 

@@ -3,9 +3,10 @@
  * that the specification does not promise answer undefined where the service does not offer them.
  */
 import { ApiError } from './errors.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './http.ts';
 import { isApiKeyId, isComputeId, isId, isOperationId } from './ids.ts';
-import { nextCursor, PROJECTS_PER_PAGE, unavailableIds } from './projectPaging.ts';
+import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './projectPaging.ts';
 import { property, readEach, readOne, type Listed } from './reading.ts';
 import * as records from './records.ts';
 import type { ComputeChange, ComputeCreation } from './requests.ts';
@@ -25,6 +26,16 @@ export interface ProjectPage extends Listed<records.Project> {
   readonly unavailable: readonly string[];
 }
 
+/** A list, or that it is the same as the last one. */
+export type ListedAgain<T> =
+  | { readonly isSame: true }
+  | { readonly isSame: false; readonly list: Listed<T>; readonly fingerprint: Fingerprint };
+
+export interface PagesOptions extends CallOptions {
+  /** Asks for each page while the one before it is read and used; for whoever wants them all. */
+  readonly ahead?: boolean;
+}
+
 export interface ConnectionUriQuery {
   readonly computeId: string;
   readonly branchId: string;
@@ -32,9 +43,6 @@ export interface ConnectionUriQuery {
   readonly database: string;
   readonly pooled: boolean;
 }
-
-/** Ends a list of a service that has a next page for ever; far beyond any account. */
-const MAX_PAGES = 1000;
 
 const segment = (value: string | number, isGood: boolean, what: string): string => {
   if (isGood) return String(value);
@@ -48,6 +56,9 @@ const computePath = (projectId: string, id: string) =>
 
 const isWithout = (json: unknown, name: string): boolean =>
   typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
+
+const readComputes = (reply: Reply): Listed<records.Compute> =>
+  readEach('GET /projects/{project_id}/endpoints', reply, 'endpoints', records.Compute);
 
 export class Client {
   readonly #http: Http;
@@ -76,32 +87,37 @@ export class Client {
   }
 
   /** Section 4.2, all pages: each is given as it arrives. @param organizationId sent as `org_id` */
-  async *projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
-    const seen = new Set<string>();
-    for (let cursor: string | undefined; seen.size < MAX_PAGES; seen.add(cursor)) {
+  async *projectPages(organizationId?: string, options?: PagesOptions): AsyncGenerator<ProjectPage, void> {
+    const ask = (cursor: string | undefined) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
-      const reply = await this.#http.call('get', '/projects', { query }, options);
+      return this.#http.call('get', '/projects', { query }, options);
+    };
+    for await (const reply of pageReplies(ask, options?.ahead === true)) {
       const page = readEach('GET /projects', reply, 'projects', records.Project);
       yield { ...page, unavailable: unavailableIds(reply) };
-      cursor = nextCursor(reply, seen);
-      if (cursor === undefined) return;
     }
-    throw new ApiError(
-      'GET /projects answered with too many pages',
-      {
-        kind: 'unexpectedReply',
-        status: 200,
-        reason: 'tooLarge',
-        detail: 'pages',
-      },
-      { arrived: false },
-    );
   }
 
   /** Section 4.3. */
   async listComputes(projectId: string, options?: CallOptions): Promise<Listed<records.Compute>> {
     const reply = await this.#http.call('get', computesPath(projectId), {}, options);
-    return readEach('GET /projects/{project_id}/endpoints', reply, 'endpoints', records.Compute);
+    return readComputes(reply);
+  }
+
+  /**
+   * As `listComputes`, for whoever keeps what it answered. A reply that is byte for byte the last one tells nothing new,
+   * so it is neither parsed nor checked.
+   * @param last as it came with the list that is kept; undefined when what is kept is no longer that list
+   */
+  async listComputesAgain(
+    projectId: string,
+    last: Fingerprint | undefined,
+    options?: CallOptions,
+  ): Promise<ListedAgain<records.Compute>> {
+    const again = await this.#http.callAgain(computesPath(projectId), last, options);
+    if (again.isSame) return again;
+    const list = readComputes(again.reply);
+    return { isSame: false, list, fingerprint: again.fingerprint };
   }
 
   /** Section 4.3. @throws {ApiError} refused when the branch already has a primary. */

@@ -1,15 +1,31 @@
 /**
- * HTTP for the client: JSON in and out, the key in its header, and every failure as an {@link ApiError}. The
- * repeating is ky's; what is repeated, and when, is decided in `retries.ts`.
+ * HTTP for the client: JSON in and out, the key in its header, and every failure as an {@link ApiError}. What is
+ * repeated, and when, is decided in `retries.ts`. The repeating itself is a loop here: a library around it makes a
+ * `Request`, another `Response` and copies of all headers for each call, which was half the time of a call.
  */
-import ky, { HTTPError, type KyInstance } from 'ky';
-import { attempt, DEFAULT_TIME_LIMITS, type Fetch, type TimeLimits } from './attempt.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  attempt,
+  DEFAULT_TIME_LIMITS,
+  textOf,
+  type Arrived,
+  type Fetch,
+  type Outgoing,
+  type TimeLimits,
+} from './attempt.ts';
 import type { BaseUrl } from './baseUrl.ts';
 import { Ending } from './ending.ts';
 import { ApiError, faultOf } from './errors.ts';
+import { fingerprintOf, type Fingerprint } from './fingerprint.ts';
 import { isSendableKey } from './ids.ts';
 import { parseJson, refusal, unexpected, type CallName } from './refusal.ts';
-import { DEFAULT_RETRY_LIMITS, statusOf, waitBeforeRetry, type Method, type RetryLimits } from './retries.ts';
+import {
+  DEFAULT_RETRY_LIMITS,
+  waitBeforeRetry,
+  type Method,
+  type RetryLimits,
+  type Unanswered,
+} from './retries.ts';
 
 export type { Method } from './retries.ts';
 
@@ -48,13 +64,18 @@ export interface Reply {
   readonly json: unknown;
 }
 
+/** A reply, or that it is the same as the last one. */
+export type Again =
+  | { readonly isSame: true }
+  | { readonly isSame: false; readonly reply: Reply; readonly fingerprint: Fingerprint };
+
 export interface CallContent {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
 }
 
 export class Http {
-  readonly #ky: KyInstance;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #baseUrl: BaseUrl;
   readonly #key: string;
   readonly #fetch: Fetch;
@@ -75,14 +96,11 @@ export class Http {
       retries: options.retries ?? DEFAULT_RETRY_LIMITS.retries,
       longestWait: options.longestWait ?? DEFAULT_RETRY_LIMITS.longestWait,
     };
-    this.#ky = ky.create({
-      timeout: false,
-      headers: {
-        accept: 'application/json',
-        authorization: `Bearer ${options.key}`,
-        ...(options.userAgent === undefined ? {} : { 'user-agent': options.userAgent }),
-      },
-    });
+    this.#headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${options.key}`,
+      ...(options.userAgent === undefined ? {} : { 'user-agent': options.userAgent }),
+    };
   }
 
   /** @param path begins with `/`, below the base address, made of checked ids only. @throws {ApiError} */
@@ -92,62 +110,101 @@ export class Http {
     content: CallContent = {},
     options: CallOptions = {},
   ): Promise<Reply> {
-    const name = { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
-    const ending = new Ending(options.signal, this.#times.total);
+    const name = this.#nameOf(method, path);
+    const arrived = await this.#answer(name, method, this.#outgoing(method, path, content), options);
+    return { method, status: arrived.status, json: readJson(name, arrived) };
+  }
+
+  /**
+   * A GET made again and again: a reply that is byte for byte the last one is told as such and not read.
+   * @param last of the reply whose content is still what the caller holds. @throws {ApiError}
+   */
+  async callAgain(path: string, last: Fingerprint | undefined, options: CallOptions = {}): Promise<Again> {
+    const name = this.#nameOf('get', path);
+    const arrived = await this.#answer(name, 'get', this.#outgoing('get', path, {}), options);
+    const fingerprint = fingerprintOf(arrived.chunks);
+    if (fingerprint === last) return { isSame: true };
+    return {
+      isSame: false,
+      fingerprint,
+      reply: { method: 'get', status: arrived.status, json: readJson(name, arrived) },
+    };
+  }
+
+  #nameOf(method: Method, path: string): CallName {
+    return { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
+  }
+
+  #outgoing(method: Method, path: string, { query = {}, body }: CallContent): Outgoing {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) parameters.set(name, String(value));
+    }
+    return {
+      method: method.toUpperCase(),
+      url: `${this.#baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
+      headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+  }
+
+  /** @returns a reply that says yes. @throws {ApiError} */
+  async #answer(
+    name: CallName,
+    method: Method,
+    request: Outgoing,
+    { signal, onWait }: CallOptions,
+  ): Promise<Arrived> {
+    const ending = new Ending(signal, this.#times.total);
+    let arrived: Arrived;
     try {
-      const response = await this.#send(method, path, content, ending, options.onWait);
-      return { method, status: response.status, json: await readJson(name, response) };
+      arrived = await this.#send(method, request, ending, onWait);
     } catch (error) {
-      throw await explain(name, error, options.signal?.aborted === true);
+      throw explain(name, error, signal?.aborted === true);
     } finally {
       ending.dispose();
     }
+    if (isSuccess(arrived.status)) return arrived;
+    const refused = refusal(name, arrived);
+    throw signal?.aborted === true ? cancelled(name, refused.arrived) : refused;
   }
 
-  #send(
+  /** @returns the reply of the last attempt, whatever it says. @throws what the last attempt threw */
+  async #send(
     method: Method,
-    path: string,
-    content: CallContent,
+    request: Outgoing,
     ending: Ending,
     onWait: CallOptions['onWait'],
-  ): Promise<Response> {
-    const url = new URL(`${this.#baseUrl}${path}`);
-    for (const [name, value] of Object.entries(content.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
+  ): Promise<Arrived> {
     const { signal } = ending;
-    let milliseconds = 0;
-    return this.#ky(url, {
-      method,
-      signal,
-      ...(content.body === undefined ? {} : { json: content.body }),
-      fetch: async (input) => {
-        const request = input instanceof Request ? input : new Request(input);
-        return attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
-      },
-      retry: {
-        limit: Number.POSITIVE_INFINITY,
-        methods: ['get', 'post', 'patch', 'delete'],
-        delay: () => milliseconds,
-        shouldRetry: ({ error, retryCount }) => {
-          const wait = waitBeforeRetry(method, error, retryCount, this.#retries);
-          // A wait beyond the end of the call would only hide the reason behind a timeout.
-          if (wait === undefined || wait >= ending.remaining) return false;
-          milliseconds = wait;
-          onWait?.({ status: statusOf(error), attempt: retryCount, milliseconds });
-          return true;
-        },
-      },
-    });
+    for (let failures = 1; ; failures += 1) {
+      const outcome = await this.#try(request, signal);
+      if (outcome.status !== undefined && isSuccess(outcome.status)) return outcome;
+      const milliseconds = waitBeforeRetry(method, outcome, failures, this.#retries);
+      // A wait beyond the end of the call would only hide the reason behind a timeout.
+      if (milliseconds === undefined || milliseconds >= ending.remaining) {
+        if (outcome.status === undefined) throw outcome.error;
+        return outcome;
+      }
+      onWait?.({ status: outcome.status, attempt: failures, milliseconds });
+      // Where the call ends meanwhile, the next attempt throws the reason and sends nothing.
+      await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #try(request: Outgoing, signal: AbortSignal): Promise<Arrived | Unanswered> {
+    try {
+      return await attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
+    } catch (error) {
+      return { error };
+    }
   }
 }
 
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+
 /** Errors that are none of the network's or the service's are defects and stay what they are. */
-async function explain(name: CallName, error: unknown, isCancelled: boolean): Promise<unknown> {
-  if (error instanceof HTTPError) {
-    const refused = await refusal(name, error.response);
-    return isCancelled ? cancelled(name, refused.arrived) : refused;
-  }
+function explain(name: CallName, error: unknown, isCancelled: boolean): unknown {
   const fault = faultOf(error);
   if (fault === undefined || !(error instanceof ApiError)) return error;
   const arrived = name.isChange && error.arrived;
@@ -159,11 +216,11 @@ async function explain(name: CallName, error: unknown, isCancelled: boolean): Pr
 const cancelled = ({ what }: CallName, arrived: boolean): ApiError =>
   new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { arrived });
 
-async function readJson(name: CallName, response: Response): Promise<unknown> {
-  const text = await response.text();
+function readJson(name: CallName, arrived: Arrived): unknown {
+  const text = textOf(arrived);
   if (text === '') return undefined;
   const parsed = parseJson(text);
   if (parsed !== undefined) return parsed.value;
-  const isHtml = (response.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
-  throw unexpected(name, response.status, isHtml ? 'html' : 'json');
+  const isHtml = (arrived.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
+  throw unexpected(name, arrived.status, isHtml ? 'html' : 'json');
 }

@@ -1,4 +1,4 @@
-/** What an operation's status means (section 2.6 and the public service). Apart from the records, which need zod. */
+/** What an operation's status means (section 2.6 and the public service). */
 
 interface WithStatus {
   readonly status: string;

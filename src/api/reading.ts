@@ -2,8 +2,8 @@
  * From a reply to records. One record that cannot be read never takes the others with it: a list tells what it
  * could read and, beside it, what it could not and why.
  */
-import type * as z from 'zod/mini';
 import { ApiError } from './errors.ts';
+import type { Field } from './fields.ts';
 import type { Reply } from './http.ts';
 
 /** A record that is there but not as specified: its id where it has one, and the first field that is wrong. */
@@ -44,23 +44,30 @@ export const property = (value: unknown, name: string): unknown =>
 const within = (json: unknown, name: string | undefined): unknown =>
   name === undefined ? json : property(json, name);
 
-const isTooDeep = (value: unknown, depth = MAX_DEPTH): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (depth === 0 || Object.values(value).some((inner) => isTooDeep(inner, depth - 1)));
+/**
+ * Whether everything in it is within reach. On the way it takes out what JSON may call `__proto__`: a copy made field by
+ * field would have it for its prototype.
+ */
+function isWithinReach(value: object, depth = MAX_DEPTH): boolean {
+  if (depth === 0) return false;
+  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__');
+  for (const name in value) {
+    const inner: unknown = (value as Readonly<Record<string, unknown>>)[name];
+    if (typeof inner === 'object' && inner !== null && !isWithinReach(inner, depth - 1)) return false;
+  }
+  return true;
+}
 
-const firstField = (error: z.core.$ZodError): string =>
-  error.issues[0]?.path.join('.').slice(0, LONGEST_NAME) || WHOLE;
+const firstField = (path: readonly string[] = []): string => path.join('.').slice(0, LONGEST_NAME) || WHOLE;
 
 const idOf = (value: unknown): string | undefined => {
   const id = property(value, 'id');
   return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, LONGEST_NAME) : undefined;
 };
 
-const read = <T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } => {
-  if (isTooDeep(value)) return { field: WHOLE };
-  const result = record.safeParse(value);
-  return result.success ? { data: result.data } : { field: firstField(result.error) };
+const read = <T>(value: unknown, record: Field<T>): { data: T } | { field: string } => {
+  if (typeof value === 'object' && value !== null && !isWithinReach(value)) return { field: WHOLE };
+  return record(value) ? { data: value } : { field: firstField(record.wrongIn?.(value)) };
 };
 
 /**
@@ -71,7 +78,7 @@ export function readEach<T extends { readonly id: string | number }>(
   what: string,
   reply: Reply,
   name: string | undefined,
-  record: z.ZodMiniType<T>,
+  record: Field<T>,
 ): Listed<T> {
   const list = within(reply.json, name);
   if (!Array.isArray(list)) throw unusable(what, reply, 'shape', name ?? 'list');
@@ -87,12 +94,7 @@ export function readEach<T extends { readonly id: string | number }>(
 }
 
 /** @param name the property that holds the record, or undefined when the reply is the record. @throws {ApiError} */
-export function readOne<T>(
-  what: string,
-  reply: Reply,
-  name: string | undefined,
-  record: z.ZodMiniType<T>,
-): T {
+export function readOne<T>(what: string, reply: Reply, name: string | undefined, record: Field<T>): T {
   const result = read(within(reply.json, name), record);
   if ('data' in result) return result.data;
   const field = [name, result.field].filter((part) => part !== undefined && part !== WHOLE).join('.');

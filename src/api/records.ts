@@ -1,9 +1,20 @@
 /**
- * The service's resources (section 2) as zod records. Unknown fields pass through. States, types, actions and
+ * The service's resources (section 2). Unknown fields pass through. States, types, actions and
  * statuses are open strings: the specification names only the values it has seen, so a new one is data, not an error.
  * Required is only what the product cannot do without; a field the service drops must not make a record unreadable.
  */
-import * as z from 'zod/mini';
+import {
+  dictionary,
+  flag,
+  longText,
+  maybe,
+  number,
+  object,
+  secret,
+  text,
+  type Field,
+  type Value,
+} from './fields.ts';
 import { isApiKeyId, isComputeId, isId } from './ids.ts';
 
 /** A known set of values that stays open to new ones. */
@@ -18,110 +29,104 @@ export type OperationStatus = Open<
   'scheduling' | 'running' | 'finished' | 'failed' | 'error' | 'cancelling' | 'cancelled' | 'skipped'
 >;
 
-/** Longer than any name or host; beyond it, a text would only choke whoever shows it. */
-const text = z.string().check(z.maxLength(4096));
-const open = <Known extends string>() => text as unknown as z.ZodMiniType<Open<Known>, string>;
+const open = <Known extends string>() => text as Field<Open<Known>>;
 const timestamp = text;
-const id = z.string().check(z.refine(isId));
-const keyId = z.int().check(z.refine(isApiKeyId));
-const maybe = <T extends z.core.SomeType>(type: T) => z.optional(z.nullable(type));
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
-export const ApiKey = z.looseObject({
-  id: keyId,
+export const ApiKey = object({
+  id: isApiKeyId,
   name: text,
   created_at: maybe(timestamp),
   last_used_at: maybe(timestamp),
   last_used_from_addr: maybe(text),
 });
-export type ApiKey = z.infer<typeof ApiKey>;
+export type ApiKey = Value<typeof ApiKey>;
 
 /** A new API key with its secret value, which is in this reply only (section 2.2). */
-export const CreatedApiKey = z.looseObject({ id: keyId, key: z.string().check(z.minLength(1)) });
-export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+export const CreatedApiKey = object({ id: isApiKeyId, key: secret });
+export type CreatedApiKey = Value<typeof CreatedApiKey>;
 
 /** What revoking a key answers (section 2.3). */
-export const RevokedApiKey = z.looseObject({
-  id: keyId,
+export const RevokedApiKey = object({
+  id: isApiKeyId,
   name: maybe(text),
-  revoked: z.boolean(),
+  revoked: flag,
   last_used_at: maybe(timestamp),
   last_used_from_addr: maybe(text),
 });
-export type RevokedApiKey = z.infer<typeof RevokedApiKey>;
+export type RevokedApiKey = Value<typeof RevokedApiKey>;
 
 /** A project as listed (section 2.4). `branch_logical_size_limit` in MiB, `cpu_used_sec` in seconds. */
-export const Project = z.looseObject({
-  id,
+export const Project = object({
+  id: isId,
   name: text,
   platform_id: maybe(text),
   region_id: maybe(text),
   provisioner: maybe(text),
-  pg_version: maybe(z.number()),
-  cpu_used_sec: maybe(z.number()),
-  locked: maybe(z.boolean()),
-  branch_logical_size_limit: maybe(z.number()),
+  pg_version: maybe(number),
+  cpu_used_sec: maybe(number),
+  locked: maybe(flag),
+  branch_logical_size_limit: maybe(number),
   proxy_host: maybe(text),
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
 });
-export type Project = z.infer<typeof Project>;
+export type Project = Value<typeof Project>;
 
-export const PgSettings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
-export type PgSettings = z.infer<typeof PgSettings>;
+export type PgSettings = Record<string, string | number | boolean>;
 
 /**
  * A compute (section 2.5). Sizes in compute units; `suspend_timeout_seconds` as in `autosuspend.ts`.
  * `pooler_host` is where the local service takes pooled connections; the public service derives it from `host`.
  */
-export const Compute = z.looseObject({
-  id: z.string().check(z.refine(isComputeId)),
+export const Compute = object({
+  id: isComputeId,
   host: text,
-  project_id: id,
-  branch_id: id,
+  project_id: isId,
+  branch_id: isId,
   type: open<'read_write' | 'read_only'>(),
   current_state: open<'init' | 'active' | 'idle'>(),
   pending_state: maybe(open<'active' | 'idle'>()),
   name: maybe(text),
   region_id: maybe(text),
-  autoscaling_limit_min_cu: maybe(z.number()),
-  autoscaling_limit_max_cu: maybe(z.number()),
-  suspend_timeout_seconds: maybe(z.number()),
-  settings: maybe(z.looseObject({ pg_settings: maybe(z.record(z.string(), z.unknown())) })),
-  pooler_enabled: maybe(z.boolean()),
+  autoscaling_limit_min_cu: maybe(number),
+  autoscaling_limit_max_cu: maybe(number),
+  suspend_timeout_seconds: maybe(number),
+  settings: maybe(object({ pg_settings: maybe(dictionary) })),
+  pooler_enabled: maybe(flag),
   pooler_mode: maybe(text),
   pooler_host: maybe(text),
-  disabled: maybe(z.boolean()),
-  passwordless_access: maybe(z.boolean()),
+  disabled: maybe(flag),
+  passwordless_access: maybe(flag),
   last_active: maybe(timestamp),
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
   proxy_host: maybe(text),
 });
-export type Compute = z.infer<typeof Compute>;
+export type Compute = Value<typeof Compute>;
 
 /** A background action on a compute (section 2.6). `error` holds the service's words when it failed. */
-export const Operation = z.looseObject({
+export const Operation = object({
   id: text,
   project_id: text,
   branch_id: maybe(text),
   endpoint_id: maybe(text),
   action: open<'start_compute' | 'apply_config' | 'suspend_compute'>(),
   status: open<'scheduling' | 'running' | 'finished' | 'failed'>(),
-  failures_count: maybe(z.number()),
-  error: maybe(z.string()),
+  failures_count: maybe(number),
+  error: maybe(longText),
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
 });
-export type Operation = z.infer<typeof Operation>;
+export type Operation = Value<typeof Operation>;
 
 /** The body of every error (public service; `request_id` may be missing). */
-export const ErrorBody = z.looseObject({
-  request_id: maybe(z.string()),
-  code: maybe(z.string()),
-  message: z.string(),
+export const ErrorBody = object({
+  request_id: maybe(longText),
+  code: maybe(longText),
+  message: longText,
 });
-export type ErrorBody = z.infer<typeof ErrorBody>;
+export type ErrorBody = Value<typeof ErrorBody>;
 
 /** A connection URI with a password in it: a secret. */
-export const ConnectionUri = z.looseObject({ uri: z.string().check(z.minLength(1)) });
+export const ConnectionUri = object({ uri: secret });

@@ -1,4 +1,5 @@
 /** Replies that are no answer to the call, as errors: the service's refusals, and what somebody else answered. */
+import { textOf, type Arrived } from './attempt.ts';
 import { ApiError, type Fault, type UnexpectedReply } from './errors.ts';
 import { retryAfterSeconds } from './retryAfter.ts';
 
@@ -33,10 +34,10 @@ const textIn = (body: unknown, name: string, key: string): string | undefined =>
 };
 
 /** What a reply of status 300 and more means; its message is the service's own where it gave one. */
-export async function refusal({ what, isChange, key }: CallName, response: Response): Promise<ApiError> {
-  const { status, headers } = response;
-  if (status < 400) return unexpected({ what, isChange, key }, status, 'redirect', target(response));
-  const body = parseJson(await response.text())?.value;
+export function refusal({ what, isChange, key }: CallName, reply: Arrived): ApiError {
+  const { status, headers } = reply;
+  if (status < 400) return unexpected({ what, isChange, key }, status, 'redirect', target(headers));
+  const body = parseJson(textOf(reply))?.value;
   const fault: Fault = {
     kind: 'refused',
     status,
@@ -50,8 +51,8 @@ export async function refusal({ what, isChange, key }: CallName, response: Respo
 }
 
 /** The origin only: an address may carry what is nobody's business. */
-const target = (response: Response): string | undefined =>
-  URL.parse(response.headers.get('location') ?? '')?.origin.slice(0, 200);
+const target = (headers: Headers): string | undefined =>
+  URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
 const WORDS = { html: 'a web page', json: 'broken JSON', redirect: 'a redirect' };
 

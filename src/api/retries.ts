@@ -1,5 +1,5 @@
 /** Which failures are tried again and after how long: only what is safe, and never more than the service bears. */
-import { HTTPError } from 'ky';
+import type { Arrived } from './attempt.ts';
 import { faultOf, type ApiError, type Fault } from './errors.ts';
 import { isCertificateCode } from './networkFailure.ts';
 import { retryAfterSeconds } from './retryAfter.ts';
@@ -31,32 +31,33 @@ function isRetriedFault(method: Method, fault: Fault, arrived: boolean): boolean
   return fault.kind === 'timeout' && fault.phase !== 'total' && method === 'get';
 }
 
-/** The status of a reply that was a refusal, or undefined when no answer came. */
-export const statusOf = (error: unknown): number | undefined =>
-  error instanceof HTTPError ? error.response.status : undefined;
+/** An attempt that brought no reply. */
+export interface Unanswered {
+  readonly status?: undefined;
+  readonly error: unknown;
+}
 
 /**
  * Milliseconds to wait before another attempt, or undefined when there must be none.
  * @param failures how many attempts of the call have failed so far
- * @param error ky's HTTPError, or the ApiError of an attempt without an answer
  */
 export function waitBeforeRetry(
   method: Method,
-  error: unknown,
+  failure: Pick<Arrived, 'status' | 'headers'> | Unanswered,
   failures: number,
   limits: RetryLimits,
 ): number | undefined {
-  const status = statusOf(error);
-  const isLocked = status === LOCKED.status;
+  const isLocked = failure.status === LOCKED.status;
   if (failures > limits.retries * (isLocked ? LOCKED.attempts : 1)) return undefined;
-  if (error instanceof HTTPError) {
-    if (!isRetriedStatus(method, error.response.status)) return undefined;
-    const asked = (retryAfterSeconds(error.response.headers) ?? 0) * 1000;
+  if (failure.status !== undefined) {
+    if (!isRetriedStatus(method, failure.status)) return undefined;
+    const asked = (retryAfterSeconds(failure.headers) ?? 0) * 1000;
     // Whoever is asked to wait longer than a call may take is told so, and asks again then.
     if (asked > 0) return asked <= limits.longestWait ? asked : undefined;
   } else {
-    const fault = faultOf(error);
-    if (fault === undefined || !isRetriedFault(method, fault, (error as ApiError).arrived)) return undefined;
+    const fault = faultOf(failure.error);
+    if (fault === undefined || !isRetriedFault(method, fault, (failure.error as ApiError).arrived))
+      return undefined;
   }
   const longest = isLocked ? Math.min(limits.longestWait, LOCKED.longestWait) : limits.longestWait;
   // Jitter keeps several windows, which fail at the same moment, from asking again at the same moment.

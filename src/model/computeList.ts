@@ -4,7 +4,9 @@
  */
 import { isSameFailure } from '../api/errors.ts';
 import type { Compute } from '../api/records.ts';
-import type { Listed, UnreadableRecord } from '../api/reading.ts';
+import type { ListedAgain } from '../api/client.ts';
+import type { Fingerprint } from '../api/fingerprint.ts';
+import type { UnreadableRecord } from '../api/reading.ts';
 import { isEqual } from '../base/equal.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
 
@@ -16,17 +18,22 @@ export interface ComputeListChange {
   readonly isStructural: boolean;
 }
 
+/** Asks the service, which may say that nothing changed since the reply of this fingerprint. */
+type Fetch = (last: Fingerprint | undefined) => Promise<ListedAgain<Compute>>;
+
 export class ComputeList {
-  readonly #fetch: () => Promise<Listed<Compute>>;
+  readonly #fetch: Fetch;
   readonly #tell: (change: ComputeListChange) => void;
   #computes: ReadonlyMap<string, Compute> = new Map();
   #unreadable: readonly UnreadableRecord[] = [];
   #failure: unknown;
   #isLoaded = false;
   #changes = 0;
+  /** Of the reply that the computes and the unreadable records are from; undefined once they are not only from it. */
+  #last: Fingerprint | undefined;
   #underway: Promise<void> | undefined;
 
-  constructor(fetch: () => Promise<Listed<Compute>>, tell: (change: ComputeListChange) => void) {
+  constructor(fetch: Fetch, tell: (change: ComputeListChange) => void) {
     this.#fetch = fetch;
     this.#tell = tell;
   }
@@ -77,6 +84,7 @@ export class ComputeList {
   /** Takes over a record that a call of our own answered with. */
   put(compute: Compute): void {
     this.#changes += 1;
+    this.#last = undefined;
     this.#replace(new Map(this.#computes).set(compute.id, compute), this.#unreadable, this.#failure);
   }
 
@@ -84,23 +92,26 @@ export class ComputeList {
     try {
       for (;;) {
         const changes = this.#changes;
-        const { items, unreadable } = await this.#fetch();
+        const again = await this.#fetch(this.#last);
         // A list asked for before our own change may tell the state before it: ask again.
         if (changes !== this.#changes) continue;
-        const wasLoaded = this.#isLoaded;
-        this.#isLoaded = true;
-        this.#replace(
-          new Map(items.map((compute) => [compute.id, compute])),
-          unreadable,
-          undefined,
-          !wasLoaded,
-        );
+        // The service says now what it said then: what is here is what it says, and a failure since is over.
+        if (again.isSame) this.#replace(this.#computes, this.#unreadable, undefined);
+        else this.#take(again);
         return;
       }
     } catch (error) {
       this.#replace(this.#computes, this.#unreadable, error);
       throw error;
     }
+  }
+
+  #take({ list, fingerprint }: ListedAgain<Compute> & { isSame: false }): void {
+    const isFirst = !this.#isLoaded;
+    this.#isLoaded = true;
+    this.#last = fingerprint;
+    const computes = new Map(list.items.map((compute) => [compute.id, compute]));
+    this.#replace(computes, list.unreadable, undefined, isFirst);
   }
 
   #replace(
@@ -110,7 +121,8 @@ export class ComputeList {
     isFirst = false,
   ): void {
     const before = { computes: this.#computes, unreadable: this.#unreadable, failure: this.#failure };
-    const difference = compare(before.computes, computes);
+    const difference =
+      computes === before.computes ? unchanged(computes) : compare(before.computes, computes);
     this.#computes = difference.kept;
     this.#unreadable = unreadable;
     this.#failure = failure;
@@ -123,6 +135,13 @@ export class ComputeList {
     if (isStructural || change.computes.length > 0 || change.branches.length > 0) this.#tell(change);
   }
 }
+
+const unchanged = (kept: ReadonlyMap<string, Compute>) => ({
+  kept,
+  changed: [],
+  members: new Set<string>(),
+  branchesDiffer: false,
+});
 
 function compare(before: ReadonlyMap<string, Compute>, after: ReadonlyMap<string, Compute>) {
   const changed: string[] = [];

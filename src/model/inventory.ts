@@ -4,6 +4,7 @@
  * nowhere to go.
  */
 import { isRefused } from '../api/errors.ts';
+import type { Fingerprint } from '../api/fingerprint.ts';
 import type { Wait } from '../api/http.ts';
 import type { Compute, Project } from '../api/records.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
@@ -159,14 +160,17 @@ export class Inventory implements Disposable {
     const organizationId = this.#organizationId;
     async function* pages() {
       const client = await connection.client();
-      let tell: (wait: Wait) => void = () => undefined;
-      const onWait = (wait: Wait) => tell(wait);
-      const each = client.projectPages(organizationId(), { signal: connection.signal, onWait });
+      let tell: ((wait: Wait) => void) | undefined;
+      const onWait = (wait: Wait) => tell?.(wait);
+      const { signal } = connection;
+      const each = client.projectPages(organizationId(), { signal, onWait, ahead: true });
       for (;;) {
         const page = await waits.during((told) => {
           tell = told;
           return each.next();
         });
+        // The next page is asked for already, but nobody waits for it yet.
+        tell = undefined;
         if (page.done === true) return;
         yield page.value;
       }
@@ -189,10 +193,10 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async () => {
+    const fetch = async (last: Fingerprint | undefined) => {
       const client = await connection.client();
       return await this.waits.during((onWait) =>
-        client.listComputes(projectId, { signal: connection.signal, onWait }),
+        client.listComputesAgain(projectId, last, { signal: connection.signal, onWait }),
       );
     };
     const list: ComputeList = new ComputeList(fetch, (change) => {

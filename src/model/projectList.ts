@@ -22,7 +22,7 @@ type Entries = ReadonlyMap<string, ProjectEntry>;
 export class ProjectList {
   readonly #pages: () => AsyncIterable<ProjectPage>;
   readonly #tell: (change: ProjectListChange) => void;
-  #entries: Entries = new Map();
+  #entries = new Map<string, ProjectEntry>();
   #unreadable: readonly UnreadableRecord[] = [];
   #failure: unknown;
   #isComplete = false;
@@ -84,10 +84,12 @@ export class ProjectList {
     const unreadable: UnreadableRecord[] = [];
     try {
       for await (const page of this.#pages()) {
-        for (const record of page.items) entries.set(record.id, { id: record.id, record });
-        for (const id of page.unavailable) if (!entries.has(id)) entries.set(id, this.#lastKnown(id));
+        const known = entries.size + unreadable.length;
+        const changed = this.#add(page, entries);
         unreadable.push(...page.unreadable);
-        if (!this.#isComplete) this.#replace(new Map(entries), [...unreadable], undefined);
+        if (!this.#isComplete && this.#entries !== entries) this.#replace(entries, unreadable, undefined);
+        // From the second page on the map that is shown grows in place: copies of it would cost its square.
+        else if (!this.#isComplete) this.#told(changed, entries.size + unreadable.length > known);
         onFirst();
       }
       const isFirst = !this.#isComplete;
@@ -97,9 +99,22 @@ export class ProjectList {
       this.#replace(entries, unreadable, undefined, isFirst);
     } catch (error) {
       this.#underway = undefined;
-      this.#replace(new Map(this.#entries), this.#unreadable, error);
+      this.#replace(this.#entries, this.#unreadable, error);
       throw error;
     }
+  }
+
+  /** @returns ids that pages before had with another record */
+  #add(page: ProjectPage, entries: Map<string, ProjectEntry>): string[] {
+    const changed: string[] = [];
+    for (const record of page.items) {
+      const before = entries.get(record.id);
+      if (before !== undefined && isEqual(before.record, record)) continue;
+      if (before !== undefined) changed.push(record.id);
+      entries.set(record.id, { id: record.id, record });
+    }
+    for (const id of page.unavailable) if (!entries.has(id)) entries.set(id, this.#lastKnown(id));
+    return changed;
   }
 
   #lastKnown(id: string): ProjectEntry {
@@ -123,11 +138,16 @@ export class ProjectList {
       !isSameOrder(before.entries, entries) ||
       !isEqual(before.unreadable, unreadable) ||
       !isSameFailure(before.failure, failure);
-    if (isStructural || changed.length > 0) this.#tell({ ids: changed, isStructural });
+    this.#told(changed, isStructural);
+  }
+
+  #told(ids: readonly string[], isStructural: boolean): void {
+    if (isStructural || ids.length > 0) this.#tell({ ids, isStructural });
   }
 }
 
 function isSameOrder(before: Entries, after: Entries): boolean {
+  if (before === after) return true;
   if (before.size !== after.size) return false;
   const ids = after.keys();
   for (const id of before.keys()) if (ids.next().value !== id) return false;
@@ -137,6 +157,7 @@ function isSameOrder(before: Entries, after: Entries): boolean {
 /** Puts the entries of before in the place of equal ones. @returns the ids of those that became others */
 function keepEqual(before: Entries, after: Map<string, ProjectEntry>): string[] {
   const changed: string[] = [];
+  if (before === after) return changed;
   for (const [id, entry] of after) {
     const old = before.get(id);
     if (old === undefined || old === entry) continue;

@@ -39,9 +39,11 @@ export class Session implements Disposable {
   }
 
   /** Reads the secret store for the first time and follows it from then on. Never rejects. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     this.#held.add(this.#accounts.onDidChange(() => void this.reread()));
-    return this.reread();
+    // Activation, which calls this last, is over before the secret store is asked.
+    await Promise.resolve();
+    await this.reread();
   }
 
   /** Reads the secret store again, after it failed. Never rejects. */

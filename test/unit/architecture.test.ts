@@ -55,13 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/api/',
     'src/base/',
   ],
-  'src/service/state/': [
-    'src/service/state/',
-    'src/service/postgres/',
-    'src/service/',
-    'src/api/',
-    'src/base/',
-  ],
+  'src/service/state/': ['src/service/state/', 'src/service/', 'src/api/', 'src/base/'],
   'src/service/postgres/': ['src/service/postgres/', 'src/service/', 'src/api/', 'src/base/'],
   'src/extension.ts': ['src/ui/', 'src/ui/tree/', 'src/ui/commands/', 'src/ui/editor/', ...MODEL_AND_BELOW],
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { attempt, type Fetch } from '../../../src/api/attempt.ts';
+import { inspect } from 'node:util';
+import { attempt, textOf, type Fetch } from '../../../src/api/attempt.ts';
 import { ApiError, faultOf } from '../../../src/api/errors.ts';
 
 const limits = { headers: 60_000, body: 60_000, total: 60_000 };
@@ -9,7 +10,7 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 
 const one = (fetch: Fetch, more: Partial<Parameters<typeof attempt>[0]> = {}) =>
   attempt({
-    request: new Request('http://127.0.0.1/api/v2/projects'),
+    request: { method: 'GET', url: 'http://127.0.0.1/api/v2/projects', headers: {}, body: undefined },
     fetch,
     limits,
     signal: new AbortController().signal,
@@ -28,11 +29,12 @@ const faultBy = async (promise: Promise<unknown>) => {
 describe('an attempt', () => {
   it('gives method, headers and body on, follows no redirect and passes no dispatcher', async () => {
     const seen: (RequestInit | undefined)[] = [];
-    const request = new Request('http://127.0.0.1/x', {
+    const request = {
       method: 'PATCH',
+      url: 'http://127.0.0.1/x',
       headers: { authorization: 'Bearer k' },
       body: '{"a":1}',
-    });
+    };
     await one(
       async (input, init) => {
         assert.equal(input, 'http://127.0.0.1/x');
@@ -49,14 +51,25 @@ describe('an attempt', () => {
     assert.equal(new Headers(init?.headers).get('authorization'), 'Bearer k');
   });
 
+  it('puts together a body that came in pieces, even in the middle of a letter', async () => {
+    const bytes = Buffer.from('\uFEFF{"name":"é€"}');
+    const pieces = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(new Uint8Array([byte]));
+        controller.close();
+      },
+    });
+    assert.equal(textOf(await one(async () => new Response(pieces))), '{"name":"é€"}');
+  });
+
   it('keeps status and headers, and drops the words of the status line', async () => {
-    const response = await one(
+    const arrived = await one(
       async () => new Response('no', { status: 404, statusText: 'key=1', headers: { 'retry-after': '1' } }),
     );
-    assert.equal(response.status, 404);
-    assert.equal(response.statusText, '');
-    assert.equal(response.headers.get('retry-after'), '1');
-    assert.equal(await response.text(), 'no');
+    assert.equal(arrived.status, 404);
+    assert.ok(!inspect(arrived, { depth: 9 }).includes('key=1'));
+    assert.equal(arrived.headers.get('retry-after'), '1');
+    assert.equal(textOf(arrived), 'no');
   });
 
   it('is given up in time by a fetch that does not listen to its signal', async () => {
@@ -101,8 +114,22 @@ describe('an attempt', () => {
       const { fault } = await faultBy(one(async () => response, { maxBytes: 3 }));
       assert.equal(fault.kind === 'unexpectedReply' && fault.reason, 'tooLarge');
     }
-    const response = await one(async () => new Response('123'), { maxBytes: 3 });
-    assert.equal(await response.text(), '123');
+    const arrived = await one(async () => new Response('123'), { maxBytes: 3 });
+    assert.equal(textOf(arrived), '123');
+  });
+
+  it('ends the fetch of a reply that was not read to its end, and of no other', async () => {
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const fetch: Fetch = async (_, init) => {
+      signals.push(init?.signal);
+      return new Response('1234');
+    };
+    await one(fetch);
+    await faultBy(one(fetch, { maxBytes: 3 }));
+    assert.deepEqual(
+      signals.map((signal) => signal?.aborted),
+      [false, true],
+    );
   });
 
   it('takes a fetch that throws at once for a failed connection', async () => {

@@ -147,6 +147,26 @@ describe('the client', () => {
       ));
   }
 
+  it('listComputesAgain: reads the list once for the same reply', async () => {
+    const json = { endpoints: [compute, { id: 'ep-2' }] };
+    await withService(
+      () => ({ json }),
+      async (client, seen) => {
+        const first = await client.listComputesAgain('shop', undefined);
+        assert.ok(!first.isSame);
+        assert.deepEqual(first.list, { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] });
+        assert.deepEqual(await client.listComputesAgain('shop', first.fingerprint), { isSame: true });
+        json.endpoints.pop();
+        const other = await client.listComputesAgain('shop', first.fingerprint);
+        assert.deepEqual(other.isSame || other.list, { items: [compute], unreadable: [] });
+        assert.deepEqual(
+          seen.map(({ method, path }) => `${method} ${path}`),
+          Array(3).fill('GET /projects/shop/endpoints'),
+        );
+      },
+    );
+  });
+
   for (const status of [404, 405]) {
     it(`does without the calls that are not promised where they answer ${status}`, () =>
       withService(

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import type { Fetch } from '../../../src/api/attempt.ts';
 import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { ApiError, faultOf } from '../../../src/api/errors.ts';
+import type { Fingerprint } from '../../../src/api/fingerprint.ts';
 import { Http, type HttpOptions, type Wait } from '../../../src/api/http.ts';
 
 const KEY = 'a-key-that-must-stay-secret';
@@ -172,6 +173,41 @@ describe('a reply', () => {
       assert.match(message, /^GET \/x answered with /);
     });
   }
+});
+
+describe('a reply to a call made again', () => {
+  const read = async (http: Http, last?: Fingerprint) => {
+    const again = await http.callAgain('/x', last);
+    assert.ok(!again.isSame);
+    return again;
+  };
+
+  it('is told as the same when it is that byte for byte, and read when it is not', async () => {
+    const texts = ['{"a":1}', '{"a":1}', '{"a":1} ', '{"a":2}', '{"a":1}'];
+    const http = over(async () => new Response(texts.shift()));
+    const first = await read(http);
+    assert.deepEqual(first.reply, { method: 'get', status: 200, json: { a: 1 } });
+    assert.deepEqual(await http.callAgain('/x', first.fingerprint), { isSame: true });
+    assert.deepEqual((await read(http, first.fingerprint)).reply.json, { a: 1 });
+    const other = await read(http, first.fingerprint);
+    assert.deepEqual(other.reply.json, { a: 2 });
+    assert.equal((await read(http, other.fingerprint)).fingerprint, first.fingerprint);
+  });
+
+  it('is read by whoever names no last one', async () => {
+    const http = over(answers(200));
+    assert.deepEqual((await read(http)).reply.json, {});
+    assert.deepEqual((await read(http)).reply.json, {});
+  });
+
+  it('is never the same where it says no, or is nothing that could have been read', async () => {
+    const { fingerprint } = await read(over(answers(200)));
+    const refused = await errorOf(over(answers(404)).callAgain('/x', fingerprint));
+    assert.deepEqual([refused.fault.kind, refused.message], ['refused', 'GET /x: status 404']);
+    const broken = over(async () => new Response('{"a":'));
+    const { fault } = await errorOf(broken.callAgain('/x', fingerprint));
+    assert.equal(fault.kind, 'unexpectedReply');
+  });
 });
 
 describe('a refusal', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
-import { ApiError, isRefused } from '../../../src/api/errors.ts';
+import { ApiError, isCancelled, isRefused } from '../../../src/api/errors.ts';
 import type { Canned, CannedRequest } from '../../helpers/faultProxy.ts';
+import { until } from '../../workbench/until.ts';
 import { KEY, withService } from './cannedService.ts';
 
 const projects = (from: number, count: number) =>
@@ -91,21 +92,73 @@ describe('the pages of projects', () => {
       },
     ));
 
-  it('of a service that has always one more are given up', async () => {
+  for (const ahead of [false, true]) {
+    it(`of a service that has always one more are given up, asked for ${ahead ? 'ahead' : 'one by one'}`, async () => {
+      let count = 0;
+      const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
+      const fetch = async () =>
+        Response.json({
+          projects: [],
+          unavailable_project_ids,
+          pagination: { cursor: String((count += 1)) },
+        });
+      const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+      const all = async () => {
+        for await (const page of client.projectPages(undefined, { ahead }))
+          assert.equal(page.items.length, 0);
+      };
+      await assert.rejects(
+        all,
+        (error) => error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.arrived,
+      );
+      assert.equal(count, 1000);
+    });
+  }
+
+  it('are asked for one ahead where all are wanted', () =>
+    withService(inTurn(full(0, 'a'), full(400, 'b'), { projects: [] }), async (client, seen) => {
+      const pages = client.projectPages(undefined, { ahead: true });
+      const counts: number[] = [];
+      for (let page = await pages.next(); page.done !== true; page = await pages.next()) {
+        assert.equal(page.value.items.length, [400, 400, 0][counts.length]);
+        const asked = Math.min(3, counts.length + 2);
+        await until('the request for the next page', async () => seen.length >= asked);
+        counts.push(seen.length);
+      }
+      assert.deepEqual(counts, [2, 3, 3]);
+      assert.deepEqual(queries(seen), ['limit=400', 'limit=400&cursor=a', 'limit=400&cursor=b']);
+    }));
+
+  it('asked for ahead fail in their turn, and unheard where nobody wants them', () =>
+    withService(
+      (request) => (request.path.includes('cursor') ? { status: 500 } : { json: full(0, 'a') }),
+      async (client, seen) => {
+        const [heard, unheard] = [0, 1].map(() => client.projectPages(undefined, { ahead: true }));
+        assert.equal((await unheard?.next())?.value?.items.length, 400);
+        assert.equal((await heard?.next())?.value?.items.length, 400);
+        await until('both failures', async () => seen.length === 4);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await assert.rejects(
+          async () => await heard?.next(),
+          (error) => isRefused(error, 500),
+        );
+        await unheard?.return();
+      },
+    ));
+
+  it('are not asked for once they were given up', async () => {
+    const end = new AbortController();
     let count = 0;
-    const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
-    const fetch = async () =>
-      Response.json({
-        projects: [],
-        unavailable_project_ids,
-        pagination: { cursor: String((count += 1)) },
-      });
+    const fetch = async () => {
+      count += 1;
+      return Response.json(full(0, 'a'));
+    };
     const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
-    await assert.rejects(
-      collect(client),
-      (error) => error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.arrived,
-    );
-    assert.equal(count, 1000);
+    const pages = client.projectPages(undefined, { signal: end.signal });
+    await pages.next();
+    end.abort();
+    await assert.rejects(pages.next(), isCancelled);
+    assert.equal(count, 1);
   });
 
   it('ask for no more than was wanted', () =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import * as z from 'zod/mini';
+import { maybe, number, object, text } from '../../../src/api/fields.ts';
 import { ApiError } from '../../../src/api/errors.ts';
 import type { Reply } from '../../../src/api/http.ts';
 import { MAX_RECORDS, readEach, readOne } from '../../../src/api/reading.ts';
 
-const Thing = z.looseObject({ id: z.string(), size: z.optional(z.number()) });
+const Thing = object({ id: text, size: maybe(number) });
 const reply = (json: unknown, method: Reply['method'] = 'get'): Reply => ({ method, status: 200, json });
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 

@@ -1,35 +1,36 @@
 import assert from 'node:assert/strict';
-import { HTTPError } from 'ky';
 import { ApiError, type Fault } from '../../../src/api/errors.ts';
 import { waitBeforeRetry, type Method } from '../../../src/api/retries.ts';
 
 const limits = { retries: 5, longestWait: 30_000 };
 
-const answered = (status: number, headers: Record<string, string> = {}) =>
-  new HTTPError(
-    new Response(null, { status, headers }),
-    new Request('http://127.0.0.1'),
-    {} as ConstructorParameters<typeof HTTPError>[2],
-  );
-const failed = (fault: Fault, arrived: boolean) => new ApiError('x', fault, { arrived });
+type Outcome = Parameters<typeof waitBeforeRetry>[1];
+
+const answered = (status: number, headers: Record<string, string> = {}): Outcome => ({
+  status,
+  headers: new Headers(headers),
+});
+const failed = (fault: Fault, arrived: boolean): Outcome => ({
+  error: new ApiError('x', fault, { arrived }),
+});
 const network = (code: string) => ({ kind: 'network', code }) as const;
 
 describe('another attempt', () => {
-  const rows: readonly [string, Method, unknown, boolean][] = [
-    ...[408, 423, 429, 500, 501, 502, 503, 504, 520].map((status): [string, Method, unknown, boolean] => [
+  const rows: readonly [string, Method, Outcome, boolean][] = [
+    ...[408, 423, 429, 500, 501, 502, 503, 504, 520].map((status): [string, Method, Outcome, boolean] => [
       `GET with ${status}`,
       'get',
       answered(status),
       true,
     ]),
-    ...[301, 400, 401, 403, 404, 405, 409, 422].map((status): [string, Method, unknown, boolean] => [
+    ...[301, 400, 401, 403, 404, 405, 409, 422].map((status): [string, Method, Outcome, boolean] => [
       `GET with ${status}`,
       'get',
       answered(status),
       false,
     ]),
     ...(['post', 'patch', 'delete'] as const).flatMap((method) =>
-      [408, 423, 429, 500, 502, 503, 504].map((status): [string, Method, unknown, boolean] => [
+      [408, 423, 429, 500, 502, 503, 504].map((status): [string, Method, Outcome, boolean] => [
         `${method} with ${status}`,
         method,
         answered(status),
@@ -44,11 +45,11 @@ describe('another attempt', () => {
     ['POST without an answer', 'post', failed({ kind: 'timeout', phase: 'headers' }, true), false],
     ['GET whose time is up', 'get', failed({ kind: 'timeout', phase: 'total' }, true), false],
     ['GET that was cancelled', 'get', failed({ kind: 'cancelled' }, true), false],
-    ['GET after a defect', 'get', new TypeError('x is not a function'), false],
+    ['GET after a defect', 'get', { error: new TypeError('x is not a function') }, false],
   ];
-  for (const [what, method, error, isMade] of rows) {
+  for (const [what, method, outcome, isMade] of rows) {
     it(`${isMade ? 'follows' : 'does not follow'} a ${what}`, () =>
-      assert.equal(waitBeforeRetry(method, error, 1, limits) !== undefined, isMade));
+      assert.equal(waitBeforeRetry(method, outcome, 1, limits) !== undefined, isMade));
   }
 
   it('ends after the retries, for 423 after six times as many', () => {

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import type { InventoryChange } from '../../../src/model/inventory.ts';
+import { wordsOf } from '../../helpers/changeWords.ts';
 import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
 
 const COMPUTES = 'GET /projects/shop/endpoints';
-
-/** Such as `compute shop br-main ep-one`. */
-const wordsOf = (change: InventoryChange): string => {
-  const { kind, ...rest } = change;
-  return [kind, ...Object.values(rest)].join(' ');
-};
 
 describe('Inventory', () => {
   let service: ScriptedService;
@@ -133,6 +127,55 @@ describe('Inventory', () => {
     assert.equal(service.requests.length, 3);
   });
 
+  it('shows what the service says when it says again what it said before our own change', async () => {
+    await store.inventory.loadComputes('shop');
+    store.inventory.put(computeRecord('ep-one', { current_state: 'idle' }));
+    assert.deepEqual(await refreshed(), ['compute shop br-main ep-one']);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
+  });
+
+  it('shows it too when our own change came while it was asked', async () => {
+    await store.inventory.loadComputes('shop');
+    const early = Promise.withResolvers<unknown>();
+    service.script = () => early.promise;
+    const refreshing = store.inventory.refreshComputes('shop');
+    await until('the request', async () => service.requests.length === 2);
+    store.inventory.put(computeRecord('ep-one', { current_state: 'idle' }));
+    early.resolve({ endpoints: computes });
+    await refreshing;
+    assert.equal(service.requests.length, 3);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
+  });
+
+  it('goes back and forth with the service', async () => {
+    const state = () => store.inventory.compute('shop', 'ep-one')?.current_state;
+    await store.inventory.loadComputes('shop');
+    for (const current_state of ['idle', 'idle', 'active', 'idle', 'active', 'active']) {
+      computes[0] = computeRecord('ep-one', { current_state });
+      await store.inventory.refreshComputes('shop');
+      assert.equal(state(), current_state);
+    }
+  });
+
+  it('still tells of what cannot be read when a refresh brings the same', async () => {
+    computes.push({ id: 'ep-odd', host: 7 });
+    await store.inventory.loadComputes('shop');
+    assert.deepEqual(await refreshed(), []);
+    assert.deepEqual(store.inventory.computesOf('shop')?.unreadable, [{ id: 'ep-odd', field: 'host' }]);
+  });
+
+  it('reads the same reply for each project and each account', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.loadComputes('blog');
+    assert.equal(store.inventory.computesOf('blog')?.computes.size, 2);
+    await store.accounts.remove(store.account);
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other session', async () => store.session.connection?.hasKey('another-key') === true);
+    assert.equal(store.inventory.computesOf('shop'), undefined);
+    await store.inventory.loadComputes('shop');
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
+  });
+
   it('asks for no more than six projects at once', async () => {
     let underway = 0;
     let most = 0;
@@ -159,73 +202,5 @@ describe('Inventory', () => {
     await until('the end of the session', async () => store.session.current.kind === 'signedOut');
     assert.equal(told.at(-1), 'all');
     assert.equal(store.inventory.computesOf('shop'), undefined);
-  });
-});
-
-describe('The list of projects', () => {
-  let service: ScriptedService;
-  let store: ConnectedStore;
-  let told: string[];
-
-  const projects = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => ({ id: `p-${from + index}`, name: `${from + index}` }));
-
-  beforeEach(async () => {
-    service = await scriptService(() => ({ projects: projects(0, 3) }));
-    store = await connectStore(service);
-    told = [];
-    store.inventory.onDidChange((changes) => told.push(...changes.map(wordsOf)));
-  });
-
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
-  const loadAll = async () => await store.inventory.projects?.allPages();
-  const ids = () => [...(store.inventory.projects?.entries.keys() ?? [])];
-
-  it('is there with the first page and grows with the next ones', async () => {
-    const second = Promise.withResolvers<unknown>();
-    service.script = () =>
-      service.requests.length === 1
-        ? { projects: projects(0, 400), pagination: { cursor: 'next' } }
-        : second.promise;
-    await store.inventory.lookAtProjects();
-    assert.equal(ids().length, 400);
-    assert.equal(store.session.current.kind, 'ready');
-    second.resolve({ projects: projects(400, 450) });
-    await store.inventory.projects?.allPages();
-    assert.equal(ids().length, 450);
-  });
-
-  it('tells of the one project that changed, and of the list when projects come or go', async () => {
-    await loadAll();
-    told = [];
-    await store.inventory.refreshProjects();
-    assert.deepEqual(told, []);
-    service.script = () => ({ projects: [{ id: 'p-0', name: 'renamed' }, ...projects(1, 3)] });
-    await store.inventory.refreshProjects();
-    assert.deepEqual(told, ['project p-0']);
-    service.script = () => ({ projects: projects(1, 3) });
-    await store.inventory.refreshProjects();
-    assert.deepEqual(told, ['project p-0', 'projects']);
-  });
-
-  it('keeps what it has when a refresh breaks off', async () => {
-    await loadAll();
-    service.script = () => 500;
-    await assert.rejects(store.inventory.refreshProjects());
-    assert.deepEqual(ids(), ['p-0', 'p-1', 'p-2']);
-    assert.equal(store.session.current.kind, 'ready');
-  });
-
-  it('shows projects whose details are missing, with those last known', async () => {
-    await loadAll();
-    service.script = () => ({ projects: projects(1, 3), unavailable_project_ids: ['p-0', 'p-new'] });
-    await store.inventory.refreshProjects();
-    assert.deepEqual(ids(), ['p-1', 'p-2', 'p-0', 'p-new']);
-    assert.equal(store.inventory.project('p-0')?.name, '0');
-    assert.equal(store.inventory.project('p-new'), undefined);
   });
 });
