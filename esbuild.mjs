@@ -46,8 +46,13 @@ const shared = {
   logLevel: 'warning',
 };
 
+// VS Code looks up which extension asks each time its API is required; files that import it are many.
+const apiOnce =
+  'var require = ((load, api) => (id) => id === "vscode" ? (api ??= load(id)) : load(id))(require);';
+
 const options = (name, entry) => ({
   ...shared,
+  banner: { js: apiOnce },
   entryPoints: { [name]: entry },
   outdir: 'dist',
   plugins: [lazyBundles],

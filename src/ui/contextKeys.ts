@@ -9,8 +9,12 @@ import { explain } from './fault.ts';
  * `hostedPostgres.help` at what helps when it failed.
  */
 export function followSession(session: Session): Disposable {
-  const set = (key: string, value: string) =>
+  const told = new Map([['help', '']]);
+  const set = (key: string, value: string) => {
+    if (told.get(key) === value) return;
+    told.set(key, value);
     void commands.executeCommand('setContext', `hostedPostgres.${key}`, value);
+  };
   const tell = () => {
     const { current } = session;
     set('help', current.kind === 'failed' ? explain(current.error).help : '');

@@ -4,13 +4,9 @@ import type { Disposable } from '../base/disposable.ts';
 import { redact } from './redact.ts';
 
 export class Log implements Disposable {
-  readonly #channel: LogOutputChannel;
+  #made: LogOutputChannel | undefined;
   /** Values known to be secret, which no pattern might recognise. In memory only. */
   readonly #secrets = new Set<string>();
-
-  constructor() {
-    this.#channel = window.createOutputChannel('Hosted Postgres', { log: true });
-  }
 
   /** From now on this value is left out wherever it turns up. */
   keepOut(secret: string): void {
@@ -40,7 +36,12 @@ export class Log implements Disposable {
   }
 
   dispose(): void {
-    this.#channel.dispose();
+    this.#made?.dispose();
+  }
+
+  /** Made with the first line: a window in which nothing happens has no use for it. */
+  get #channel(): LogOutputChannel {
+    return (this.#made ??= window.createOutputChannel('Hosted Postgres', { log: true }));
   }
 }
 

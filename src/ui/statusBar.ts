@@ -11,17 +11,12 @@ import { markdown, plain } from './plain.ts';
 
 export class PendingOperations implements Disposable {
   readonly #tracker: OperationTracker;
-  readonly #item: StatusBarItem;
+  #made: StatusBarItem | undefined;
   readonly #held = new DisposableStore();
 
   /** @param isShown whether the end of a change is shown where it was made, and need not be announced */
   constructor(tracker: OperationTracker, isShown: (end: ChangeEnd) => boolean) {
     this.#tracker = tracker;
-    this.#item = this.#held.add(
-      window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0),
-    );
-    this.#item.name = l10n.t('Hosted Postgres Operations');
-    this.#item.command = 'hostedPostgres.operations.show';
     this.#held.add(tracker.onDidChange(() => this.#update()));
     this.#held.add(
       tracker.onDidEnd((end) => {
@@ -35,9 +30,19 @@ export class PendingOperations implements Disposable {
     this.#held.dispose();
   }
 
+  /** Made with the first operation. */
+  get #item(): StatusBarItem {
+    if (this.#made !== undefined) return this.#made;
+    const item = window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0);
+    item.name = l10n.t('Hosted Postgres Operations');
+    item.command = 'hostedPostgres.operations.show';
+    this.#made = this.#held.add(item);
+    return item;
+  }
+
   #update(): void {
     const { pending } = this.#tracker;
-    if (pending.length === 0) return this.#item.hide();
+    if (pending.length === 0) return this.#made?.hide();
     const count = openOperations(pending);
     const words = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
     this.#item.text = `$(sync~spin) ${words}`;

@@ -29,7 +29,9 @@ class HostItem extends CompletionItem {
 export const hostItems = (hosts: readonly KnownHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((known, order) => {
     const { compute, host } = known;
-    const words = [statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
+    // A host of the local service is a port, which says nothing of its own.
+    const whose = host.includes(compute.id) ? '' : plain(labelOf(compute));
+    const words = [whose, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
     const description = words.filter((word) => word !== '').join(' · ');
     const item = new HostItem(known, { label: host, description });
     const projectName = context.projectName(compute.project_id);
