@@ -1,4 +1,8 @@
 // The steps of `npm test`. Those of one stage run at the same time; a stage starts when the one before ended.
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from './workbench/folders.ts';
+
 const node = process.execPath;
 const script = [node, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 const mocha = [node, 'node_modules/mocha/bin/mocha.js', '--reporter', './test/resultReporter.ts'];
@@ -35,23 +39,41 @@ const install: Step = {
   command: [...script, 'test/workbench/install.ts'],
   counts: 'nothing',
 };
-const build: Step = { name: 'build', command: [node, 'esbuild.mjs', '--tests'], counts: 'nothing' };
+/** As it ships, so that what is tested is what users get, and weighs no more than it may. */
+const build: Step = {
+  name: 'build',
+  command: [...script, 'esbuild.mjs', '--tests', '--production'],
+  counts: 'one',
+};
 const inside: Step = {
   name: 'inside VS Code',
   command: [...script, 'test/host/inside.ts'],
   counts: 'results',
 };
-// A page on a busy machine now and then loses a click or a key; what is really broken fails every time.
+const longest = ['editorConnectionStrings', 'operations', 'localService', 'keySearch', 'mainJobLocalService'];
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', '--retries', '2', 'test/host/ui/**/*.test.ts'],
+  command: [...mocha, '--timeout', '60000', '--parallel', '--jobs', '2', ...uiSuites()],
   counts: 'results',
 };
 
-const host: readonly (readonly Step[])[] = [[build], [inside], [ui]];
+/** The longest first, so that none of them is left to the end, when the others have nothing more to do. */
+function uiSuites(): string[] {
+  const folder = path.join(projectRoot, 'test', 'host', 'ui');
+  const first = longest.map((name) => `${name}.test.ts`);
+  const others = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !first.includes(name));
+  return [...first, ...others].map((name) => path.join(folder, name));
+}
 
 /** The stages of a run, by its name: everything, or the suites in VS Code alone. */
 export const plans = {
-  all: [[install, ...checks], [unit], [service, trust], ...host],
-  host,
+  all: [
+    [install, build, ...checks, unit],
+    [service, trust],
+    [ui, inside],
+  ],
+  host: [
+    [install, build],
+    [ui, inside],
+  ],
 } satisfies Record<string, readonly (readonly Step[])[]>;

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { matches, until } from './until.ts';
+import { came, matches, until } from './until.ts';
 
 /** The text editor in front: short documents, whose lines are all on screen. */
 export class Editor {
@@ -32,8 +32,10 @@ export class Editor {
 
   /** Puts the keyboard into the editor, wherever its cursor is. */
   async focus(): Promise<void> {
-    await this.#page.keyboard.press('ControlOrMeta+1');
-    await this.#root.and(this.#page.locator('.focused')).waitFor();
+    await until('the keyboard in the editor', async () => {
+      await this.#page.keyboard.press('ControlOrMeta+1');
+      return came(this.#root.and(this.#page.locator('.focused')).waitFor({ timeout: 2_000 }));
+    });
   }
 
   async text(): Promise<string> {

@@ -1,5 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
-import { until } from './until.ts';
+import { came, until } from './until.ts';
+
+/** Opens the context menu of what `target` finds; a row that is drawn anew under the pointer swallows the click. */
+export async function openMenu(page: Page, target: Locator): Promise<void> {
+  await until('the context menu', async () => {
+    await came(target.click({ button: 'right', timeout: 5_000 }));
+    return came(items(page).first().waitFor({ timeout: 1_000 }));
+  });
+}
 
 /** Clicks an item of the menu that is open, by its whole title. */
 export async function clickMenuItem(page: Page, title: string): Promise<void> {

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { linkBuiltinExtensions } from './builtinExtensions.ts';
 import { projectRoot } from './folders.ts';
 import { installExtension, startServer, type WorkbenchServer } from './server.ts';
 import { Workbench } from './workbench.ts';
@@ -45,9 +46,12 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
   if (installed) await installExtension(dataFolder, extension);
   const folder = options.folder ?? path.join(home, 'folder');
   await mkdir(folder, { recursive: true });
+  const builtinExtensionsFolder = path.join(home, 'builtin');
+  await linkBuiltinExtensions(builtinExtensionsFolder);
 
   const server = await startServer({
     dataFolder,
+    builtinExtensionsFolder,
     testDriver: true,
     env: options.env ?? {},
     settings: { ...forTests, ...options.settings },

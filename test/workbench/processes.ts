@@ -2,22 +2,13 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { statFields } from '../../src/service/processIdentity.ts';
 
 export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
   /** Process group. Children stay in it unless they are started detached. */
   readonly group: number;
-}
-
-/** Whether a process of this id exists, including one that we may not signal. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 /** The process that started `pid`, or adopted it; undefined where that is not known without running `ps`. */
@@ -57,8 +48,7 @@ async function listFromProc(): Promise<RunningProcess[]> {
 async function readStat(pid: number): Promise<RunningProcess | undefined> {
   // A process may end between the listing and the read.
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // pid (name, which may hold spaces and brackets) state ppid pgrp …
-  const [state, parent, group] = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group] = statFields(line);
   if (state === undefined || parent === undefined || group === undefined || state === 'Z') return undefined;
   return { pid, parent: Number(parent), group: Number(group) };
 }

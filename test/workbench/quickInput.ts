@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { matches, until } from './until.ts';
+import { came, matches, until } from './until.ts';
 
 /** What a quick pick or an input box shows. */
 export interface QuickInputContent {
@@ -30,12 +30,13 @@ export class QuickInput {
   }
 
   /** Waits for the question and returns what is shown. */
-  async waitFor(asked: string | RegExp): Promise<QuickInputContent> {
-    return until(`the question ${String(asked)}`, async () => {
+  async waitFor(asked: string | RegExp, timeoutMs?: number): Promise<QuickInputContent> {
+    const probe = async () => {
       const content = await this.read();
       if (content === undefined) return undefined;
       return matches(`${content.title}\n${content.message}\n${content.placeholder}`, asked) && content;
-    });
+    };
+    return until(`the question ${String(asked)}`, probe, timeoutMs);
   }
 
   /** What is shown now; undefined when nothing is asked. */
@@ -89,8 +90,11 @@ export class QuickInput {
   /** Clicks the item of a quick pick with exactly this label. */
   async choose(asked: string | RegExp, label: string): Promise<void> {
     const before = await this.waitFor(asked);
-    await this.#item(label).click();
-    await this.#left(before);
+    // A list that is drawn anew under the pointer swallows the click.
+    await until(`${label} to be taken`, async () => {
+      const clicked = await came(this.#item(label).click({ timeout: 5_000 }));
+      return (clicked && (await came(this.#left(before, 1_000)))) || this.#hasLeft(before);
+    });
   }
 
   /** Presses Enter: takes the value, or the item in focus. */
@@ -124,17 +128,20 @@ export class QuickInput {
 
   /** The palette lists what can run at the moment it opens: a window still loading lists less, and is asked again. */
   async #runListed(title: string): Promise<boolean> {
+    const asked = `>${title}`;
     await this.#page.keyboard.press('F1');
-    await this.#input.waitFor({ state: 'visible' });
-    await until('the command palette', async () => (await this.read())?.value.startsWith('>'));
-    await this.#input.pressSequentially(title);
-    try {
-      await this.#item(title).click({ timeout: 5000 });
-      return true;
-    } catch {
-      await this.#input.press('Escape'); // Not listed yet.
-      return false;
+    if (!(await came(this.#opened()))) return false;
+    await this.#input.fill(asked);
+    if (await came(this.#item(title).click({ timeout: 2000 }))) {
+      // A list that is drawn anew under the pointer swallows the click: then the palette stays.
+      if (await came(until('it to run', async () => (await this.read())?.value !== asked, 500))) return true;
     }
+    await came(this.#input.press('Escape', { timeout: 2000 }));
+    return false;
+  }
+
+  async #opened(): Promise<void> {
+    await until('the command palette', async () => (await this.read())?.value.startsWith('>'), 2000);
   }
 
   #item(label: string): Locator {
@@ -142,8 +149,11 @@ export class QuickInput {
     return this.#widget.locator('.quick-input-list .monaco-list-row').filter({ has: name }).first();
   }
 
-  async #left(before: QuickInputContent): Promise<void> {
-    const shown = JSON.stringify(before);
-    await until('the answer to be taken', async () => JSON.stringify(await this.read()) !== shown);
+  async #left(before: QuickInputContent, timeoutMs?: number): Promise<void> {
+    await until('the answer to be taken', () => this.#hasLeft(before), timeoutMs);
+  }
+
+  async #hasLeft(before: QuickInputContent): Promise<boolean> {
+    return JSON.stringify(await this.read()) !== JSON.stringify(before);
   }
 }

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly dataFolder: string;
   /** Where extensions are installed; by default a folder inside `dataFolder`. */
   readonly extensionsFolder?: string;
+  /** The extensions that VS Code brings; by default all of them. */
+  readonly builtinExtensionsFolder?: string;
   /** Port wanted; another free one is taken when it is in use. 0, the default: any free one. */
   readonly port?: number;
   /** Lets a page load extensions and suites by its address, and keeps toasts away. For tests. */
@@ -99,6 +101,9 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
     dataFolder,
     '--extensions-dir',
     options.extensionsFolder ?? path.join(dataFolder, 'extensions'),
+    ...(options.builtinExtensionsFolder === undefined
+      ? []
+      : ['--builtin-extensions-dir', options.builtinExtensionsFolder]),
     '--disable-telemetry',
     '--disable-workspace-trust',
     ...(options.testDriver === true ? ['--enable-smoke-test-driver'] : []),

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { until } from './until.ts';
-import { clickMenuItem, readMenu } from './menu.ts';
+import { came, until } from './until.ts';
+import { clickMenuItem, openMenu, readMenu } from './menu.ts';
 
 /** One visible row, as a screen reader is told of it. */
 export interface TreeRow {
@@ -83,27 +83,35 @@ export class Tree {
   /** Clicks one of the buttons that a row shows under the pointer. */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
-    await row.hover();
-    await row.getByRole('button', { name: action }).click();
+    // A row that is drawn anew under the pointer hides them.
+    await until(`${action} of ${String(label)}`, async () => {
+      await came(row.hover({ timeout: 5_000 }));
+      return came(row.getByRole('button', { name: action }).click({ timeout: 1_000 }));
+    });
   }
 
   /** Clicks an item of a row's context menu. */
   async contextMenu(label: string | RegExp, item: string): Promise<void> {
-    await (await this.#row(label)).click({ button: 'right' });
+    await openMenu(this.#page, await this.#row(label));
     await clickMenuItem(this.#page, item);
   }
 
   /** The items of a row's context menu, which is closed again. */
   async contextMenuItems(label: string | RegExp): Promise<string[]> {
-    await (await this.#row(label)).click({ button: 'right' });
+    await openMenu(this.#page, await this.#row(label));
     return readMenu(this.#page);
   }
 
   /** What hovering over the row shows. */
   async tooltip(label: string | RegExp): Promise<string> {
-    await (await this.#row(label)).locator('.label-name').hover();
+    const name = (await this.#row(label)).locator('.label-name');
+    const hover = this.#page.locator('.monaco-hover:visible');
+    // Where the row is drawn anew under the pointer none comes, until the pointer comes again.
     return until(`the tooltip of ${String(label)}`, async () => {
-      const [text] = await this.#page.locator('.monaco-hover:visible').allInnerTexts();
+      await this.#page.mouse.move(0, 0);
+      await came(name.hover({ timeout: 5_000 }));
+      await came(hover.first().waitFor({ timeout: 2_000 }));
+      const [text] = await hover.allInnerTexts();
       return text;
     });
   }
@@ -112,8 +120,9 @@ export class Tree {
     const row = await this.#row(label);
     await until(`${String(label)} to ${expanded ? 'open' : 'close'}`, async () => {
       if ((await row.getAttribute('aria-expanded')) === String(expanded)) return true;
-      await row.locator('.monaco-tl-twistie').click();
-      return (await row.getAttribute('aria-expanded')) === String(expanded);
+      await came(row.locator('.monaco-tl-twistie').click({ timeout: 5_000 }));
+      const turned = this.#root.locator(`[aria-expanded="${expanded}"]`).and(row);
+      return came(turned.waitFor({ timeout: 1_000 }));
     });
   }
 

@@ -17,9 +17,16 @@ export async function until<T>(
       const said = typeof what === 'string' ? what : await what();
       throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${said}`);
     }
-    await delay(25);
+    await delay(50);
   }
 }
+
+/** Whether it came about, in its own time. For what is tried again when it did not. */
+export const came = (effect: Promise<unknown>): Promise<boolean> =>
+  effect.then(
+    () => true,
+    () => false,
+  );
 
 /** Whether `text` is what was asked for: it holds the string, or matches the expression. */
 export function matches(text: string, asked: string | RegExp): boolean {

@@ -5,7 +5,7 @@ import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
 import { Tree } from './tree.ts';
-import { until } from './until.ts';
+import { came, until } from './until.ts';
 
 /** One window of VS Code, used as a person uses it: by clicks and keys, found by what is to be read there. */
 export class Workbench {
@@ -20,7 +20,7 @@ export class Workbench {
     this.quickInput = new QuickInput(page);
     this.dialog = new Dialog(page);
     this.statusBar = new StatusBar(page);
-    this.notifications = new Notifications(page, this.quickInput);
+    this.notifications = new Notifications(page);
   }
 
   /** Waits until the window is as it was left, or as new. */
@@ -33,8 +33,11 @@ export class Workbench {
   async openView(name: string): Promise<void> {
     const tab = this.page.locator('.activitybar').getByRole('tab', { name });
     await tab.waitFor();
-    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-    await this.page.locator('.part.sidebar').getByRole('heading', { name }).waitFor();
+    const heading = this.page.locator('.part.sidebar').getByRole('heading', { name });
+    await until(`the view ${name}`, async () => {
+      if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+      return came(heading.waitFor({ timeout: 2_000 }));
+    });
   }
 
   /** Unfolds a view of the container that is open. */
@@ -91,7 +94,10 @@ export class Workbench {
 
   /** Opens a file of the folder in an editor, by its name. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press('ControlOrMeta+p');
+    await until('the list of files', async () => {
+      await this.page.keyboard.press('ControlOrMeta+p');
+      return came(this.quickInput.waitFor('Search files by name', 2_000));
+    });
     await this.quickInput.type('Search files by name', name);
     await this.quickInput.choose('Search files by name', name);
     await this.page.locator('.editor-group-container').getByRole('tab', { name }).waitFor();

@@ -70,6 +70,9 @@ describe('Create Compute…', () => {
       [made.type, made.autoscaling_limit_min_cu, made.autoscaling_limit_max_cu],
       ['read_only', 1, 4],
     );
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(new RegExp(`^Compute ${made.id}, active`));
   });
 
   it('offers no second primary and says which one there is', async () => {

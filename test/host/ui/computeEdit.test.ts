@@ -119,6 +119,11 @@ describe('Edit Compute…', () => {
     );
     await opened().workbench.dialog.press('Move');
     await whenHeld(primary, ({ branch_id }) => branch_id === emptyBranch);
+    // While rows move, a menu does not know whose it is.
+    await until('it on its new branch', async () => {
+      const labels = (await opened().workbench.tree('Computes').rows()).map(({ label }) => label);
+      return labels[labels.indexOf(`Branch ${emptyBranch}`) + 1]?.startsWith('Compute primary,');
+    });
   });
 
   it('renames, disables and enables', async () => {

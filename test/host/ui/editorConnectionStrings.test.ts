@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch as branch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
-import { until } from '../../workbench/until.ts';
+import { came, until } from '../../workbench/until.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
@@ -41,10 +42,9 @@ describe('connection strings', () => {
   };
 
   /** The command's last step: what is typed from then on goes where the test wants it. */
-  const isDone = async () => {
-    await opened().workbench.statusBar.waitFor('DATABASE_URL is in .env');
-    await opened().workbench.statusBar.waitUntilGone('DATABASE_URL is in .env');
-  };
+  const isDone = () => opened().workbench.statusBar.waitFor('DATABASE_URL is in .env');
+  /** What the command before said would pass for what the next one says. */
+  const isSilent = () => opened().workbench.statusBar.waitUntilGone('DATABASE_URL is in .env');
 
   before(async function () {
     this.timeout(120_000);
@@ -130,6 +130,7 @@ describe('connection strings', () => {
 
   it('replace the variable and nothing else, in a file that git ignores from then on', async () => {
     const { workbench } = opened();
+    await isSilent();
     await write();
     await workbench.dialog.press('Ignore and Write');
     await until('the file', async () =>
@@ -144,6 +145,7 @@ describe('connection strings', () => {
     const { workbench } = opened();
     await writeFile(env(), '');
     await until('an empty editor', async () => (await new Editor(workbench.page).text()) === '');
+    await isSilent();
     await write();
     await until('the file', async () =>
       (await readFile(env(), 'utf8')).startsWith('DATABASE_URL=postgresql:'),
@@ -161,9 +163,13 @@ describe('connection strings', () => {
     await workbench.dialog.press('Cancel');
   });
 
-  it('open psql, which asks for the password itself', async () => {
+  it('open psql, which asks for the password itself and wakes the compute: tree and status bar tell it', async () => {
     const { workbench } = opened();
     const { page, quickInput } = workbench;
+    const computes = workbench.tree('Computes');
+    await workbench.openView('Hosted Postgres');
+    await computes.expand('Project shop');
+    await computes.waitFor(/^Compute primary, idle/);
     const wanted = {
       computeId: primary,
       branchId: branch,
@@ -188,6 +194,10 @@ describe('connection strings', () => {
     await shows(/Password for user app_owner/);
     await page.keyboard.type(`${decodeURIComponent(uri.password)}\n`);
     await shows(/app=>/);
+    await Promise.all([
+      computes.waitFor(/^Compute primary, active/),
+      workbench.statusBar.waitFor('primary is awake'),
+    ]);
     await page.keyboard.type("select 'it' || ' works' as said;\n");
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
@@ -202,6 +212,7 @@ describe('connection strings', () => {
     await writeFile(file, JSON.stringify({ folders: [{ path: one }, { path: other }] }));
     await workbench.page.goto(`${workbench.page.url()}&workspace=${encodeURIComponent(file)}`);
     await workbench.whenRestored();
+    await showFolders(workbench, ['one', 'other']);
     await workbench.openView('Hosted Postgres');
     await workbench.tree('Computes').waitFor('Project shop');
     await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
@@ -213,3 +224,17 @@ describe('connection strings', () => {
     assert.equal(existsSync(path.join(one, '.env')), false);
   });
 });
+
+/** On a busy machine VS Code may look for the folders before it can read the workspace's file, and then has none. */
+async function showFolders(workbench: Workbench, names: readonly string[]): Promise<void> {
+  const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
+  const shown = async () => {
+    await workbench.runCommand('View: Show Explorer');
+    for (const name of names) await rows.filter({ hasText: name }).first().waitFor({ timeout: 5_000 });
+  };
+  await until(`the folders ${names.join()}`, async () => {
+    if (await came(shown())) return true;
+    await workbench.reload();
+    return false;
+  });
+}

@@ -42,12 +42,12 @@ describe('hosts in the editor', () => {
     await editor.press('Escape');
   });
 
-  it('complete a variable with state and size, loading computes that nobody has looked at', async () => {
+  it('complete a variable with compute, state and size, loading computes that nobody has looked at', async () => {
     const { workbench } = opened();
     await connect(workbench, service);
     await workbench.openFile('app.env');
     await editor.retype('PGHOST=');
-    assert.match(await editor.waitForSuggestion(host), /idle · 0\.25 CU/);
+    assert.match(await editor.waitForSuggestion(host), /primary · idle · 0\.25 CU/);
     await editor.accept(host);
     await editor.waitForText(`PGHOST=${host}`);
   });
@@ -55,7 +55,7 @@ describe('hosts in the editor', () => {
   it('are found by what else is known of the compute', async () => {
     await editor.retype('PGHOST=dashb');
     await editor.press('ControlOrMeta+Space');
-    await editor.waitForSuggestion(/idle · 1–4 CU/);
+    await editor.waitForSuggestion(/dashboards · idle · 1–4 CU/);
     await editor.press('Escape');
   });
 

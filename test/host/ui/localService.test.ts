@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { familyOf, isAlive } from '../../workbench/processes.ts';
+import { isAlive } from '../../../src/service/processIdentity.ts';
+import { familyOf } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
@@ -55,12 +56,13 @@ describe('the life of the local service', () => {
     assert.equal(service.baseUrl, before.baseUrl);
     assert.notEqual(service.pid, before.pid);
     await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
-    await showComputes(workbench);
+    await wake(workbench);
   });
 
   it('ends with Stop Local Service, and its Postgres processes with it', async () => {
     const { workbench } = opened();
     const all = await family();
+    assert.ok(all.length > 1);
     await workbench.runCommand('Hosted Postgres: Stop Local Service');
     const { detail } = await workbench.dialog.read();
     assert.match(detail, /data stay for the next start/);
@@ -74,10 +76,7 @@ describe('the life of the local service', () => {
     const computes = workbench.tree('Computes');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
     await computes.expand('Project shop');
-    // Whatever was stopped is idle now.
-    await computes.inlineAction(/^Compute ep-little-smoke-851426, idle/, 'Restart Compute');
-    await workbench.dialog.press('Restart');
-    await computes.waitFor(active);
+    await wake(workbench);
     service = await runningService();
     const all = await family();
     assert.ok(all.length > 1);
@@ -86,6 +85,14 @@ describe('the life of the local service', () => {
     assert.equal(existsSync(ownServiceFolder(dataFolder)), true);
   });
 });
+
+/** Nothing runs behind a compute while the service is away: whatever was active is idle when it is back. */
+async function wake(workbench: Workbench): Promise<void> {
+  const computes = workbench.tree('Computes');
+  await computes.inlineAction(/^Compute ep-little-smoke-851426, idle/, 'Restart Compute');
+  await workbench.dialog.press('Restart');
+  await computes.waitFor(active);
+}
 
 /** As a person closes a tab: the page hears of it. */
 async function close({ page }: Workbench): Promise<void> {
