@@ -10,7 +10,7 @@ const EXPANDED = 200;
 const COMPUTES = 100;
 const CHANGED = 5;
 const AT_ONCE = 6;
-const ROUNDS = 7;
+const ROUNDS = 15;
 const WARM_UP = 3;
 const GOAL_MS = 50;
 
@@ -18,6 +18,7 @@ const expanded = Array.from({ length: EXPANDED }, (_, index) => projectId(index)
 
 interface Refresh {
   readonly active: number;
+  readonly parsing: Parsing;
   readonly requests: number;
   readonly changes: readonly InventoryChange[];
 }
@@ -34,11 +35,11 @@ export async function measure(): Promise<readonly Result[]> {
         await canned.set(project, 1, { current_state: round % 2 === 0 ? 'active' : 'idle' });
       }
       const refreshed = await refresh(model);
-      const texts = await bareTexts(canned);
+      const fetched = await bareFetch(canned);
       if (round < WARM_UP) continue;
       ours.push(refreshed);
-      bare.push(texts.active);
-      parsing.push(timeToParse(texts.texts));
+      bare.push(fetched.active);
+      parsing.push(fetched.parsing.milliseconds);
     }
     const { most } = model.traffic;
     model.dispose();
@@ -48,6 +49,7 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
+/** Less only what was parsed: a reply that needed no parsing has saved nothing but its own time. */
 function resultOf(
   ours: readonly Refresh[],
   bare: readonly number[],
@@ -55,19 +57,20 @@ function resultOf(
   most: number,
 ) {
   const active = ours.map((refreshed) => refreshed.active);
-  const beyond = median(active.map((time, index) => time - (parsing[index] ?? 0)));
+  const beyond = median(ours.map((refreshed) => refreshed.active - refreshed.parsing.milliseconds));
   const isRight = ours.every(
     ({ requests, changes }) =>
       requests === EXPANDED && changes.length === CHANGED && changes.every(({ kind }) => kind === 'compute'),
   );
+  const [one] = ours;
   return {
     what: 'big account, one refresh',
-    ours: `${ms(beyond)} beyond JSON.parse`,
-    beside: `${ms(median(bare.map((time, index) => time - (parsing[index] ?? 0))))} bare fetch`,
+    ours: `${ms(beyond)} beyond its JSON.parse`,
+    beside: `${ms(median(bare.map((time, index) => time - (parsing[index] ?? 0))))} bare fetch, ${ms(median(parsing))} JSON.parse`,
     ratio: medianRatio(active, bare),
     goal: `< ${GOAL_MS} ms, ${EXPANDED} requests, ${AT_ONCE} at once`,
     met: isRight && most <= AT_ONCE && beyond < GOAL_MS,
-    note: `${ours[0]?.requests} requests, at most ${most} at once; ${ours[0]?.changes.length} events for ${CHANGED} changed of ${EXPANDED * COMPUTES}; JSON.parse ${ms(median(parsing))}`,
+    note: `${one?.requests} requests, at most ${most} at once; ${one?.changes.length} events for ${CHANGED} changed of ${EXPANDED * COMPUTES}; ${one?.parsing.texts} replies parsed, the others were byte for byte the last ones`,
   };
 }
 
@@ -79,32 +82,53 @@ async function activeTime(work: () => Promise<void>): Promise<number> {
   return performance.eventLoopUtilization(before).active;
 }
 
+interface Parsing {
+  texts: number;
+  milliseconds: number;
+}
+
+/** Tells what `JSON.parse` took of the work, by the one that everybody calls. */
+async function whileParsing(work: () => Promise<void>): Promise<Parsing> {
+  const parsing = { texts: 0, milliseconds: 0 };
+  const parse = JSON.parse;
+  JSON.parse = (text, reviver) => {
+    const startedAt = performance.now();
+    const value: unknown = parse(text, reviver);
+    parsing.milliseconds += performance.now() - startedAt;
+    parsing.texts += 1;
+    return value;
+  };
+  try {
+    await work();
+  } finally {
+    JSON.parse = parse;
+  }
+  return parsing;
+}
+
 async function refresh({ inventory, traffic }: Model): Promise<Refresh> {
   const changes: InventoryChange[] = [];
   const listening = inventory.onDidChange((told) => changes.push(...told));
   const requests = traffic.requests;
-  const active = await activeTime(() => inventory.refreshComputesOf(expanded));
+  const measured = await timed(() => inventory.refreshComputesOf(expanded));
   listening.dispose();
-  return { active, requests: traffic.requests - requests, changes };
+  return { ...measured, requests: traffic.requests - requests, changes };
 }
 
-async function bareTexts({ baseUrl }: Canned): Promise<{ active: number; texts: readonly unknown[] }> {
-  const texts: unknown[] = [];
+async function bareFetch({ baseUrl }: Canned): Promise<{ active: number; parsing: Parsing }> {
   const left = [...expanded];
   const work = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      texts.push(await bareGet(`${baseUrl}/projects/${id}/endpoints`));
+      await bareGet(`${baseUrl}/projects/${id}/endpoints`);
     }
   };
-  const active = await activeTime(
-    async () => void (await Promise.all(Array.from({ length: AT_ONCE }, work))),
-  );
-  return { active, texts };
+  return await timed(async () => void (await Promise.all(Array.from({ length: AT_ONCE }, work))));
 }
 
-function timeToParse(values: readonly unknown[]): number {
-  const texts = values.map((value) => JSON.stringify(value));
-  const startedAt = performance.now();
-  for (const text of texts) JSON.parse(text);
-  return performance.now() - startedAt;
+async function timed(work: () => Promise<void>): Promise<{ active: number; parsing: Parsing }> {
+  let parsing: Parsing = { texts: 0, milliseconds: 0 };
+  const active = await activeTime(async () => {
+    parsing = await whileParsing(work);
+  });
+  return { active, parsing };
 }

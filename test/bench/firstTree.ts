@@ -11,7 +11,7 @@ import { median, medianRatio } from './stats.ts';
 
 const PROJECTS = 5_000;
 const REQUESTS = Math.ceil(PROJECTS / PROJECTS_PER_PAGE);
-const ROUNDS = 15;
+const ROUNDS = 31;
 const WARM_UP = 3;
 const GOAL = 1.3;
 

@@ -14,10 +14,11 @@ export const rows: readonly Row[] = [
   { name: 'first-tree', load: () => import('./firstTree.ts'), limit: 60 },
   { name: 'big-account', load: () => import('./bigAccount.ts'), limit: 60 },
   { name: 'polling', load: () => import('./polling.ts'), limit: 60 },
-  { name: 'memory', load: () => import('./memory.ts'), limit: 100 },
+  { name: 'memory', load: () => import('./memory.ts'), limit: 150 },
   { name: 'typing', load: () => import('./typing.ts'), limit: 60 },
   { name: 'service', load: () => import('./service.ts'), limit: 60 },
   { name: 'start', load: () => import('./startTime.ts'), limit: 120 },
+  { name: 'commands', load: () => import('./commands.ts'), limit: 1800 },
   { name: 'wake-up', load: () => import('./wakeUp.ts'), limit: 150 },
   { name: 'gateway', load: () => import('./gateway.ts'), limit: 120 },
 ];

@@ -39,13 +39,9 @@ export async function stage(options: { readonly package: boolean }): Promise<Sta
     promisify(execFile)(process.execPath, [inProject(script), ...args], { cwd: folder });
   await run('esbuild.mjs', '--production');
   if (options.package) {
-    await run(
-      'node_modules/@vscode/vsce/vsce',
-      'package',
-      '--no-dependencies',
-      '--out',
-      'dist/hosted-postgres.vsix',
-    );
+    // As `npm run package` does.
+    const flags = ['--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
+    await run('node_modules/@vscode/vsce/vsce', 'package', ...flags, '--out', 'dist/hosted-postgres.vsix');
   }
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
