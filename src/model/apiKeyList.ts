@@ -109,8 +109,11 @@ export class ApiKeyList implements Disposable {
   }
 
   #follow(): void {
-    if (this.#connection === this.#session.connection) return;
-    this.#connection = this.#session.connection;
+    const { connection } = this.#session;
+    if (this.#connection === connection) return;
+    const isSame = connection?.isOfSameAccount(this.#connection) === true && this.#isLoaded;
+    this.#connection = connection;
+    if (isSame) return void this.#refreshQuietly();
     this.#isLoaded = false;
     [this.#keys, this.#unreadable, this.#failure] = [[], [], undefined];
     this.#changed.fire();

@@ -107,7 +107,7 @@ export class BackgroundRefresh implements Disposable {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') [this.#unsettled, this.#watched].forEach((map) => map.clear());
-      else if (change.kind !== 'projects') projects.add(change.projectId);
+      else if ('projectId' in change) projects.add(change.projectId);
     }
     const known = this.#unsettled.size;
     for (const id of projects) {
@@ -115,7 +115,7 @@ export class BackgroundRefresh implements Disposable {
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
-    const isOther = changes.some(({ kind }) => kind === 'all');
+    const isOther = changes.some(({ kind }) => kind === 'all' || kind === 'key');
     if (isOther || this.#unsettled.size > known) this.#poller?.waitAnew();
   }
 

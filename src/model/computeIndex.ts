@@ -86,7 +86,7 @@ export class ComputeIndex implements Disposable {
       if (change.kind === 'all') {
         this.#byKey.clear();
         this.#byProject.clear();
-      } else if (change.kind !== 'projects') touched.add(change.projectId);
+      } else if ('projectId' in change) touched.add(change.projectId);
     }
     for (const projectId of touched) this.#update(projectId);
   }

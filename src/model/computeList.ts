@@ -38,6 +38,15 @@ export class ComputeList {
     this.#tell = tell;
   }
 
+  /** Begins with what another list knew last, until it is refreshed. */
+  goOnFrom(last: ComputeList): void {
+    this.#computes = last.#computes;
+    this.#unreadable = last.#unreadable;
+    this.#failure = last.#failure;
+    this.#isLoaded = last.#isLoaded;
+    this.#last = last.#last;
+  }
+
   get computes(): ReadonlyMap<string, Compute> {
     return this.#computes;
   }

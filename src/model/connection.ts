@@ -1,6 +1,6 @@
 import { isLoopback } from '../api/baseUrl.ts';
 import type { Client } from '../api/client.ts';
-import type { Account } from './accounts.ts';
+import { accountId, type Account } from './accounts.ts';
 
 /** Makes the client of an account; asynchronous, because what it needs is loaded on first use. */
 export type OpenClient = (
@@ -39,6 +39,11 @@ export class Connection {
   /** The service runs on this machine. */
   get isNear(): boolean {
     return isLoopback(new URL(this.account.baseUrl).hostname);
+  }
+
+  /** What another connection told is still the last that is known. */
+  isOfSameAccount(other: Connection | undefined): boolean {
+    return other !== undefined && accountId(other.account) === accountId(this.account);
   }
 
   hasKey(key: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * The one store of what the account holds: projects, and the computes of those projects somebody looked at. It
- * belongs to one connection at a time; with another connection it begins empty, and late answers of the old one have
- * nowhere to go.
+ * belongs to one connection at a time, and late answers of an old one have nowhere to go. With another account it begins
+ * empty; with another key of the same account it goes on from what was known last.
  */
 import { isRefused } from '../api/errors.ts';
 import type { Fingerprint } from '../api/fingerprint.ts';
@@ -17,9 +17,13 @@ import { ProjectList, type ProjectListChange } from './projectList.ts';
 import type { Session } from './session.ts';
 import { Waits } from './waits.ts';
 
-/** The smallest part that changed. `all`: another connection, nothing is as it was. */
+/**
+ * The smallest part that changed. `all`: another account, nothing is as it was. `key`: another key of the same account,
+ * what is known is to be asked for anew.
+ */
 export type InventoryChange =
   | { readonly kind: 'all' }
+  | { readonly kind: 'key' }
   | { readonly kind: 'projects' }
   | { readonly kind: 'project'; readonly projectId: string }
   | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
@@ -149,10 +153,15 @@ export class Inventory implements Disposable {
   #follow(): void {
     const { connection } = this.#session;
     if (connection === this.#connection) return;
+    const last = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
     this.#connection = connection;
     this.#computes = new Map();
     this.#projects = connection && this.#projectListOf(connection);
-    this.#changed.fire([{ kind: 'all' }]);
+    const isSameAccount = connection?.isOfSameAccount(last.connection) === true;
+    if (!isSameAccount || last.projects?.isComplete !== true) return this.#changed.fire([{ kind: 'all' }]);
+    this.#projects?.goOnFrom(last.projects);
+    for (const [projectId, list] of last.computes) this.#listFor(projectId)?.goOnFrom(list);
+    this.#changed.fire([{ kind: 'key' }]);
   }
 
   #projectListOf(connection: Connection): ProjectList {

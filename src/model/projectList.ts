@@ -33,6 +33,14 @@ export class ProjectList {
     this.#tell = tell;
   }
 
+  /** Begins with what another list knew last, until it is refreshed. That list must be complete, and is given up. */
+  goOnFrom(last: ProjectList): void {
+    this.#entries = last.#entries;
+    this.#unreadable = last.#unreadable;
+    this.#failure = last.#failure;
+    this.#isComplete = last.#isComplete;
+  }
+
   /** By id, in the service's order. */
   get entries(): Entries {
     return this.#entries;

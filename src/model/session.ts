@@ -4,7 +4,7 @@
  */
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { accountId, type Account, type Accounts } from './accounts.ts';
+import type { Account, Accounts } from './accounts.ts';
 import { Connection, type OpenClient } from './connection.ts';
 
 /** `loading` has no connection yet while the secret store is being asked, `failed` has none when that failed. */
@@ -85,8 +85,9 @@ export class Session implements Disposable {
       return;
     }
     const now = this.connection;
-    const isSame = now !== undefined && accountId(now.account) === accountId(account) && now.hasKey(key);
-    if (!isSame) this.#replace({ kind: 'loading', connection: new Connection(account, key, this.#open) });
+    const connection = new Connection(account, key, this.#open);
+    const isSame = connection.isOfSameAccount(now) && now?.hasKey(key) === true;
+    if (!isSame) this.#replace({ kind: 'loading', connection });
   }
 
   #replace(state: SessionState): void {

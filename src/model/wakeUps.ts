@@ -34,7 +34,7 @@ export class WakeUps implements Disposable {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') this.#idle.clear();
-      else if (change.kind !== 'projects') projects.add(change.projectId);
+      else if ('projectId' in change) projects.add(change.projectId);
     }
     const woken = [...projects].flatMap((projectId) => this.#wokenIn(projectId));
     if (woken.length > 0) this.#woke.fire(woken);

@@ -1,5 +1,4 @@
 import type { Locator, Page } from 'playwright-core';
-import { came } from './until.ts';
 
 export interface DialogContent {
   readonly message: string;
@@ -13,11 +12,6 @@ export class Dialog {
 
   constructor(page: Page) {
     this.#box = page.locator('.monaco-dialog-box');
-  }
-
-  /** Whether one comes within a moment. */
-  async comes(): Promise<boolean> {
-    return came(this.#box.waitFor({ timeout: 3_000 }));
   }
 
   /** Waits for a dialog and returns what it says. */

@@ -49,10 +49,14 @@ export class ApiKeysTree implements TreeDataProvider<KeysNode>, Disposable {
   #update(): void {
     this.view.message = this.#message() ?? '';
     const now = keysNodes(this.#keys);
-    const isOther = this.#connection !== this.#session.connection;
-    this.#connection = this.#session.connection;
-    if (isOther) this.#nodes.clear();
-    if (isOther || this.#nodes.childrenDiffer(undefined, now)) {
+    const { connection } = this.#session;
+    const isOtherKey = connection !== this.#connection;
+    const isOtherAccount = isOtherKey && connection?.isOfSameAccount(this.#connection) !== true;
+    this.#connection = connection;
+    // Which key is in use is told by the connection.
+    if (isOtherKey) this.#drawn.clear();
+    if (isOtherAccount) this.#nodes.clear();
+    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, now)) {
       this.#drawn.clear();
       return this.#changed.fire(undefined);
     }

@@ -118,6 +118,12 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     });
   }
 
+  #askAnew(): void {
+    this.#inventory.refreshAll(this.#expanded).catch((error: unknown) => {
+      this.#log.error('Refreshing with another key', error);
+    });
+  }
+
   #collapse(node: TreeNode): void {
     if (node.kind === 'project') this.#expanded.delete(node.projectId);
   }
@@ -134,7 +140,8 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     const nodes: TreeNode[] = [];
     for (const change of changes) {
       if (change.kind === 'all') continue;
-      if (change.kind === 'projects') {
+      if (change.kind === 'key') this.#askAnew();
+      else if (change.kind === 'projects') {
         this.#forgetGone();
         const now = roots(this.#inventory, this.#shownRoots);
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);

@@ -14,7 +14,7 @@ describe('Inventory', () => {
 
   beforeEach(async () => {
     computes = [computeRecord('ep-one'), computeRecord('ep-two', { type: 'read_only' })];
-    service = await scriptService(() => ({ endpoints: computes }));
+    service = await scriptService(() => ({ projects: [], endpoints: computes }));
     store = await connectStore(service);
     told = [];
     store.inventory.onDidChange((changes) => told.push(...changes.map(wordsOf)));
@@ -194,6 +194,36 @@ describe('Inventory', () => {
     service.script = (call) => (call.includes('/bad/') ? 500 : { endpoints: computes });
     await assert.rejects(store.inventory.refreshComputesOf(['bad', 'shop']));
     assert.equal(store.inventory.computesOf('shop')?.isLoaded, true);
+  });
+
+  it('goes on from what was known with another key of the same account', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.refreshProjects();
+    const before = store.inventory.compute('shop', 'ep-one');
+    told = [];
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
+    assert.deepEqual(told, ['key']);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), before);
+    computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
+    assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
+  });
+
+  it('drops what the key before is answered too late', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.refreshProjects();
+    const late = Promise.withResolvers<unknown>();
+    service.script = () => late.promise;
+    const refreshing = assert.rejects(store.inventory.refreshComputes('shop'));
+    await until('the request', async () => service.requests.at(-1) === COMPUTES);
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
+    await refreshing;
+    late.resolve({ endpoints: [] });
+    assert.equal(store.inventory.computesOf('shop')?.failure, undefined, 'an ended call is no failure');
+    service.script = () => ({ endpoints: computes });
+    await store.inventory.refreshComputes('shop');
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
   });
 
   it('begins empty with another account', async () => {
