@@ -40,8 +40,8 @@ export function activate(context: ExtensionContext): void {
   const openClient: OpenClient = async (account, key, retries) => {
     const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
     log.keepOut(key);
-    const { Client } = await import('./api/client.ts');
-    return new Client({ baseUrl, key, fetch: globalThis.fetch, retries });
+    const { Client, fetchFor } = await import('./api/client.ts');
+    return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries });
   };
   const session = held.add(new Session(accounts, openClient));
   const inventory = held.add(new Inventory(session, () => config.organizationId));

@@ -6,7 +6,33 @@
 import { ApiError, faultOf } from './errors.ts';
 import { networkFailure } from './networkFailure.ts';
 
-export type Fetch = typeof globalThis.fetch;
+export interface FetchInit {
+  /** In capitals: fetch makes only some of them so. */
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+/** What is used of a reply. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly body: { getReader(): { read(): Promise<Piece> }; cancel(): Promise<void> } | null;
+}
+
+type Piece =
+  | { readonly done?: false; readonly value: Uint8Array }
+  | { readonly done: true; readonly value?: undefined };
+
+export interface ReplyHeaders {
+  /** @param name in small letters */
+  get(name: string): string | null;
+}
+
+/** `globalThis.fetch`, as far as it is used. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Answer>;
 
 /** Milliseconds; `total` covers all attempts of a call and the waits between them. */
 export interface TimeLimits {
@@ -21,18 +47,15 @@ export const DEFAULT_TIME_LIMITS: TimeLimits = { headers: 15_000, body: 30_000, 
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** What is sent, with every attempt anew. */
-export interface Outgoing {
-  /** In capitals: fetch makes only some of them so. */
-  readonly method: string;
+export interface Outgoing extends Pick<FetchInit, 'method' | 'headers'> {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
 /** A whole reply, whatever its status. The words of its status line are left out: anyone may have written them. */
 export interface Arrived {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: ReplyHeaders;
   /** The body as it came, piece by piece. */
   readonly chunks: readonly Uint8Array[];
 }
@@ -61,7 +84,7 @@ const tooLarge = (status: number, maxBytes: number): ApiError =>
   });
 
 /** Read from the stream and not by `arrayBuffer()`, which would take whatever comes before it could be bounded. */
-async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array[]> {
+async function readBounded(response: Answer, maxBytes: number): Promise<Uint8Array[]> {
   const { status } = response;
   if (Number(response.headers.get('content-length')) > maxBytes) throw tooLarge(status, maxBytes);
   const chunks: Uint8Array[] = [];
@@ -124,7 +147,7 @@ class GivingUp {
   }
 
   /** A reply that comes too late must not keep its connection. */
-  async drop(reply: Response): Promise<void> {
+  async drop(reply: Answer): Promise<void> {
     if (this.signal.aborted) await reply.body?.cancel();
   }
 

@@ -12,6 +12,7 @@ import * as records from './records.ts';
 import type { ComputeChange, ComputeCreation } from './requests.ts';
 
 export type { CallOptions, HttpOptions } from './http.ts';
+export { fetchFor } from './loopbackFetch.ts';
 export { PROJECTS_PER_PAGE } from './projectPaging.ts';
 
 /** A changed compute and what the service does about it. The compute is undefined where the reply does not tell it. */

@@ -1,5 +1,5 @@
 /** Replies that are no answer to the call, as errors: the service's refusals, and what somebody else answered. */
-import { textOf, type Arrived } from './attempt.ts';
+import { textOf, type Arrived, type ReplyHeaders } from './attempt.ts';
 import { ApiError, type Fault, type UnexpectedReply } from './errors.ts';
 import { retryAfterSeconds } from './retryAfter.ts';
 
@@ -51,7 +51,7 @@ export function refusal({ what, isChange, key }: CallName, reply: Arrived): ApiE
 }
 
 /** The origin only: an address may carry what is nobody's business. */
-const target = (headers: Headers): string | undefined =>
+const target = (headers: ReplyHeaders): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
 const WORDS = { html: 'a web page', json: 'broken JSON', redirect: 'a redirect' };

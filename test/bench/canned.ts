@@ -3,7 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
-import { Client } from '../../src/api/client.ts';
+import type { Fetch } from '../../src/api/attempt.ts';
+import { Client, fetchFor } from '../../src/api/client.ts';
 import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type SecretStore } from '../../src/model/accounts.ts';
 import { Inventory } from '../../src/model/inventory.ts';
@@ -64,12 +65,13 @@ export interface Model {
 /** Signs in; asks for nothing by itself. */
 export async function startModel({ baseUrl }: Service): Promise<Model> {
   const traffic: Traffic = { requests: 0, underway: 0, most: 0 };
-  const counted: typeof fetch = async (input, init) => {
+  const fetch = fetchFor(baseUrl);
+  const counted: Fetch = async (url, init) => {
     traffic.requests += 1;
     traffic.underway += 1;
     traffic.most = Math.max(traffic.most, traffic.underway);
     try {
-      return await fetch(input, init);
+      return await fetch(url, init);
     } finally {
       traffic.underway -= 1;
     }

@@ -5,19 +5,26 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import tls from 'node:tls';
-import { Client } from '../../src/api/client.ts';
+import type { Fetch } from '../../src/api/attempt.ts';
+import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import { Client, fetchFor } from '../../src/api/client.ts';
 import { ApiError, isCancelled } from '../../src/api/errors.ts';
 import type { HttpOptions, Wait } from '../../src/api/http.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTY_ADDRESSES, testAuthority } from '../helpers/faultProxyAddresses.ts';
 import { FAULTS } from '../helpers/faultProxyFaults.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
-import { ADDRESS_ROWS, ALWAYS, ROWS, shortTimes, type Call, type Gets } from './networkRows.ts';
+import { ADDRESS_ROWS, ALWAYS, ROWS, shortTimes, type Call, type Gets, type Way } from './networkRows.ts';
 import { tell } from './tally.ts';
 
 const KEY = 'a-key-that-must-stay-secret';
 
-describe('the client on a bad network', function () {
+describe('the client on a bad network', () => {
+  describe('to services elsewhere', () => badNetwork('fetch', () => globalThis.fetch));
+  describe('to services of this machine', () => badNetwork('loopback', fetchFor));
+});
+
+function badNetwork(way: Way, fetch: (baseUrl: BaseUrl) => Fetch): void {
   let service: LocalService;
   let projectId: string;
   let branchId: string;
@@ -33,8 +40,8 @@ describe('the client on a bad network', function () {
     tell('faults injected', injected);
   });
 
-  const clientAt = (baseUrl: HttpOptions['baseUrl'], options: Partial<HttpOptions> = {}) =>
-    new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, longestWait: 20, ...options });
+  const clientAt = (baseUrl: BaseUrl, options: Partial<HttpOptions> = {}) =>
+    new Client({ baseUrl, key: KEY, fetch: fetch(baseUrl), retries: 2, longestWait: 20, ...options });
   const send = (client: Client, call: Call, signal?: AbortSignal, onWait?: (wait: Wait) => void) =>
     call === 'read'
       ? client.listComputes(projectId, { signal, onWait })
@@ -50,7 +57,7 @@ describe('the client on a bad network', function () {
     }
   };
 
-  for (const row of ROWS) {
+  for (const row of ROWS.filter((each) => (each.way ?? way) === way)) {
     const { fault, call, times, gets, attempts, made = gets === 'answer' } = row;
     const end = gets === 'answer' ? 'an answer' : Object.values(gets).join(' ');
     const often = times === 1 ? 'once' : 'always';
@@ -174,7 +181,7 @@ describe('the client on a bad network', function () {
       [],
     );
   });
-});
+}
 
 const caught = (error: unknown): unknown => error;
 

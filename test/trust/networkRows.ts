@@ -7,6 +7,8 @@ import type { FaultName } from '../helpers/faultProxyFaults.ts';
 export const ALWAYS = Number.POSITIVE_INFINITY;
 
 export type Call = 'read' | 'change';
+/** How a request goes out: to this machine there is no proxy, and nothing is packed. */
+export type Way = 'fetch' | 'loopback';
 /** `answer`: the call succeeds. Otherwise what its error's fault must hold at least. */
 export type Gets = 'answer' | Expected;
 
@@ -24,6 +26,8 @@ export interface Row {
   readonly options?: Partial<HttpOptions>;
   /** The fault happens to a call before, which succeeds. */
   readonly primed?: boolean;
+  /** The one way that it comes to this; all of them by default. */
+  readonly way?: Way;
 }
 
 const network: Expected = { kind: 'network' };
@@ -39,7 +43,6 @@ const reads: readonly Row[] = (
     ['resetBeforeHeaders', reset, 2],
     ['closedBeforeHeaders', network, 2],
     ['resetMidBody', reset, 2],
-    ['proxyLogin', network, 2],
     ['headerFlood', network, 2],
     ['noHttp', network, 2],
     ['internalError', refused(500), 2],
@@ -69,13 +72,16 @@ const finalReads: readonly Row[] = (
     ['hugeBody', odd('tooLarge')],
     ['endlessBody', odd('tooLarge')],
     ['hugeLength', odd('tooLarge')],
-    ['gzipBomb', odd('tooLarge')],
     ['forbiddenPage', refused(403)],
     ['echoedKey', refused(400)],
     ['oddStatus', refused(999)],
     ['tooManyForAnHour', { ...refused(429), retryAfter: 3600 }],
   ] as const
-).map(([fault, gets]) => ({ fault, call: 'read', times: 1, gets, attempts: 1, arrived: false }));
+).map(([fault, gets]) => finalRead(fault, gets));
+
+function finalRead(fault: FaultName, gets: Gets): Row {
+  return { fault, call: 'read', times: 1, gets, attempts: 1, arrived: false };
+}
 
 const change = (fault: FaultName, gets: Gets, arrived: boolean, made = false): Row => {
   return { fault, call: 'change', times: 1, gets, attempts: 1, arrived, made };
@@ -160,4 +166,21 @@ export const ADDRESS_ROWS: readonly {
   { address: 'noTls', code: /SSL|EPROTO/, retries: 0 },
 ];
 
-export const ROWS: readonly Row[] = [...reads, ...finalReads, ...changes, ...slow];
+/** `fetch` takes a proxy's wish for a login for a broken connection, and unpacks what comes packed. */
+const byWay: readonly Row[] = [
+  { fault: 'proxyLogin', call: 'read', times: 1, gets: 'answer', attempts: 2, way: 'fetch' },
+  {
+    fault: 'proxyLogin',
+    call: 'read',
+    times: ALWAYS,
+    gets: network,
+    attempts: 3,
+    arrived: false,
+    way: 'fetch',
+  },
+  { ...finalRead('proxyLogin', refused(407)), way: 'loopback' },
+  { ...finalRead('gzipBomb', odd('tooLarge')), way: 'fetch' },
+  { ...finalRead('gzipBomb', odd('json')), way: 'loopback' },
+];
+
+export const ROWS: readonly Row[] = [...reads, ...finalReads, ...changes, ...slow, ...byWay];

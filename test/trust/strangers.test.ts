@@ -27,7 +27,7 @@ const clientThatGets = (reply: () => Response, seen: string[] = []): Client =>
     key: KEY,
     retries: 0,
     fetch: async (input) => {
-      seen.push(input instanceof Request ? input.url : String(input));
+      seen.push(input);
       return reply();
     },
   });

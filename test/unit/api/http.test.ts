@@ -38,17 +38,17 @@ const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
 
 describe('a call over HTTP', () => {
   it('carries the key, asks for JSON and sends what is not undefined', async () => {
-    const seen: { url: string; init: RequestInit | undefined }[] = [];
-    const fetch: Fetch = async (input, init) => {
-      seen.push({ url: input instanceof Request ? input.url : input.toString(), init });
+    const seen: Parameters<Fetch>[] = [];
+    const fetch: Fetch = async (...given) => {
+      seen.push(given);
       return new Response('{"a":1}');
     };
     const http = over(fetch, { userAgent: 'hosted-postgres/1' });
     const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
     const reply = await http.call('get', '/projects', { query });
     assert.deepEqual(reply, { method: 'get', status: 200, json: { a: 1 } });
-    assert.equal(seen[0]?.url, `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
-    const headers = new Headers(seen[0]?.init?.headers);
+    assert.equal(seen[0]?.[0], `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
+    const headers = new Headers(seen[0]?.[1].headers);
     assert.equal(headers.get('authorization'), `Bearer ${KEY}`);
     assert.equal(headers.get('accept'), 'application/json');
     assert.equal(headers.get('user-agent'), 'hosted-postgres/1');
