@@ -8,7 +8,6 @@ import {
   type TreeItem,
   type TreeView,
 } from 'vscode';
-import type { Project } from '../../api/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
@@ -18,7 +17,7 @@ import { HostDrag } from './hostDrag.ts';
 import { Interned } from './interned.ts';
 import { childrenOf, failureShown, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
 import { tooltip } from './tooltips.ts';
-import { treeItem } from './treeItems.ts';
+import { shownOf, treeItem } from './treeItems.ts';
 
 /** Projects at a time: each root costs VS Code a call when the roots are drawn. */
 const PAGE = 400;
@@ -30,8 +29,8 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #held = new DisposableStore();
   readonly #expanded = new Set<string>();
-  /** The projects as they were drawn last. */
-  readonly #drawn = new Map<string, Project | undefined>();
+  /** What of each project was drawn last. */
+  readonly #drawn = new Map<string, string>();
   #shownRoots = PAGE;
 
   readonly onDidChangeTreeData = this.#changed.event;
@@ -72,7 +71,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#inventory.project(node.projectId));
+    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#shownOf(node.projectId));
     return treeItem(this.#inventory, node);
   }
 
@@ -156,9 +155,13 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   /** Drawn anew for nothing, its children would be gone for a moment, and with them the one whose menu is open. */
   #isAsDrawn(change: InventoryChange): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== this.#inventory.project(change.projectId)) return false;
+    if (this.#drawn.get(change.projectId) !== this.#shownOf(change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
+  }
+
+  #shownOf(projectId: string): string {
+    return shownOf(this.#inventory.project(projectId));
   }
 
   /** Above the tree; where that is empty VS Code has room for either a message or the welcome text with its buttons. */

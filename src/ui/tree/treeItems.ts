@@ -1,6 +1,6 @@
 /** How each node looks. Pure: what is shown depends on the store and the node alone. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
-import type { Compute } from '../../api/records.ts';
+import type { Compute, Project } from '../../api/records.ts';
 import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
@@ -47,6 +47,12 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
   return item;
 }
+
+/** Stands for what row and tooltip show of a project; other fields of it change with whatever its computes do. */
+export const shownOf = (project: Project | undefined): string =>
+  project === undefined
+    ? ''
+    : JSON.stringify([project.name, project.region_id, project.pg_version, project.created_at]);
 
 function branchItem(branchId: string): TreeItem {
   const item = new TreeItem(plain(branchId), TreeItemCollapsibleState.Expanded);

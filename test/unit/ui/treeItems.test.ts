@@ -6,7 +6,7 @@ import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.
 import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
 
 const { childrenOf, idOf, parentOf, roots } = await import('../../../src/ui/tree/nodes.ts');
-const { treeItem } = await import('../../../src/ui/tree/treeItems.ts');
+const { shownOf, treeItem } = await import('../../../src/ui/tree/treeItems.ts');
 const { tooltip } = await import('../../../src/ui/tree/tooltips.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
@@ -136,6 +136,32 @@ describe('The tree of computes', () => {
     assert.equal(shown.length, 401);
     assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
     assert.equal(tree(800).length, 450);
+  });
+
+  it('tells apart what is shown of a project, and nothing else', async () => {
+    const project = {
+      id: 'shop',
+      name: 'Shop',
+      region_id: 'eu',
+      pg_version: 17,
+      created_at: '2026-01-01T00:00:00Z',
+    };
+    const node = { kind: 'project', projectId: 'shop' } as const;
+    const look = async (change: object) => {
+      projects = [{ ...project, ...change }];
+      await store.inventory.refreshProjects();
+      const { value } = tooltip(store.inventory, node) ?? { value: '' };
+      const item = JSON.stringify(treeItem(store.inventory, node));
+      return { looks: item + value, told: shownOf(store.inventory.project('shop')) };
+    };
+    const before = await look({});
+    const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };
+    const unseen = { cpu_used_sec: 7, updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
+    for (const [name, value] of Object.entries({ ...others, ...unseen })) {
+      const after = await look({ [name]: value });
+      assert.equal(after.looks === before.looks, name in unseen, name);
+      assert.equal(after.told === before.told, name in unseen, name);
+    }
   });
 
   it('shows the names of others as text, in labels and in tooltips', async () => {
