@@ -5,6 +5,7 @@ import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
 const script = [node, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
+const prettier = [node, 'node_modules/prettier/bin/prettier.cjs'];
 const mocha = [node, 'node_modules/mocha/bin/mocha.js', '--reporter', './test/resultReporter.ts'];
 
 export interface Step {
@@ -18,15 +19,21 @@ const checks: readonly Step[] = [
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
   {
     name: 'format',
-    command: [node, 'node_modules/prettier/bin/prettier.cjs', '--check', '.'],
+    // Of files whose text is the same as when they were found well formatted, nothing is said again.
+    command: [...prettier, '--check', '--cache', '--cache-strategy', 'content', '.'],
     counts: 'one',
   },
   { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
 ];
 const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts'], counts: 'results' };
+const twoAtATime = ['--parallel', '--jobs', '2'];
+const longestOfService = [
+  ...['pooler', 'stockClients', 'trouble', 'readReplica', 'ordinaryUser'].map((name) => `postgres/${name}`),
+  'crash',
+];
 const service: Step = {
   name: 'service',
-  command: [...mocha, '--parallel', '--jobs', '2', 'test/service/**/*.test.ts'],
+  command: [...mocha, ...twoAtATime, ...suites('service', longestOfService)],
   counts: 'results',
 };
 const trust: Step = {
@@ -50,26 +57,36 @@ const inside: Step = {
   command: [...script, 'test/host/inside.ts'],
   counts: 'results',
 };
-const longest = ['editorConnectionStrings', 'operations', 'localService', 'keySearch', 'mainJobLocalService'];
+const longestOfUi = [
+  'editorConnectionStrings',
+  'operations',
+  'localService',
+  'keySearch',
+  'mainJobLocalService',
+];
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', '--parallel', '--jobs', '2', ...uiSuites()],
+  command: [...mocha, '--timeout', '60000', ...twoAtATime, ...suites('host/ui', longestOfUi)],
   counts: 'results',
 };
 
-/** The longest first, so that none of them is left to the end, when the others have nothing more to do. */
-function uiSuites(): string[] {
-  const folder = path.join(projectRoot, 'test', 'host', 'ui');
-  const first = longest.map((name) => `${name}.test.ts`);
-  const others = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !first.includes(name));
-  return [...first, ...others].map((name) => path.join(folder, name));
+/**
+ * The files of suites in a folder, at any depth: the longest first, so that none of them is left to the end, when the
+ * others have nothing more to do.
+ */
+function suites(folder: string, longest: readonly string[]): string[] {
+  const root = path.join(projectRoot, 'test', folder);
+  const first = longest.map((name) => path.normalize(`${name}.test.ts`));
+  const all = readdirSync(root, { encoding: 'utf8', recursive: true });
+  const others = all.filter((name) => name.endsWith('.test.ts') && !first.includes(name));
+  return [...first, ...others].map((name) => path.join(root, name));
 }
 
 /** The stages of a run, by its name: everything, or the suites in VS Code alone. */
 export const plans = {
   all: [
-    [install, build, ...checks, unit],
-    [service, trust],
+    [install, build],
+    [service, trust, unit, ...checks],
     [ui, inside],
   ],
   host: [
