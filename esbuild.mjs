@@ -39,6 +39,8 @@ const shared = {
   target: 'node22',
   format: 'cjs',
   external: ['vscode'],
+  // Bundles are loaded by `require`: Node's own `import` would first search the text of each for its exports.
+  supported: { 'dynamic-import': false },
   minify: production,
   sourcemap: production ? false : 'linked',
   legalComments: 'none',

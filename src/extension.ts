@@ -1,80 +1,51 @@
-/** Wires the extension from the ground up. Nothing here waits: the network and the secret store are touched afterwards. */
-import { Uri, type ExtensionContext } from 'vscode';
+/**
+ * Registers what VS Code may ask of the extension, and nothing else: every window does this, and most never ask. What
+ * answers is in `app.ts`, which is loaded when it is first asked.
+ */
+import type { ExtensionContext } from 'vscode';
+import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
-import { Accounts } from './model/accounts.ts';
-import { ApiKeyList } from './model/apiKeyList.ts';
-import { BackgroundRefresh } from './model/backgroundRefresh.ts';
-import { ComputeChanges } from './model/computeChanges.ts';
-import type { OpenClient } from './model/connection.ts';
-import { Inventory } from './model/inventory.ts';
-import { OperationTracker } from './model/operationTracker.ts';
-import { Session } from './model/session.ts';
-import { WakeUps } from './model/wakeUps.ts';
-import { refreshWhileSeen } from './ui/attention.ts';
+import { hasPending } from './model/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
-import { Config } from './ui/config.ts';
-import { followSession } from './ui/contextKeys.ts';
+import { tellState } from './ui/contextKeys.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { LocalService } from './ui/localService.ts';
-import { Log } from './ui/log.ts';
+import { lastAccount } from './ui/lastAccount.ts';
 import { memoryOf } from './ui/memory.ts';
-import { warnWithoutKeyring } from './ui/notify.ts';
-import { Secrets } from './ui/secrets.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
-import { announceWakeUps, PendingOperations } from './ui/statusBar.ts';
-import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
-import { ComputesTree } from './ui/tree/computesTree.ts';
+import { TreeFace } from './ui/tree/treeFace.ts';
+
+interface Manifest {
+  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+}
 
 export function activate(context: ExtensionContext): void {
   const held = new DisposableStore();
   context.subscriptions.push(held);
-  const log = held.add(new Log());
-  const config = held.add(new Config());
-  const secrets = held.add(new Secrets(context.secrets));
-  const accounts = held.add(new Accounts(secrets));
-  const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
-  const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
-  const localService = held.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
-
-  const openClient: OpenClient = async (account, key, retries) => {
-    const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-    log.keepOut(key);
-    const { Client, fetchFor } = await import('./api/client.ts');
-    return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries });
+  const open = async (): Promise<App> => {
+    const { App } = await import('./app.ts');
+    const opened = held.add(new App(context, { computesView, apiKeysView, settings }));
+    await opened.session.start();
+    return opened;
   };
-  const session = held.add(new Session(accounts, openClient));
-  const inventory = held.add(new Inventory(session, () => config.organizationId));
-  const apiKeys = held.add(new ApiKeyList(session));
-  const onError = (error: unknown) => log.error('Following operations', error);
-  const memory = memoryOf(context.workspaceState);
-  const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
-  const changes = new ComputeChanges(session, inventory, tracker);
+  let opening: Promise<App> | undefined;
+  const app = () => (opening ??= open());
 
-  const computesView = held.add(new ComputesTree(inventory, log));
-  const apiKeysView = held.add(new ApiKeysTree(session, apiKeys));
-  const settings = held.add(new SettingsDocuments({ session, inventory, changes }));
-  held.add(new PendingOperations(tracker, (end) => settings.show(end)));
-  const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
-  held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
-  held.add(registerProviders({ session, inventory, config, log }));
-  held.add(followSession(session));
-  held.add(registerTools({ session, inventory, changes, log }));
-  const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
-  held.add(registerCommands({ ...stores, config, log, localService, computesView, apiKeysView }));
-
-  const refresh = held.add(
-    new BackgroundRefresh({
-      inventory,
-      shown: () => computesView.expandedProjects,
-      followed: () => tracker.projects,
-      interval: () => config.refreshInterval,
-      isNear: () => session.connection?.isNear ?? false,
-      onError: (error) => log.error('Refreshing in the background', error),
-    }),
+  const computesTree = async () => (await app()).computesTree;
+  const apiKeysTree = async () => (await app()).apiKeysTree;
+  const { view: computesView } = held.add(new TreeFace('hostedPostgres.computes', computesTree));
+  const { view: apiKeysView } = held.add(
+    new TreeFace('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
-  held.add(refreshWhileSeen(refresh, computesView.view, config));
-  held.add(warnWithoutKeyring(secrets, log));
-  held.add(localService.follow(session));
-  void session.start();
+  const settings = held.add(new SettingsDocuments(app));
+  const { contributes }: Manifest = context.extension.packageJSON;
+  held.add(registerCommands(contributes.commands, async () => (await app()).commands));
+  const account = () => lastAccount(context.globalState);
+  held.add(registerProviders(app, () => account() !== 'none'));
+  held.add(registerTools(app));
+
+  tellState(account() === 'none' ? 'signedOut' : 'loading');
+  held.add(context.secrets.onDidChange(() => void app()));
+  // The local service runs for as long as windows whose account it is, and a change under way is followed to its end.
+  if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();
 }

@@ -23,8 +23,7 @@ export interface Answer {
 }
 
 type Piece =
-  | { readonly done?: false; readonly value: Uint8Array }
-  | { readonly done: true; readonly value?: undefined };
+  { readonly done?: false; readonly value: Uint8Array } | { readonly done: true; readonly value?: undefined };
 
 export interface ReplyHeaders {
   /** @param name in small letters */

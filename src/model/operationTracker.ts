@@ -14,7 +14,13 @@ import { accountId } from './accounts.ts';
 import { isSettled } from './computeStatus.ts';
 import type { Connection } from './connection.ts';
 import type { Inventory } from './inventory.ts';
-import { parsePending, type ChangeEnd, type ChangeVerb, type PendingChange } from './pendingChange.ts';
+import {
+  PENDING_ENTRY,
+  parsePending,
+  type ChangeEnd,
+  type ChangeVerb,
+  type PendingChange,
+} from './pendingChange.ts';
 import type { Session } from './session.ts';
 
 /** What outlives the window: VS Code's workspace state, or a map in a test. */
@@ -32,7 +38,6 @@ export interface OperationTrackerOptions {
   readonly random?: () => number;
 }
 
-const ENTRY = 'hostedPostgres.pendingChanges';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
@@ -61,7 +66,7 @@ export class OperationTracker implements Disposable {
     this.#clock = options.clock ?? systemClock;
     const now = this.#clock.now();
     // The machine's clock may have been set back since they were kept.
-    this.#all = parsePending(options.memory.get(ENTRY)).map((change) =>
+    this.#all = parsePending(options.memory.get(PENDING_ENTRY)).map((change) =>
       change.since > now ? { ...change, since: now } : change,
     );
     this.#held.add(this.#changed);
@@ -119,7 +124,7 @@ export class OperationTracker implements Disposable {
 
   #replace(all: readonly PendingChange[]): void {
     this.#all = all;
-    this.#options.memory.update(ENTRY, all).catch(this.#options.onError);
+    this.#options.memory.update(PENDING_ENTRY, all).catch(this.#options.onError);
     this.#poll();
     this.#changed.fire();
   }

@@ -39,6 +39,12 @@ export interface ChangeEnd {
 export const openOperations = (changes: readonly PendingChange[]): number =>
   changes.reduce((sum, { operations }) => sum + operations.filter((one) => !isFinal(one)).length, 0);
 
+/** Where a window keeps what is under way, for the one after it. */
+export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
+
+export const hasPending = (memory: { get(entry: string): unknown }): boolean =>
+  parsePending(memory.get(PENDING_ENTRY)).length > 0;
+
 /** Reads back what an earlier window has kept; what is not as written then is left out. */
 export function parsePending(value: unknown): readonly PendingChange[] {
   return Array.isArray(value) ? value.filter(isPendingChange) : [];

@@ -41,8 +41,6 @@ export class Session implements Disposable {
   /** Reads the secret store for the first time and follows it from then on. Never rejects. */
   async start(): Promise<void> {
     this.#held.add(this.#accounts.onDidChange(() => void this.reread()));
-    // Activation, which calls this last, is over before the secret store is asked.
-    await Promise.resolve();
     await this.reread();
   }
 

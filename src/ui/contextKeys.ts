@@ -1,25 +1,17 @@
 /** What `when` clauses can ask for. The only place that sets context keys. */
 import { commands } from 'vscode';
-import type { Disposable } from '../base/disposable.ts';
-import type { Session } from '../model/session.ts';
-import { explain } from './fault.ts';
+import type { SessionState } from '../model/session.ts';
 
-/**
- * Keeps `hostedPostgres.state` at what the session is: `signedOut`, `loading`, `empty`, `ready` or `failed`, and
- * `hostedPostgres.help` at what helps when it failed.
- */
-export function followSession(session: Session): Disposable {
-  const told = new Map([['help', '']]);
-  const set = (key: string, value: string) => {
-    if (told.get(key) === value) return;
-    told.set(key, value);
-    void commands.executeCommand('setContext', `hostedPostgres.${key}`, value);
-  };
-  const tell = () => {
-    const { current } = session;
-    set('help', current.kind === 'failed' ? explain(current.error).help : '');
-    set('state', current.kind);
-  };
-  tell();
-  return session.onDidChange(tell);
+const told = new Map([['help', '']]);
+
+function set(key: string, value: string): void {
+  if (told.get(key) === value) return;
+  told.set(key, value);
+  void commands.executeCommand('setContext', `hostedPostgres.${key}`, value);
 }
+
+/** `hostedPostgres.state`: what the session is, or before it began, what it may be expected to be. */
+export const tellState = (state: SessionState['kind']): void => set('state', state);
+
+/** `hostedPostgres.help`: what helps when the session failed, and nothing otherwise. */
+export const tellHelp = (help: string): void => set('help', help);

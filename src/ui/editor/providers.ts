@@ -29,23 +29,25 @@ const WRITABLE: DocumentSelector = [
 /** What stands right before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. */
 const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':'];
 
-export function registerProviders(parts: EditorParts): Disposable {
-  const { session } = parts;
+/** @param mayAnswer whether there may be an account, as far as that is known without asking */
+export function registerProviders(load: () => Promise<EditorParts>, mayAnswer: () => boolean): Disposable {
   const held = new DisposableStore();
-  const loadAnswers = async () => {
+  const loadAnswers = async (parts: EditorParts) => {
     const { HostAnswers } = await import('./hostAnswers.ts');
     return held.add(new HostAnswers(parts));
   };
   let loading: ReturnType<typeof loadAnswers> | undefined;
-  const answers = () => (loading ??= loadAnswers());
+  const answers = async () => {
+    const parts = mayAnswer() ? await load() : undefined;
+    if (parts?.session.connection === undefined) return undefined;
+    return await (loading ??= loadAnswers(parts));
+  };
   const completion: CompletionItemProvider = {
-    provideCompletionItems: async (document, position) =>
-      session.connection === undefined ? undefined : (await answers()).complete(document, position),
-    resolveCompletionItem: async (item) => (await answers()).resolve(item),
+    provideCompletionItems: async (document, position) => (await answers())?.complete(document, position),
+    resolveCompletionItem: async (item) => (await answers())?.resolve(item),
   };
   const hover: HoverProvider = {
-    provideHover: async (document, position, token) =>
-      session.connection === undefined ? undefined : (await answers()).hover(document, position, token),
+    provideHover: async (document, position, token) => (await answers())?.hover(document, position, token),
   };
   held.add(languages.registerCompletionItemProvider(WRITABLE, completion, ...TRIGGERS));
   held.add(languages.registerHoverProvider('*', hover));

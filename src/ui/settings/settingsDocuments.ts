@@ -17,7 +17,7 @@ import { SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
 import type { SettingsFiles, SettingsParts } from './settingsFiles.ts';
 
 export class SettingsDocuments implements FileSystemProvider, Disposable {
-  readonly #parts: Omit<SettingsParts, 'onDidChange'>;
+  readonly #loadParts: () => Promise<Omit<SettingsParts, 'onDidChange'>>;
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
   readonly #held = new DisposableStore();
   #loading: Promise<SettingsFiles> | undefined;
@@ -25,8 +25,8 @@ export class SettingsDocuments implements FileSystemProvider, Disposable {
 
   readonly onDidChangeFile = this.#changed.event;
 
-  constructor(parts: Omit<SettingsParts, 'onDidChange'>) {
-    this.#parts = parts;
+  constructor(loadParts: () => Promise<Omit<SettingsParts, 'onDidChange'>>) {
+    this.#loadParts = loadParts;
     this.#held.add(this.#changed);
     this.#held.add(workspace.registerFileSystemProvider(SETTINGS_SCHEME, this, { isCaseSensitive: true }));
   }
@@ -80,8 +80,9 @@ export class SettingsDocuments implements FileSystemProvider, Disposable {
 
   async #start(): Promise<SettingsFiles> {
     const { SettingsFiles } = await import('./settingsFiles.ts');
+    const { session, inventory, changes } = await this.#loadParts();
     const onDidChange = (events: FileChangeEvent[]) => this.#changed.fire(events);
-    this.#files = this.#held.add(new SettingsFiles({ ...this.#parts, onDidChange }));
+    this.#files = this.#held.add(new SettingsFiles({ session, inventory, changes, onDidChange }));
     return this.#files;
   }
 }

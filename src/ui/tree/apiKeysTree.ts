@@ -1,5 +1,5 @@
 /** The API Keys view. */
-import { EventEmitter, l10n, window, type TreeDataProvider, type TreeItem, type TreeView } from 'vscode';
+import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
 import { isEqual } from '../../base/equal.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -9,8 +9,9 @@ import type { Session } from '../../model/session.ts';
 import { explain } from '../fault.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
 import { Interned } from './interned.ts';
+import type { Tree } from './treeFace.ts';
 
-export class ApiKeysTree implements TreeDataProvider<KeysNode>, Disposable {
+export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #session: Session;
   readonly #keys: ApiKeyList;
   readonly #nodes = new Interned(keysNodeId);
@@ -24,12 +25,12 @@ export class ApiKeysTree implements TreeDataProvider<KeysNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;
 
-  constructor(session: Session, keys: ApiKeyList) {
+  constructor(session: Session, keys: ApiKeyList, view: TreeView<KeysNode>) {
     this.#session = session;
     this.#keys = keys;
     this.#held.add(this.#changed);
     this.#held.add(keys.onDidChange(() => this.#update()));
-    this.view = this.#held.add(window.createTreeView('hostedPostgres.apiKeys', { treeDataProvider: this }));
+    this.view = view;
   }
 
   async getChildren(): Promise<KeysNode[]> {

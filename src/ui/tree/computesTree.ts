@@ -1,28 +1,20 @@
 /** The Computes view: projects, their branches by id, and the computes of each. */
-import {
-  EventEmitter,
-  l10n,
-  window,
-  type CancellationToken,
-  type TreeDataProvider,
-  type TreeItem,
-  type TreeView,
-} from 'vscode';
+import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import { explain } from '../fault.ts';
 import type { Log } from '../log.ts';
-import { HostDrag } from './hostDrag.ts';
 import { Interned } from './interned.ts';
 import { childrenOf, failureShown, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
 import { tooltip } from './tooltips.ts';
+import type { Tree } from './treeFace.ts';
 import { shownOf, treeItem } from './treeItems.ts';
 
 /** Projects at a time: each root costs VS Code a call when the roots are drawn. */
 const PAGE = 400;
 
-export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
+export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #inventory: Inventory;
   readonly #log: Log;
   readonly #nodes = new Interned(idOf);
@@ -36,19 +28,13 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
 
-  constructor(inventory: Inventory, log: Log) {
+  constructor(inventory: Inventory, log: Log, view: TreeView<TreeNode>) {
     this.#inventory = inventory;
     this.#log = log;
     this.#held.add(this.#changed);
     this.#held.add(inventory.onDidChange((changes) => this.#update(changes)));
     this.#held.add(inventory.waits.onDidChange(() => this.#tellHealth()));
-    this.view = this.#held.add(
-      window.createTreeView('hostedPostgres.computes', {
-        treeDataProvider: this,
-        showCollapseAll: true,
-        dragAndDropController: new HostDrag(inventory),
-      }),
-    );
+    this.view = view;
     this.#held.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
     this.#held.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
@@ -75,7 +61,7 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
     return treeItem(this.#inventory, node);
   }
 
-  resolveTreeItem(item: TreeItem, node: TreeNode, _token: CancellationToken): TreeItem {
+  resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
     const text = tooltip(this.#inventory, node);
     if (text !== undefined) item.tooltip = text;
     return item;
@@ -84,6 +70,15 @@ export class ComputesTree implements TreeDataProvider<TreeNode>, Disposable {
   getParent(node: TreeNode): TreeNode | undefined {
     const parent = parentOf(node);
     return parent && this.#nodes.get(parent);
+  }
+
+  /** Computes dragged into an editor insert their hosts. */
+  textOf(nodes: readonly TreeNode[]): string | undefined {
+    const hosts = nodes.flatMap((node) => {
+      if (node.kind !== 'compute') return [];
+      return this.#inventory.compute(node.projectId, node.computeId)?.host ?? [];
+    });
+    return hosts.length === 0 ? undefined : hosts.join('\n');
   }
 
   /** Selects a compute, loading and showing what leads to it. */

@@ -25,9 +25,24 @@ class Trial {
   readonly timers = new Set<unknown>();
   readonly subscriptions: { dispose(): unknown }[] = [];
 
+  readonly #memory: Readonly<Record<string, unknown>>;
+
+  /** @param memory what earlier windows have kept */
+  constructor(memory: Readonly<Record<string, unknown>> = {}) {
+    this.#memory = memory;
+  }
+
   activate(): void {
-    const exported: { activate?: (context: unknown) => unknown } = {};
-    const require = createRequire(path.join(root, 'dist', 'extension.js'));
+    const { activate } = this.#load('extension.js') as { activate?: (context: unknown) => unknown };
+    const made = activate?.(this.#context());
+    assert.equal(made, undefined, 'activation waits for nothing');
+  }
+
+  /** A bundle and, when it asks for them, the others. */
+  #load(name: string): object {
+    const module: { exports: object } = { exports: {} };
+    const file = path.join(root, 'dist', name);
+    const require = createRequire(file);
     const start =
       (run: (callback: () => void, wait: number) => unknown) => (callback: () => void, wait: number) => {
         const timer = run(() => {
@@ -42,18 +57,19 @@ class Trial {
       clearTimeout(timer);
     };
     const bindings = {
-      module: { exports: exported },
-      exports: exported,
-      require: (name: string) => (name === 'vscode' ? this.#watch(vscode) : require(name)),
+      module,
+      exports: module.exports,
+      require: (wanted: string) => {
+        if (wanted.startsWith('./')) return this.#load(path.basename(wanted));
+        return wanted === 'vscode' ? this.#watch(vscode) : require(wanted);
+      },
       setTimeout: start(setTimeout),
       setInterval: start(setInterval),
       clearTimeout: end,
       clearInterval: end,
     };
-    const code = readFileSync(path.join(root, 'dist', 'extension.js'), 'utf8');
-    compileFunction(code, Object.keys(bindings))(...Object.values(bindings));
-    const made = bindings.module.exports.activate?.(this.#context());
-    assert.equal(made, undefined, 'activation waits for nothing');
+    compileFunction(readFileSync(file, 'utf8'), Object.keys(bindings))(...Object.values(bindings));
+    return module.exports;
   }
 
   dispose(): void {
@@ -63,7 +79,11 @@ class Trial {
   #context(): unknown {
     const secret = (call: string) => async (entry: string) =>
       void this.events.push(`secrets.${call} ${entry}`);
-    const memory = { get: () => undefined, update: async () => undefined, keys: () => [] };
+    const memory = {
+      get: (entry: string) => this.#memory[entry],
+      update: async () => undefined,
+      keys: () => [],
+    };
     return {
       subscriptions: this.subscriptions,
       extensionUri: vscode.Uri.file(root),
@@ -117,32 +137,64 @@ class Trial {
   }
 }
 
-describe('the life of the extension', () => {
-  const trial = new Trial();
+const secretsIn = (events: readonly string[]) =>
+  events.filter((event) => /^secrets\.(get|store|delete)/.test(event));
 
-  it('registers every command and view before any secret is touched, all in one turn', () => {
+describe('the life of the extension', () => {
+  it('registers every command and view in one turn, and then waits to be asked', async () => {
+    const trial = new Trial();
     trial.activate();
-    const { events } = trial;
+    const events = new Set(trial.events);
     assert.ok(extension);
     const { contributes }: Manifest = extension.packageJSON;
-    const firstSecret = events.findIndex((event) => /^secrets\.(get|store|delete)/.test(event));
-    const before = new Set(events.slice(0, firstSecret === -1 ? undefined : firstSecret));
     const commands = contributes.commands.map(({ command }) => `registerCommand ${command}`);
     const views = Object.values(contributes.views).flatMap((all) =>
       all.map(({ id }) => `createTreeView ${id}`),
     );
     assert.deepEqual(
-      [...commands, ...views].filter((event) => !before.has(event)),
+      [...commands, ...views].filter((event) => !events.has(event)),
       [],
     );
     assert.notEqual(commands.length * views.length, 0);
-    assert.notEqual(trial.open.size, 0);
-  });
-
-  it('leaves no timer, listener or registration behind when it is disposed', async () => {
     await new Promise(setImmediate);
+    assert.deepEqual([...new Set(trial.events)], [...events]);
+    assert.deepEqual(secretsIn(trial.events), []);
     trial.dispose();
-    assert.deepEqual([...trial.timers], []);
     assert.equal(trial.open.size, 0, `of ${trial.events.join(', ')}`);
   });
+
+  for (const [why, memory] of Object.entries({
+    'the local service is to run': { 'hostedPostgres.lastAccount': 'local' },
+    'a change is under way': {
+      'hostedPostgres.pendingChanges': [
+        {
+          id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479',
+          account: 'https://example.test/api/v2',
+          verb: 'restart',
+          projectId: 'shop',
+          computeId: 'ep-one',
+          operations: [
+            {
+              id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479',
+              action: 'start_compute',
+              status: 'running',
+              failures: 0,
+            },
+          ],
+          since: 1,
+        },
+      ],
+    },
+  })) {
+    it(`begins at once when ${why}, and leaves no timer, listener or registration behind`, async () => {
+      const trial = new Trial(memory);
+      trial.activate();
+      assert.deepEqual(secretsIn(trial.events), []);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      assert.notDeepEqual(secretsIn(trial.events), []);
+      trial.dispose();
+      assert.deepEqual([...trial.timers], []);
+      assert.equal(trial.open.size, 0, `of ${trial.events.join(', ')}`);
+    });
+  }
 });
