@@ -16,9 +16,7 @@ export type Budget = Required<{ readonly [part in keyof Sizes]: number }>;
 
 /** esbuild's description of what it wrote, as far as it is read here. */
 interface Meta {
-  readonly outputs: Readonly<
-    Record<string, { readonly imports: readonly { readonly path: string; readonly kind: string }[] }>
-  >;
+  readonly outputs: Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
 }
 
 export async function readBudget(): Promise<Budget> {
@@ -54,10 +52,11 @@ async function extensionBundles(dist: string): Promise<string[]> {
   const { outputs }: Meta = JSON.parse(await readFile(path.join(dist, 'meta.json'), 'utf8'));
   const found = new Set(['extension.js']);
   for (const name of found) {
-    for (const { path: imported, kind } of outputs[`dist/${name}`]?.imports ?? []) {
-      if (kind === 'dynamic-import' && imported.startsWith('./')) found.add(path.basename(imported));
+    for (const { path: imported } of outputs[`dist/${name}`]?.imports ?? []) {
+      if (imported.startsWith('./')) found.add(path.basename(imported));
     }
   }
+  if (found.size === 1) throw new Error('No bundle is known that is loaded later');
   return [...found];
 }
 
