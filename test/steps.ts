@@ -1,6 +1,7 @@
 // The steps of `npm test`. Those of one stage run at the same time; a stage starts when the one before ended.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { sharedWindows } from './host/ui/sharedWindows.ts';
 import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
@@ -57,16 +58,9 @@ const inside: Step = {
   command: [...script, 'test/host/inside.ts'],
   counts: 'results',
 };
-const longestOfUi = [
-  'editorConnectionStrings',
-  'operations',
-  'localService',
-  'keySearch',
-  'mainJobLocalService',
-];
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', ...twoAtATime, ...suites('host/ui', longestOfUi)],
+  command: [...mocha, '--timeout', '60000', ...twoAtATime, ...uiSuites()],
   counts: 'results',
 };
 
@@ -80,6 +74,18 @@ function suites(folder: string, longest: readonly string[]): string[] {
   const all = readdirSync(root, { encoding: 'utf8', recursive: true });
   const others = all.filter((name) => name.endsWith('.test.ts') && !first.includes(name));
   return [...first, ...others].map((name) => path.join(root, name));
+}
+
+/** Those that share a window are loaded by the file of that name. */
+function uiSuites(): string[] {
+  const folder = path.join(projectRoot, 'test', 'host', 'ui');
+  const names = Object.values(sharedWindows).flatMap((window) => window.suites);
+  const shared = new Set(names.map((name) => path.join(folder, `${name}.test.ts`)));
+  const windows = Object.keys(sharedWindows).map((name) => path.join(folder, `${name}.ts`));
+  return [
+    ...windows,
+    ...suites('host/ui', ['editorConnectionStrings', 'network']).filter((file) => !shared.has(file)),
+  ];
 }
 
 /** The stages of a run, by its name: everything, or the suites in VS Code alone. */

@@ -87,5 +87,12 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
   }
 }
 
-/** Rows that stick to the top of a tree would lie over the row to be clicked. */
-const forTests = { 'workbench.tree.enableStickyScroll': false };
+const forTests = {
+  // Rows that stick to the top of a tree would lie over the row to be clicked.
+  'workbench.tree.enableStickyScroll': false,
+  // What is typed is what is there then.
+  'editor.autoClosingBrackets': 'never',
+  'editor.autoIndent': 'none',
+  // As on the desktop: a test saves when it means to, however long it takes until then.
+  'files.autoSave': 'off',
+};

@@ -107,8 +107,12 @@ export class QuickInput {
   /** Backs out with Escape. */
   async cancel(asked: string | RegExp): Promise<void> {
     const before = await this.waitFor(asked);
-    await this.#input.press('Escape');
-    await this.#left(before);
+    // A question that has just come may not have the keyboard yet.
+    await until('the question to go', async () => {
+      if (await this.#hasLeft(before)) return true;
+      await came(this.#input.press('Escape', { timeout: 2_000 }));
+      return came(this.#left(before, 1_000));
+    });
   }
 
   /** Clicks a button of the title bar, such as "Back". */

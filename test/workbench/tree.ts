@@ -112,7 +112,7 @@ export class Tree {
       await came(name.hover({ timeout: 5_000 }));
       await came(hover.first().waitFor({ timeout: 2_000 }));
       const [text] = await hover.allInnerTexts();
-      return text;
+      return text !== 'Loading...' && text;
     });
   }
 

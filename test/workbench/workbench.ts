@@ -42,11 +42,11 @@ export class Workbench {
 
   /** Unfolds a view of the container that is open. */
   async unfoldView(view: string): Promise<void> {
-    const header = this.#pane(view).locator('.pane-header');
-    await until(`the view ${view} to unfold`, async () => {
-      if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
-      return (await header.getAttribute('aria-expanded')) === 'true';
-    });
+    await this.#turnView(view, true);
+  }
+
+  async foldView(view: string): Promise<void> {
+    await this.#turnView(view, false);
   }
 
   /** The tree of the view with this name. */
@@ -116,6 +116,14 @@ export class Workbench {
   async reload(): Promise<void> {
     await this.page.reload();
     await this.whenRestored();
+  }
+
+  async #turnView(view: string, expanded: boolean): Promise<void> {
+    const header = this.#pane(view).locator('.pane-header');
+    await until(`the view ${view} to ${expanded ? 'unfold' : 'fold'}`, async () => {
+      if ((await header.getAttribute('aria-expanded')) !== String(expanded)) await header.click();
+      return (await header.getAttribute('aria-expanded')) === String(expanded);
+    });
   }
 
   #pane(view: string) {

@@ -36,18 +36,16 @@ const failures: readonly (readonly [FaultName, RegExp])[] = [
 
 describe('the key', () => {
   const spoken: string[] = [];
-  const opened = useWorkbench({
-    prepare: async (page) => {
-      page.on('console', (message) => spoken.push(message.text()));
-      page.on('pageerror', (error) => spoken.push(String(error.stack)));
-    },
-  });
+  const opened = useWorkbench();
   const places: Places = new Map();
   const secrets = new Map<string, string>();
   let service: LocalService;
   let proxy: FaultProxy;
 
   before(async () => {
+    const { page } = opened().workbench;
+    page.on('console', (message) => spoken.push(message.text()));
+    page.on('pageerror', (error) => spoken.push(String(error.stack)));
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
   });

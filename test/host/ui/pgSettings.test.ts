@@ -8,9 +8,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const [project, compute] = ['quiet-sunset-771503', 'ep-bold-thunder-385207'];
 
 describe('the Postgres settings of a compute as a document', () => {
-  const opened = useWorkbench({
-    settings: { 'editor.autoClosingBrackets': 'never', 'editor.autoIndent': 'none' },
-  });
+  const opened = useWorkbench();
   let service: LocalService;
   let editor: Editor;
 

@@ -5,7 +5,7 @@ import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('The walkthrough', () => {
-  const opened = useWorkbench({ size: { width: 1500, height: 900 } });
+  const opened = useWorkbench();
   let service: LocalService;
   const steps = () => opened().workbench.page.locator('.getting-started-step');
   /** Titles of the steps that are ticked off. */
@@ -20,6 +20,7 @@ describe('The walkthrough', () => {
     );
 
   before(async () => {
+    await opened().workbench.page.setViewportSize({ width: 1500, height: 900 });
     service = await startLocalService({ postgres: false });
   });
   after(() => service.stop());
