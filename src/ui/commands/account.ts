@@ -19,6 +19,7 @@ export const connect: Command = async (context, argument, run) => {
   if (answer.kind === 'localService') return await start(context, undefined, run);
   context.log.keepOut(answer.key);
   await context.accounts.add(answer.account, answer.key);
+  await context.session.reread();
   announce(l10n.t('Connected to {0}', accountId(answer.account)));
 };
 

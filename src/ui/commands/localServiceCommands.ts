@@ -5,10 +5,12 @@ import { confirm } from './confirm.ts';
 import type { Command } from './context.ts';
 
 /** Runs it and connects to it. */
-export const start: Command = async ({ localService }, _argument, run) => {
+export const start: Command = async ({ localService, session }, _argument, run) => {
   run.couldNot = l10n.t('Could not start the local service');
   const title = l10n.t('Starting the local service');
   await window.withProgress({ location: ProgressLocation.Window, title }, () => localService.connect());
+  // Whoever waited for the command finds the window connected; VS Code tells of a secret later.
+  await session.reread();
 };
 
 export const stop: Command = async ({ localService }, _argument, run) => {
