@@ -3,7 +3,7 @@
  * that the specification does not promise answer undefined where the service does not offer them.
  */
 import { ApiError } from './errors.ts';
-import type { Fingerprint } from './fingerprint.ts';
+import type { ReplyBytes } from './replyBytes.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './http.ts';
 import { isApiKeyId, isComputeId, isId, isOperationId } from './ids.ts';
 import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './projectPaging.ts';
@@ -30,7 +30,7 @@ export interface ProjectPage extends Listed<records.Project> {
 /** A list, or that it is the same as the last one. */
 export type ListedAgain<T> =
   | { readonly isSame: true }
-  | { readonly isSame: false; readonly list: Listed<T>; readonly fingerprint: Fingerprint };
+  | { readonly isSame: false; readonly list: Listed<T>; readonly bytes: ReplyBytes };
 
 export interface PagesOptions extends CallOptions {
   /** Asks for each page while the one before it is read and used; for whoever wants them all. */
@@ -108,17 +108,17 @@ export class Client {
   /**
    * As `listComputes`, for whoever keeps what it answered. A reply that is byte for byte the last one tells nothing new,
    * so it is neither parsed nor checked.
-   * @param last as it came with the list that is kept; undefined when what is kept is no longer that list
+   * @param last the bytes that came with the list that is kept; undefined when what is kept is no longer that list
    */
   async listComputesAgain(
     projectId: string,
-    last: Fingerprint | undefined,
+    last: ReplyBytes | undefined,
     options?: CallOptions,
   ): Promise<ListedAgain<records.Compute>> {
     const again = await this.#http.callAgain(computesPath(projectId), last, options);
     if (again.isSame) return again;
     const list = readComputes(again.reply);
-    return { isSame: false, list, fingerprint: again.fingerprint };
+    return { isSame: false, list, bytes: again.bytes };
   }
 
   /** Section 4.3. @throws {ApiError} refused when the branch already has a primary. */

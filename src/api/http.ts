@@ -16,7 +16,7 @@ import {
 import type { BaseUrl } from './baseUrl.ts';
 import { Ending } from './ending.ts';
 import { ApiError, faultOf } from './errors.ts';
-import { fingerprintOf, type Fingerprint } from './fingerprint.ts';
+import { isSameBytes, type ReplyBytes } from './replyBytes.ts';
 import { isSendableKey } from './ids.ts';
 import { parseJson, refusal, unexpected, type CallName } from './refusal.ts';
 import {
@@ -66,8 +66,7 @@ export interface Reply {
 
 /** A reply, or that it is the same as the last one. */
 export type Again =
-  | { readonly isSame: true }
-  | { readonly isSame: false; readonly reply: Reply; readonly fingerprint: Fingerprint };
+  { readonly isSame: true } | { readonly isSame: false; readonly reply: Reply; readonly bytes: ReplyBytes };
 
 export interface CallContent {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -119,14 +118,14 @@ export class Http {
    * A GET made again and again: a reply that is byte for byte the last one is told as such and not read.
    * @param last of the reply whose content is still what the caller holds. @throws {ApiError}
    */
-  async callAgain(path: string, last: Fingerprint | undefined, options: CallOptions = {}): Promise<Again> {
+  async callAgain(path: string, last: ReplyBytes | undefined, options: CallOptions = {}): Promise<Again> {
     const name = this.#nameOf('get', path);
     const arrived = await this.#answer(name, 'get', this.#outgoing('get', path, {}), options);
-    const fingerprint = fingerprintOf(arrived.chunks);
-    if (fingerprint === last) return { isSame: true };
+    const bytes = arrived.chunks;
+    if (last !== undefined && isSameBytes(bytes, last)) return { isSame: true };
     return {
       isSame: false,
-      fingerprint,
+      bytes,
       reply: { method: 'get', status: arrived.status, json: readJson(name, arrived) },
     };
   }

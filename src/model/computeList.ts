@@ -5,7 +5,7 @@
 import { isSameFailure } from '../api/errors.ts';
 import type { Compute } from '../api/records.ts';
 import type { ListedAgain } from '../api/client.ts';
-import type { Fingerprint } from '../api/fingerprint.ts';
+import type { ReplyBytes } from '../api/replyBytes.ts';
 import type { UnreadableRecord } from '../api/reading.ts';
 import { isEqual } from '../base/equal.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
@@ -18,8 +18,8 @@ export interface ComputeListChange {
   readonly isStructural: boolean;
 }
 
-/** Asks the service, which may say that nothing changed since the reply of this fingerprint. */
-type Fetch = (last: Fingerprint | undefined) => Promise<ListedAgain<Compute>>;
+/** Asks the service, which may say that it answers with these bytes again. */
+type Fetch = (last: ReplyBytes | undefined) => Promise<ListedAgain<Compute>>;
 
 export class ComputeList {
   readonly #fetch: Fetch;
@@ -29,8 +29,8 @@ export class ComputeList {
   #failure: unknown;
   #isLoaded = false;
   #changes = 0;
-  /** Of the reply that the computes and the unreadable records are from; undefined once they are not only from it. */
-  #last: Fingerprint | undefined;
+  /** The reply that the computes and the unreadable records are from; undefined once they are not only from it. */
+  #last: ReplyBytes | undefined;
   #underway: Promise<void> | undefined;
 
   constructor(fetch: Fetch, tell: (change: ComputeListChange) => void) {
@@ -115,10 +115,10 @@ export class ComputeList {
     }
   }
 
-  #take({ list, fingerprint }: ListedAgain<Compute> & { isSame: false }): void {
+  #take({ list, bytes }: ListedAgain<Compute> & { isSame: false }): void {
     const isFirst = !this.#isLoaded;
     this.#isLoaded = true;
-    this.#last = fingerprint;
+    this.#last = bytes;
     const computes = new Map(list.items.map((compute) => [compute.id, compute]));
     this.#replace(computes, list.unreadable, undefined, isFirst);
   }

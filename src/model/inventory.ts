@@ -4,7 +4,7 @@
  * empty; with another key of the same account it goes on from what was known last.
  */
 import { isRefused } from '../api/errors.ts';
-import type { Fingerprint } from '../api/fingerprint.ts';
+import type { ReplyBytes } from '../api/replyBytes.ts';
 import type { Wait } from '../api/http.ts';
 import type { Compute, Project } from '../api/records.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
@@ -202,7 +202,7 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async (last: Fingerprint | undefined) => {
+    const fetch = async (last: ReplyBytes | undefined) => {
       const client = await connection.client();
       return await this.waits.during((onWait) =>
         client.listComputesAgain(projectId, last, { signal: connection.signal, onWait }),

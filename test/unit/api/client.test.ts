@@ -155,9 +155,9 @@ describe('the client', () => {
         const first = await client.listComputesAgain('shop', undefined);
         assert.ok(!first.isSame);
         assert.deepEqual(first.list, { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] });
-        assert.deepEqual(await client.listComputesAgain('shop', first.fingerprint), { isSame: true });
+        assert.deepEqual(await client.listComputesAgain('shop', first.bytes), { isSame: true });
         json.endpoints.pop();
-        const other = await client.listComputesAgain('shop', first.fingerprint);
+        const other = await client.listComputesAgain('shop', first.bytes);
         assert.deepEqual(other.isSame || other.list, { items: [compute], unreadable: [] });
         assert.deepEqual(
           seen.map(({ method, path }) => `${method} ${path}`),

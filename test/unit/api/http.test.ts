@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Fetch } from '../../../src/api/attempt.ts';
 import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { ApiError, faultOf } from '../../../src/api/errors.ts';
-import type { Fingerprint } from '../../../src/api/fingerprint.ts';
+import type { ReplyBytes } from '../../../src/api/replyBytes.ts';
 import { Http, type HttpOptions, type Wait } from '../../../src/api/http.ts';
 
 const KEY = 'a-key-that-must-stay-secret';
@@ -176,7 +176,7 @@ describe('a reply', () => {
 });
 
 describe('a reply to a call made again', () => {
-  const read = async (http: Http, last?: Fingerprint) => {
+  const read = async (http: Http, last?: ReplyBytes) => {
     const again = await http.callAgain('/x', last);
     assert.ok(!again.isSame);
     return again;
@@ -187,11 +187,11 @@ describe('a reply to a call made again', () => {
     const http = over(async () => new Response(texts.shift()));
     const first = await read(http);
     assert.deepEqual(first.reply, { method: 'get', status: 200, json: { a: 1 } });
-    assert.deepEqual(await http.callAgain('/x', first.fingerprint), { isSame: true });
-    assert.deepEqual((await read(http, first.fingerprint)).reply.json, { a: 1 });
-    const other = await read(http, first.fingerprint);
+    assert.deepEqual(await http.callAgain('/x', first.bytes), { isSame: true });
+    assert.deepEqual((await read(http, first.bytes)).reply.json, { a: 1 });
+    const other = await read(http, first.bytes);
     assert.deepEqual(other.reply.json, { a: 2 });
-    assert.equal((await read(http, other.fingerprint)).fingerprint, first.fingerprint);
+    assert.deepEqual((await read(http, other.bytes)).bytes, first.bytes);
   });
 
   it('is read by whoever names no last one', async () => {
@@ -201,11 +201,11 @@ describe('a reply to a call made again', () => {
   });
 
   it('is never the same where it says no, or is nothing that could have been read', async () => {
-    const { fingerprint } = await read(over(answers(200)));
-    const refused = await errorOf(over(answers(404)).callAgain('/x', fingerprint));
+    const { bytes } = await read(over(answers(200)));
+    const refused = await errorOf(over(answers(404)).callAgain('/x', bytes));
     assert.deepEqual([refused.fault.kind, refused.message], ['refused', 'GET /x: status 404']);
     const broken = over(async () => new Response('{"a":'));
-    const { fault } = await errorOf(broken.callAgain('/x', fingerprint));
+    const { fault } = await errorOf(broken.callAgain('/x', bytes));
     assert.equal(fault.kind, 'unexpectedReply');
   });
 });
