@@ -18,6 +18,8 @@ export const fetchFor = (baseUrl: BaseUrl): Fetch =>
 /** Resolves with the head of the reply, as `fetch` does. @throws the system's error, undressed */
 export function loopbackFetch(url: string, init: FetchInit): Promise<Answer> {
   const { method, headers, body, signal } = init;
+  // Node would connect all the same, and keep the connection for whoever comes next.
+  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const request = http.request(url, { method, headers, signal, agent });
     request.on('error', reject);
