@@ -1,4 +1,5 @@
 /** One background refresh of a large account, most of which is as it was. */
+import type { Fetch } from '../../src/api/attempt.ts';
 import type { InventoryChange } from '../../src/model/inventory.ts';
 import { projectId } from './account.ts';
 import { bareGet, startCanned, startModel, type Canned, type Model } from './canned.ts';
@@ -24,9 +25,17 @@ interface Refresh {
 }
 
 export async function measure(): Promise<readonly Result[]> {
+  return [
+    await refreshes('big account, one refresh'),
+    await refreshes('big account, the same by fetch', globalThis.fetch),
+  ];
+}
+
+/** @param fetch as services elsewhere are reached, instead of this machine's own */
+async function refreshes(what: string, fetch?: Fetch): Promise<Result> {
   const canned = await startCanned({ projects: PROJECTS, computesPerProject: COMPUTES });
   try {
-    const model = await startModel(canned);
+    const model = await startModel(canned, fetch);
     await model.inventory.projects?.allPages();
     await model.inventory.loadComputesOf(expanded);
     const [ours, bare, parsing]: [Refresh[], number[], number[]] = [[], [], []];
@@ -43,7 +52,7 @@ export async function measure(): Promise<readonly Result[]> {
     }
     const { most } = model.traffic;
     model.dispose();
-    return [resultOf(ours, bare, parsing, most)];
+    return resultOf(what, ours, bare, parsing, most);
   } finally {
     await canned.stop();
   }
@@ -51,6 +60,7 @@ export async function measure(): Promise<readonly Result[]> {
 
 /** Less only what was parsed: a reply that needed no parsing has saved nothing but its own time. */
 function resultOf(
+  what: string,
   ours: readonly Refresh[],
   bare: readonly number[],
   parsing: readonly number[],
@@ -64,7 +74,7 @@ function resultOf(
   );
   const [one] = ours;
   return {
-    what: 'big account, one refresh',
+    what,
     ours: `${ms(beyond)} beyond its JSON.parse`,
     beside: `${ms(median(bare.map((time, index) => time - (parsing[index] ?? 0))))} bare fetch, ${ms(median(parsing))} JSON.parse`,
     ratio: medianRatio(active, bare),

@@ -62,10 +62,9 @@ export interface Model {
   dispose(): void;
 }
 
-/** Signs in; asks for nothing by itself. */
-export async function startModel({ baseUrl }: Service): Promise<Model> {
+/** Signs in; asks for nothing by itself. @param fetch by default what the extension would take for this address */
+export async function startModel({ baseUrl }: Service, fetch: Fetch = fetchFor(baseUrl)): Promise<Model> {
   const traffic: Traffic = { requests: 0, underway: 0, most: 0 };
-  const fetch = fetchFor(baseUrl);
   const counted: Fetch = async (url, init) => {
     traffic.requests += 1;
     traffic.underway += 1;

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { Fetch } from '../../src/api/attempt.ts';
 import { PROJECTS_PER_PAGE } from '../../src/api/client.ts';
 import { startLocalService } from '../helpers/localService.ts';
 import { account } from './account.ts';
@@ -33,6 +34,7 @@ export async function measure(): Promise<readonly Result[]> {
     return [
       await compare('first tree, local service', local),
       await compare('first tree, answers in no time', canned),
+      await compare('first tree, the same by fetch', canned, globalThis.fetch),
     ];
   } finally {
     await local.stop();
@@ -41,10 +43,11 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
-async function compare(what: string, service: Service): Promise<Result> {
+/** @param fetch as services elsewhere are reached, instead of this machine's own */
+async function compare(what: string, service: Service, fetch?: Fetch): Promise<Result> {
   const [ours, bare]: [Load[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
-    const load = await loadProjects(service);
+    const load = await loadProjects(service, fetch);
     const time = await bareRequests(service);
     if (round < WARM_UP) continue;
     ours.push(load);
@@ -66,8 +69,8 @@ async function compare(what: string, service: Service): Promise<Result> {
   };
 }
 
-async function loadProjects(service: Service): Promise<Load> {
-  const model = await startModel(service);
+async function loadProjects(service: Service, fetch?: Fetch): Promise<Load> {
+  const model = await startModel(service, fetch);
   try {
     const startedAt = performance.now();
     const all = model.inventory.projects?.allPages();
