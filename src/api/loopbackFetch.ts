@@ -22,10 +22,16 @@ export function loopbackFetch(url: string, init: FetchInit): Promise<Answer> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const request = http.request(url, { method, headers, signal, agent });
+    let isAnswered = false;
     request.on('error', reject);
+    request.on('response', (message) => {
+      isAnswered = true;
+      resolve(answerOf(message));
+    });
     // The other side may end the connection in ways that are no error to Node.
-    request.on('close', () => reject(new Error('the connection was closed')));
-    request.on('response', (message) => resolve(answerOf(message)));
+    request.on('close', () => {
+      if (!isAnswered) reject(new Error('the connection was closed'));
+    });
     request.end(body);
   });
 }

@@ -4,7 +4,7 @@ export type ReplyBytes = readonly Uint8Array[];
 const lengthOf = (pieces: ReplyBytes): number => pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
 
 /**
- * Whether both are the same, in however many pieces they came. Compared and not hashed: that is exact, five times as quick,
+ * Whether both are the same, in however many pieces they came. Compared and not hashed: that is exact, some four times as quick,
  * and takes about the memory that the records read from them take.
  */
 export function isSameBytes(one: ReplyBytes, other: ReplyBytes): boolean {
