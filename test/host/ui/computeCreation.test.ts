@@ -110,5 +110,6 @@ describe('Create Compute…', () => {
     await quickInput().type('Branch', 'main');
     assert.match((await itemsOf('Branch')).join(), /not a branch id/);
     await quickInput().cancel('Branch');
+    await quickInput().closed();
   });
 });
