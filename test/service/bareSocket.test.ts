@@ -1,23 +1,16 @@
 /** Requests written byte by byte: what no HTTP library would send, and what few do. */
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { useQuietService } from './useQuietService.ts';
 
 const COMPUTE = '/api/v2/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';
 
 describe('Requests on the bare socket', () => {
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(async () => {
-    assert.equal(service.stderr(), '', 'none of this is an accident');
-    await service.stop();
-  });
+  const service = useQuietService();
 
   const send = (text: string, half = true): Promise<string> =>
     new Promise((resolve, reject) => {
-      const { port } = new URL(service.baseUrl);
+      const { port } = new URL(service().baseUrl);
       const socket = net.connect(Number(port), '127.0.0.1');
       const parts: Buffer[] = [];
       socket.on('data', (part) => parts.push(part)).on('error', reject);
@@ -25,7 +18,7 @@ describe('Requests on the bare socket', () => {
       if (half) socket.end(text);
       else socket.write(text);
     });
-  const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
+  const authorization = () => `Authorization: Bearer ${service().key}\r\n`;
   const last = (method: string, target: string) =>
     `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close\r\n\r\n`;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readOne } from '../../src/api/reading.ts';
 import { ErrorBody } from '../../src/api/records.ts';
 import { call, type Call } from '../helpers/call.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { useQuietService } from './useQuietService.ts';
 
 const COMPUTES = '/projects/shiny-wind-028834/endpoints';
 const COMPUTE = `${COMPUTES}/ep-little-smoke-851426`;
@@ -138,18 +138,11 @@ const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegEx
 };
 
 describe('Requests', () => {
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(async () => {
-    assert.equal(service.stderr(), '', 'none of this is an accident');
-    await service.stop();
-  });
+  const service = useQuietService();
 
   for (const [what, [request, status, words]] of Object.entries(FAULTS)) {
     it(`with ${what} are answered with ${status}`, async () => {
-      const reply = await call(service.baseUrl, { ...request, key: service.key });
+      const reply = await call(service().baseUrl, { ...request, key: service().key });
       assert.equal(reply.status, status, reply.text);
       const { message, code, request_id } = errorIn(reply.json);
       assert.match(message, words);
@@ -176,7 +169,7 @@ describe('Requests', () => {
           post(creation({ [name]: value, region_id: 'nowhere' })),
           patch({ [name]: value, branch_id: 'br-nowhere' }),
         ]) {
-          const { status, text } = await call(service.baseUrl, { ...request, key: service.key });
+          const { status, text } = await call(service().baseUrl, { ...request, key: service().key });
           assert(status >= 400 && status < 500, `${name}=${JSON.stringify(value)}: ${status} ${text}`);
         }
       }
@@ -184,19 +177,19 @@ describe('Requests', () => {
   });
 
   it('tell a method that would do in Allow', async () => {
-    const { headers } = await call(service.baseUrl, { method: 'PUT', path: COMPUTE, key: service.key });
+    const { headers } = await call(service().baseUrl, { method: 'PUT', path: COMPUTE, key: service().key });
     assert.equal(headers['allow'], 'GET, PATCH, DELETE');
   });
 
   it('may escape what need not be', async () => {
     const path = '/%70rojects/shiny%2Dwind-028834/endpoints';
-    assert.equal((await call(service.baseUrl, { path, key: service.key })).status, 200);
+    assert.equal((await call(service().baseUrl, { path, key: service().key })).status, 200);
   });
 
   for (const host of ['localhost', 'LOCALHOST:1234', '[::1]:8790', '127.0.0.1']) {
     it(`to ${host} are welcome`, async () => {
       assert.equal(
-        (await call(service.baseUrl, { path: '/projects', key: service.key, headers: { host } })).status,
+        (await call(service().baseUrl, { path: '/projects', key: service().key, headers: { host } })).status,
         200,
       );
     });
@@ -204,7 +197,10 @@ describe('Requests', () => {
 
   it('keep their id when it is harmless', async () => {
     const id = async (given: string) => {
-      const { json: body } = await call(service.baseUrl, { path: '/x', headers: { 'x-request-id': given } });
+      const { json: body } = await call(service().baseUrl, {
+        path: '/x',
+        headers: { 'x-request-id': given },
+      });
       return errorIn(body).request_id;
     };
     assert.equal(await id('trace-1.2:3'), 'trace-1.2:3');
