@@ -51,6 +51,9 @@ export class EngineError extends Error {
 }
 
 export interface ComputeEngine {
+  /** Major version of the Postgres behind the computes; undefined where there is none. */
+  readonly pgVersion: number | undefined;
+
   /** Whether pooled connections can be had, else the reason they cannot. */
   readonly pooler: { readonly available: true } | { readonly available: false; readonly reason: string };
 

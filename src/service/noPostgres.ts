@@ -8,6 +8,7 @@ const LAST_PORT = 65_534;
 export function createNoPostgresEngine(): ComputeEngine {
   let next = 15_432;
   return {
+    pgVersion: undefined,
     pooler: { available: true },
     open: () => Promise.resolve(),
     allocateAddress() {

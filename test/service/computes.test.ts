@@ -178,6 +178,21 @@ describe('The free plan', () => {
   });
   after(() => service.stop());
 
+  it('has a sample account that keeps to it', async () => {
+    const sample = await startLocalService({ postgres: false, args: ['--plan', 'free'] });
+    try {
+      for await (const { items } of sample.client.projectPages()) {
+        for (const { id } of items) {
+          const computes = await sample.client.listComputes(id);
+          const sizes = computes.items.map((compute) => compute.autoscaling_limit_max_cu);
+          assert.deepEqual(new Set(sizes), new Set([0.25]));
+        }
+      }
+    } finally {
+      await sample.stop();
+    }
+  });
+
   it('gives computes up to 1 GB of RAM', async () => {
     const { compute } = await service.client.createCompute('small-one', {
       branch_id: 'br-main',

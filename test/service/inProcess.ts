@@ -59,6 +59,7 @@ export class FaultyEngine implements ComputeEngine {
   readonly calls: string[] = [];
   /** What the next call of that name throws. */
   readonly faults = new Map<string, Error>();
+  pgVersion = 17;
   pooler: ComputeEngine['pooler'] = { available: true };
   events: EngineEvents | undefined;
 
@@ -105,6 +106,7 @@ export interface InProcessOptions {
   readonly engine?: FaultyEngine;
   readonly operationDelay?: number;
   readonly endWithLeases?: number;
+  readonly projectsFile?: string;
   readonly onEnd?: (failure: string | undefined) => void;
 }
 
@@ -117,7 +119,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   const settings = {
     port: 0,
     apiKey: key,
-    projectsFile: undefined,
+    projectsFile: options.projectsFile,
     plan: 'paid',
     operationDelay,
     postgres: true,

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { startInProcess } from './inProcess.ts';
 
 interface Page {
   readonly projects: readonly { readonly id: string; readonly name: string }[];
@@ -23,7 +24,8 @@ const bigAccount = (projects: number, computes: number) => ({
 
 async function startWith(account: unknown, ...args: string[]): Promise<LocalService> {
   const file = path.join(temporaryFolder(), 'projects.json');
-  writeFileSync(file, typeof account === 'string' ? account : JSON.stringify(account));
+  const isText = typeof account === 'string' || account instanceof Buffer;
+  writeFileSync(file, isText ? account : JSON.stringify(account));
   return startLocalService({ postgres: false, args: ['--projects', file, ...args] });
 }
 
@@ -166,8 +168,35 @@ describe('Projects', () => {
       /already has a primary/,
     ],
     'a size that is none': [
-      branch({ type: 'read_only', autoscaling_limit_min_cu: 3.5 }),
-      /must each be one of/,
+      branch({ id: 'ep-x', type: 'read_only', autoscaling_limit_min_cu: 3.5 }),
+      /compute ep-x of branch br-a: .* must each be one of/,
+    ],
+    'a provisioner that is not the project’s': [
+      branch({ type: 'read_only', provisioner: 'other' }),
+      /a compute of branch br-a: provisioner must be/,
+    ],
+    'two default branches': [
+      {
+        projects: [
+          {
+            id: 'p',
+            name: 'P',
+            branches: [
+              { id: 'br-a', default: true },
+              { id: 'br-b', default: true },
+            ],
+          },
+        ],
+      },
+      /two default branches in project p/,
+    ],
+    'a time of another zone': [
+      { projects: [{ id: 'p', name: 'P', created_at: '2026-01-01T00:00:00+02:00' }] },
+      /created_at: must be a time in UTC/,
+    ],
+    'less than no seconds used': [
+      { projects: [{ id: 'p', name: 'P', cpu_used_sec: -1 }] },
+      /cpu_used_sec: must not be negative/,
     ],
     'the same project twice': [
       {
@@ -188,4 +217,39 @@ describe('Projects', () => {
       await assert.rejects(startWith(account), { exitCode: 8, stderr: message });
     });
   }
+
+  it('are not begun with by a file of another encoding, but by one with a byte order mark', async () => {
+    const latin = Buffer.from('{ "projects": [{ "id": "p", "name": "Größe" }] }', 'latin1');
+    await assert.rejects(startWith(latin), { exitCode: 8, stderr: /utf-8/ });
+    await (await startWith('\uFEFF{ "projects": [] }')).stop();
+  });
+
+  it('have their first branch for the default one where the file names none', async () => {
+    const branches = [{ id: 'br-a', default: false }, { id: 'br-b' }];
+    const service = await startWith({ projects: [{ id: 'p', name: 'P', branches }] });
+    const { json } = await call(service.baseUrl, { path: '/projects/p/branches', key: service.key });
+    await service.stop();
+    const listed = (json as { branches: { id: string; default: boolean }[] }).branches;
+    assert.deepEqual(
+      listed.map((each) => each.default),
+      [true, false],
+    );
+  });
+});
+
+describe('Projects with Postgres behind them', () => {
+  it('are of the version that was found', async () => {
+    const test = await startInProcess();
+    const { value } = await test.client.projectPages().next();
+    await test.stop();
+    assert.deepEqual(new Set(value?.items.map(({ pg_version }) => pg_version)), new Set([17]));
+  });
+
+  it('never share a branch, for its data is kept under its id', async () => {
+    const branches = [{ id: 'br-a', computes: [{ type: 'read_write' }] }];
+    const projects = ['p', 'q'].map((id) => ({ id, name: id, branches }));
+    const projectsFile = path.join(temporaryFolder(), 'projects.json');
+    writeFileSync(projectsFile, JSON.stringify({ projects }));
+    await assert.rejects(startInProcess({ projectsFile }), /two branches br-a/);
+  });
 });

@@ -1,5 +1,6 @@
 /** Turns a described account (the sample, or `--projects FILE`) into the changes that make it, after checking its rules. */
 import { readFile } from 'node:fs/promises';
+import type { ComputeCreation } from '../../api/requests.ts';
 import type { Plan } from '../../api/sizes.ts';
 import { Account, type ProjectState } from '../state/account.ts';
 import { hashOfKey, newKeyValue } from './apiKeys.ts';
@@ -7,11 +8,11 @@ import { timestamp, type Clock } from '../clock.ts';
 import { freeAddress } from './addresses.ts';
 import type { ComputeEngine } from '../computeEngine.ts';
 import { inState, newCompute, sizeOfNew } from './computeRecord.ts';
-import { requireNoPrimary, requireRegion, requireSize } from './computeRules.ts';
+import { requireNoPrimary, requireProvisioner, requireRegion, requireSize } from './computeRules.ts';
 import { newId } from './names.ts';
 import { newOperation } from './operationRecord.ts';
 import { Refusal } from './refusal.ts';
-import { SAMPLE_ACCOUNT } from '../state/sampleAccount.ts';
+import { sampleAccount } from '../state/sampleAccount.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
 import type {
   AccountDescription,
@@ -34,14 +35,14 @@ export interface FirstAccountOptions {
 /** @throws {StartFailure} when the file cannot be read or breaks a rule */
 export async function firstAccount(options: FirstAccountOptions): Promise<Iterable<Change>> {
   const { projectsFile } = options;
-  if (projectsFile === undefined) return new Seeding(options).run(SAMPLE_ACCOUNT);
+  if (projectsFile === undefined) return new Seeding(options).run(sampleAccount(options.plan));
   const fail = (problem: string) =>
     new StartFailure('projectsFile', `Cannot use ${projectsFile}: ${problem}`);
-  const text = await readFile(projectsFile, 'utf8').catch((error: unknown) => {
+  const bytes = await readFile(projectsFile).catch((error: unknown) => {
     throw fail(systemReason(error));
   });
   const { parseAccount } = await import('../state/projectsFile.ts');
-  const description = parseAccount(text);
+  const description = parseAccount(bytes);
   if ('problem' in description) throw fail(description.problem);
   return new Seeding(options).run(description).catch((error: unknown) => {
     throw error instanceof Refusal ? fail(error.message) : error;
@@ -67,17 +68,19 @@ class Seeding {
   async #project(description: ProjectDescription): Promise<void> {
     if (this.#account.projects.has(description.id))
       throw new Refusal(409, '', `two projects ${description.id}`);
-    this.#account.apply({ set: 'project', value: projectRecord(description, this.#now) });
+    const value = projectRecord(description, this.#options.engine.pgVersion, this.#now);
+    this.#account.apply({ set: 'project', value });
     const project = this.#account.projects.get(description.id);
     const branches = description.branches ?? [];
-    const fallback = branches.some((branch) => branch.default === true) ? undefined : branches[0];
+    const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
+    if (second !== undefined) throw new Refusal(409, '', `two default branches in project ${description.id}`);
     for (const branch of branches) {
-      if (project !== undefined) await this.#branch(project, branch, branch.default ?? branch === fallback);
+      if (project !== undefined) await this.#branch(project, branch, branch === main);
     }
   }
 
   async #branch(project: ProjectState, description: BranchDescription, isDefault: boolean): Promise<void> {
-    if (project.branches.has(description.id)) throw new Refusal(409, '', `two branches ${description.id}`);
+    if (this.#isTaken(project, description.id)) throw new Refusal(409, '', `two branches ${description.id}`);
     const { created_at, updated_at, id: project_id } = project.record;
     const value: BranchRecord = {
       id: description.id,
@@ -92,17 +95,18 @@ class Seeding {
     for (const compute of description.computes ?? []) await this.#compute(project, description.id, compute);
   }
 
+  /** In whatever project: a branch's data is kept under its id alone. */
+  #isTaken(project: ProjectState, branchId: string): boolean {
+    const sharing = this.#options.hasProcesses ? this.#account.projects.values() : [project];
+    return [...sharing].some(({ branches }) => branches.has(branchId));
+  }
+
   async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {
-    const {
-      id = newId('ep-', (taken) => this.#account.compute(taken) !== undefined),
-      current_state,
-      ...rest
-    } = description;
+    const { id: given, current_state, ...rest } = description;
+    const id = given ?? newId('ep-', (taken) => this.#account.compute(taken) !== undefined);
     if (this.#account.compute(id) !== undefined) throw new Refusal(409, '', `two computes ${id}`);
     const wanted = { ...rest, branch_id };
-    requireRegion(project, wanted.region_id);
-    requireSize(sizeOfNew(wanted), this.#options.plan);
-    if (wanted.type === 'read_write') requireNoPrimary(project, branch_id);
+    this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
     const address = await freeAddress(this.#options.engine, this.#account);
     const compute = newCompute({ id, project: project.record, wanted, address, now: this.#now });
     const idle = {
@@ -130,6 +134,20 @@ class Seeding {
     }
   }
 
+  /** A rule's own words tell what is wrong; which compute of the file it is, is told before them. */
+  #requireCreatable(project: ProjectState, wanted: ComputeCreation, which: string): void {
+    try {
+      requireRegion(project, wanted.region_id);
+      requireProvisioner(project, wanted.provisioner);
+      requireSize(sizeOfNew(wanted), this.#options.plan);
+      if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { status, code, message } = error;
+      throw new Refusal(status, code, `${which} of branch ${wanted.branch_id}: ${message}`);
+    }
+  }
+
   /** A key whose value is known to nobody, so that the list has something to show. */
   #key(name: string): void {
     const value = {
@@ -144,13 +162,20 @@ class Seeding {
   }
 }
 
-const projectRecord = (description: ProjectDescription, now: number): ProjectRecord => ({
+/** What a project says where there is no Postgres to go by. */
+const DEFAULT_PG_VERSION = 18;
+
+const projectRecord = (
+  description: ProjectDescription,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord => ({
   id: description.id,
   name: description.name,
   platform_id: description.platform_id ?? 'local',
   region_id: description.region_id ?? 'local',
   provisioner: description.provisioner ?? 'local',
-  pg_version: description.pg_version ?? 18,
+  pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
   cpu_used_sec: description.cpu_used_sec ?? 0,
   locked: false,
   branch_logical_size_limit: description.branch_logical_size_limit ?? 204_800,

@@ -46,6 +46,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
 }
 
 class PostgresEngine implements ComputeEngine {
+  readonly pgVersion: number;
   readonly pooler: ComputeEngine['pooler'];
   readonly #poolerProgram = findPooler();
   readonly #tools: ServerTools;
@@ -56,6 +57,7 @@ class PostgresEngine implements ComputeEngine {
 
   constructor(tools: ServerTools, ending: AbortController, log: (line: string) => void) {
     this.#tools = tools;
+    this.pgVersion = tools.binaries.major;
     this.#ending = ending;
     this.#log = log;
     this.pooler =

@@ -8,6 +8,7 @@ import { freePorts } from './freePorts.ts';
 import { Gateway } from './gateway.ts';
 
 export class WithoutPostgres implements ComputeEngine {
+  readonly pgVersion = undefined;
   readonly pooler: ComputeEngine['pooler'];
   readonly #reason: string;
   readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();

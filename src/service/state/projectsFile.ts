@@ -29,16 +29,18 @@ const BranchDescription = z.strictObject({
 });
 export type BranchDescription = z.infer<typeof BranchDescription>;
 
+const notNegative = z.refine((value: unknown) => Number(value) >= 0, 'must not be negative');
+
 const ProjectDescription = z.strictObject({
   id: z.string().check(z.refine(isId, 'must be 1 to 60 of a-z, 0-9 and -')),
   name: z.string(),
   platform_id: z.optional(z.string()),
   region_id: z.optional(z.string()),
   provisioner: z.optional(z.string()),
-  pg_version: z.optional(z.int()),
-  cpu_used_sec: z.optional(z.number()),
-  branch_logical_size_limit: z.optional(z.int()),
-  created_at: z.optional(z.iso.datetime()),
+  pg_version: z.optional(z.int().check(z.refine((major) => major > 0, 'must be above 0'))),
+  cpu_used_sec: z.optional(z.number().check(notNegative)),
+  branch_logical_size_limit: z.optional(z.int().check(notNegative)),
+  created_at: z.optional(z.iso.datetime('must be a time in UTC such as 2026-01-31T12:00:00Z')),
   branches: z.optional(z.array(BranchDescription)),
 });
 export type ProjectDescription = z.infer<typeof ProjectDescription>;
@@ -50,10 +52,11 @@ export const AccountDescription = z.strictObject({
 export type AccountDescription = z.infer<typeof AccountDescription>;
 
 /** @returns the first thing wrong with it, in words, when it is not an account */
-export function parseAccount(text: string): AccountDescription | { readonly problem: string } {
+export function parseAccount(bytes: Uint8Array): AccountDescription | { readonly problem: string } {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    // Takes away a byte order mark too, which some editors put in front.
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return { problem: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
   }

@@ -1,7 +1,8 @@
 /** The account to try things with: what a small company might have. */
-import type { AccountDescription } from './projectsFile.ts';
+import type { Plan } from '../../api/sizes.ts';
+import type { AccountDescription, ComputeDescription } from './projectsFile.ts';
 
-export const SAMPLE_ACCOUNT: AccountDescription = {
+const SAMPLE_ACCOUNT: AccountDescription = {
   projects: [
     {
       id: 'shiny-wind-028834',
@@ -89,3 +90,21 @@ export const SAMPLE_ACCOUNT: AccountDescription = {
   ],
   api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
 };
+
+/** The sample account, its computes no larger than the plan allows: on the free plan all have the smallest size. */
+export function sampleAccount(plan: Plan): AccountDescription {
+  if (plan === 'paid') return SAMPLE_ACCOUNT;
+  const projects = SAMPLE_ACCOUNT.projects.map((project) => ({
+    ...project,
+    branches: (project.branches ?? []).map((branch) => ({
+      ...branch,
+      computes: (branch.computes ?? []).map(withoutSize),
+    })),
+  }));
+  return { ...SAMPLE_ACCOUNT, projects };
+}
+
+function withoutSize(compute: ComputeDescription): ComputeDescription {
+  const { autoscaling_limit_min_cu: _, autoscaling_limit_max_cu: __, ...rest } = compute;
+  return rest;
+}
