@@ -57,6 +57,9 @@ export function readOptions(
 ): ServiceOptions | undefined {
   const values = parse(args);
   if (values.help === true) return undefined;
+  for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
+    // A variable that a script forgot to set, most likely: `""` would mean the folder one happens to be in.
+    if (values[name] === '') throw usage(`--${name} must not be empty`);
   const { plan = 'paid' } = values;
   if (plan !== 'free' && plan !== 'paid') throw usage('--plan must be free or paid');
   const apiKey = values['api-key'] ?? (environment['HOSTED_POSTGRES_SERVICE_API_KEY'] || undefined);

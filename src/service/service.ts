@@ -8,7 +8,8 @@ import { API_PATH, createListener } from './http/app.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
-import { systemReason } from './startFailure.ts';
+import { StartFailure, systemReason } from './startFailure.ts';
+import { NotDurable } from './state/journal.ts';
 import { Store } from './state/store.ts';
 
 export interface ServiceParts {
@@ -34,8 +35,10 @@ const ATTACHING_TIME = 100;
 
 /** @throws {StartFailure} */
 export async function startService(parts: ServiceParts): Promise<Service> {
-  const { options, clock, log } = parts;
-  const store = await openStore(parts);
+  const { options, clock, folder, log } = parts;
+  const store = await openStore(parts).catch((error: unknown) => {
+    throw isSystemError(error) ? unusable(folder, error) : error;
+  });
   const plane = new ControlPlane({ options, store, clock, log, engine: parts.engine });
   const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
   let server: HttpServer | undefined;
@@ -52,10 +55,21 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
     return { baseUrl: `http://127.0.0.1:${server.port}${API_PATH}`, isNew: store.found === undefined, close };
   } catch (error) {
-    await close();
-    throw error;
+    // What cannot be written cannot be closed well either; why it did not start is what counts.
+    await close().catch(() => undefined);
+    throw error instanceof NotDurable ? cannotWrite(folder, error.cause) : error;
   }
 }
+
+const cannotWrite = (folder: string, error: unknown): StartFailure =>
+  new StartFailure('dataDirectory', `Cannot write to ${folder}: ${systemReason(error)}`);
+
+/** The system's message names the very file, where it knows it. */
+const unusable = (folder: string, error: Error): StartFailure =>
+  new StartFailure('dataDirectory', `Cannot use the data directory ${folder}: ${error.message}`);
+
+const isSystemError = (error: unknown): error is Error =>
+  error instanceof Error && 'errno' in error && 'syscall' in error;
 
 async function openStore(parts: ServiceParts): Promise<Store> {
   const { options, clock, folder, log } = parts;
@@ -69,7 +83,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
         plan: options.plan,
         hasProcesses: options.postgres,
       }),
-    onFailure: (error) => parts.onEnd(`Cannot write to ${folder}: ${systemReason(error)}`),
+    onFailure: (error) => parts.onEnd(cannotWrite(folder, error).message),
   });
   if (store.found !== undefined && store.found.tornBytes > 0) {
     log(`Left out ${store.found.tornBytes} bytes of a change that an earlier run did not finish writing`);

@@ -75,6 +75,8 @@ describe('The program', function () {
     'a negative delay': [['--operation-delay=-1'], /--operation-delay must be a whole number/],
     'an unknown plan': [['--plan', 'gold'], /--plan must be free or paid/],
     'a key with a space': [['--api-key', 'a b'], /the API key must be/],
+    'an empty data directory': [['--data-dir', ''], /--data-dir must not be empty/],
+    'an empty projects file': [['--projects='], /--projects must not be empty/],
     'an empty key': [['--api-key', ''], /the API key must be/],
   };
   for (const [what, [args, words]] of Object.entries(wrong)) {
@@ -275,6 +277,21 @@ describe('The program', function () {
     for (const id of made) assert(keys.has(id), String(id));
     await again.stop();
   });
+
+  for (const [blocks, words] of [
+    [0, /^Cannot use the data directory .*EFBIG/],
+    [100, /^Cannot write to .*: EFBIG/],
+  ] as const) {
+    it(`ends with 5 when it has ${blocks} KB to begin with`, async function () {
+      if (process.platform === 'win32') this.skip();
+      await (await start()).stop();
+      if (blocks === 0) rmSync(path.join(folder, 'account.journal'));
+      // The first kilobyte is for the lock, which comes before.
+      const under = ['bash', '-c', `trap "" XFSZ; ulimit -f ${blocks + 1}; exec "$@"`, '--'];
+      await assert.rejects(start({ under, key: 'another' }), didNotStart(5, words));
+      await (await start()).stop();
+    });
+  }
 
   it('survives thousands of idle connections', async function () {
     const service = await start();
