@@ -8,15 +8,22 @@ import { createNoPostgresEngine } from '../../src/service/noPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
+/** When time begins, unless a test wants it otherwise. */
+export const BEGINNING = Date.parse('2026-01-01T00:00:00Z');
+
 /** Time stands still until `advance`. */
 export class ManualClock implements Clock {
-  #now = Date.parse('2026-01-01T00:00:00Z');
+  #now: number;
   readonly #timers = new Set<{
     readonly every: number;
     next: number;
     readonly call: () => void;
     readonly once: boolean;
   }>();
+
+  constructor(now = BEGINNING) {
+    this.#now = now;
+  }
 
   now = () => this.#now;
 
@@ -107,12 +114,13 @@ export interface InProcessOptions {
   readonly operationDelay?: number;
   readonly endWithLeases?: number;
   readonly projectsFile?: string;
+  readonly now?: number;
   readonly onEnd?: (failure: string | undefined) => void;
 }
 
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcess> {
   const { engine = new FaultyEngine(), operationDelay = 0, endWithLeases, onEnd = () => undefined } = options;
-  const clock = new ManualClock();
+  const clock = new ManualClock(options.now);
   const folder = options.folder ?? temporaryFolder();
   const key = 'the-key-of-the-test';
   const log: string[] = [];

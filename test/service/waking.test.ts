@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import type { Compute, Operation } from '../../src/api/records.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { startInProcess, type InProcess } from './inProcess.ts';
+import { BEGINNING, startInProcess, type InProcess } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
@@ -32,6 +33,7 @@ const events = (test: InProcess) => {
   assert(test.engine.events);
   return test.engine.events;
 };
+const JOURNAL = 'account.journal';
 const minutes = (count: number) => count * 60_000;
 
 describe('Autosuspend', () => {
@@ -167,6 +169,19 @@ describe('Computes over a restart of the service', () => {
     const ofActive = (await operationsOf(second)).filter(({ endpoint_id }) => endpoint_id === ACTIVE);
     assert.deepEqual([ofActive[0]?.action, ofActive[0]?.status], ['suspend_compute', 'finished']);
     await second.stop();
+  });
+
+  it('were not used while it was away, however it ended', async () => {
+    const killed = temporaryFolder();
+    const first = await startInProcess();
+    await settled(first, ACTIVE, 'active');
+    copyFileSync(path.join(first.folder, JOURNAL), path.join(killed, JOURNAL));
+    await first.stop();
+
+    const second = await startInProcess({ folder: killed, now: BEGINNING + minutes(24 * 60) });
+    const { value } = await second.client.projectPages().next();
+    await second.stop();
+    assert.deepEqual(new Set(value?.items.map(({ cpu_used_sec }) => cpu_used_sec)), new Set([0]));
   });
 });
 

@@ -7,7 +7,7 @@ import { Computes } from './computes.ts';
 import { settled } from './computeUse.ts';
 import { Operations } from './operations.ts';
 import type { ServiceOptions } from '../options.ts';
-import { attachAll, sleepAll } from './recovery.ts';
+import { attachAll, notUsedWhileAway, sleepAll } from './recovery.ts';
 import { systemReason } from '../startFailure.ts';
 import type { Store } from '../state/store.ts';
 import { recordCrash, wake, type WakingOptions } from './waking.ts';
@@ -61,6 +61,7 @@ export class ControlPlane {
   /** Takes up what an earlier run left. @returns when every compute answers at its address */
   async begin(): Promise<void> {
     const { store, clock } = this;
+    store.commit(...notUsedWhileAway(store.account, clock.now()));
     if (this.#options.options.postgres) store.commit(...sleepAll(store.account, clock.now()));
     this.#operations.resume();
     const failed = (id: string, error: unknown) =>

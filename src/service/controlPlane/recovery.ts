@@ -48,6 +48,16 @@ function suspension({ record: compute }: StoredCompute, sequence: number, now: n
   return [suspended, { set: 'operation', value: newOperation(start) }];
 }
 
+/**
+ * The changes after which nothing that was while the service was away counts as use. Of a service that was killed, what ran
+ * since its use was last written down is left out with it: nobody knows when it ended.
+ */
+export const notUsedWhileAway = (account: Account, now: number): Change[] =>
+  [...account.active.values()].map((compute) => ({
+    set: 'compute',
+    value: { ...compute, uncountedSince: now },
+  }));
+
 /** Addresses opened at once. */
 const AT_ONCE = 32;
 
