@@ -11,11 +11,30 @@ const TOLERANCE = 3;
 /** Clock ticks per second in /proc, the same on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** @param startedAt seconds since 1970, as the pid file tells */
-export function isSameProcess(pid: number, startedAt: number): boolean {
+/**
+ * @param startedAt seconds since 1970, as the pid file tells
+ * @param argument what only this process was started with, for where the clock was set since: Linux tells start times as
+ * if it had always been as it is now
+ */
+export function isSameProcess(pid: number, startedAt: number, argument?: string): boolean {
   if (!isAlive(pid)) return false;
   const actual = startTime(pid);
-  return actual !== undefined && Math.abs(actual - startedAt) <= TOLERANCE;
+  if (actual === undefined) return false;
+  return Math.abs(actual - startedAt) <= TOLERANCE || (argument !== undefined && hasArgument(pid, argument));
+}
+
+/**
+ * Tells a process from all others that ever have its id, whatever becomes of the clock.
+ * @returns undefined where the system's start times do not depend on the clock, and when it is gone
+ */
+export function processMark(pid: number): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const [ticks, boot] = [ticksAtStart(pid), readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')];
+    return ticks === undefined ? undefined : `${ticks} ${boot.trim()}`;
+  } catch {
+    return undefined; // It ended between the question and the answer.
+  }
 }
 
 /** Whether a process of this id exists, including one that we may not signal. */
@@ -55,9 +74,24 @@ export function statFields(stat: string): string[] {
 }
 
 function startTimeFromProc(pid: number): number | undefined {
-  const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const ticks = ticksAtStart(pid);
   const bootTime = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
-  return fields[0] === 'Z' ? undefined : Number(bootTime) + Number(fields[19]) / TICKS;
+  return ticks === undefined ? undefined : Number(bootTime) + ticks / TICKS;
+}
+
+/** Since the system was started. */
+function ticksAtStart(pid: number): number | undefined {
+  const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return fields[0] === 'Z' ? undefined : Number(fields[19]);
+}
+
+function hasArgument(pid: number, argument: string): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
+  } catch {
+    return false; // It ended between the question and the answer.
+  }
 }
 
 function dateOf(command: string, args: string[]): number | undefined {

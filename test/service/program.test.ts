@@ -18,13 +18,9 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
-import {
-  DidNotStart,
-  startLocalService,
-  temporaryFolder,
-  type LocalService,
-} from '../helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import { didNotStart } from './didNotStart.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -46,14 +42,6 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?:
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, stdout, stderr };
 }
-
-const didNotStart = (exitCode: number, words: RegExp) => (error: unknown) => {
-  assert(error instanceof DidNotStart, String(error));
-  assert.equal(error.exitCode, exitCode, error.stderr);
-  assert.match(error.stderr, words);
-  assert.equal(error.stderr.trim().split('\n').length, 1, error.stderr);
-  return true;
-};
 
 describe('The program', function () {
   this.timeout(30_000);
@@ -153,33 +141,6 @@ describe('The program', function () {
     assert(Math.abs(Date.parse(String(startedAt)) - Date.now()) < 60_000);
     await service.stop();
     assert(!existsSync(path.join(inside, 'service.json')) && !existsSync(path.join(inside, 'service.lock')));
-  });
-
-  it('is one for a folder: a second one ends with 3 and names the first', async () => {
-    const first = await start();
-    await assert.rejects(
-      start(),
-      didNotStart(3, new RegExp(`already, at ${first.baseUrl} \\(process ${first.pid}\\)`)),
-    );
-    assert.equal((await call(first.baseUrl, { path: '/projects', key: first.key })).status, 200);
-    await first.stop();
-  });
-
-  it('is one for a folder when many start at once', async () => {
-    const results = await Promise.allSettled(Array.from({ length: 5 }, () => start()));
-    const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert.equal(running.length, 1);
-    await running[0]?.stop();
-  });
-
-  it('recognises what a killed one left, also when its pid belongs to another process now', async () => {
-    await (await start()).kill();
-    assert(existsSync(path.join(folder, 'service.lock')));
-    await (await start()).stop();
-    writeFileSync(path.join(folder, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
-    await (await start()).stop();
-    writeFileSync(path.join(folder, 'service.lock'), 'nonsense');
-    await (await start()).stop();
   });
 
   it('ends with 4 when its port is taken', async () => {

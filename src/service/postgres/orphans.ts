@@ -1,6 +1,6 @@
 /**
  * After a service that was killed, its servers live on. They are found by the pid files in the data directory, each
- * checked by the time its process started, and ended cleanly, so that what they hold is written out.
+ * checked by its process's start time or arguments, and ended cleanly, so that what they hold is written out.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -16,20 +16,30 @@ const STEPS = [
   ['SIGKILL', 5_000],
 ] as const;
 
-/** Name of the file that PgBouncer writes its pid to. */
+/** Name of the file that PgBouncer writes its pid to, and of its configuration, which it is started with. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
+export const POOLER_FILE = 'pgbouncer.ini';
 
 const dataDirsOf = (root: string) =>
   ['branches', 'replicas'].flatMap((kind) =>
     subfolders(path.join(root, kind)).map((folder) => path.join(folder, 'data')),
   );
 
+/** A process as its pid file tells it. */
+interface Written {
+  readonly pid: number;
+  readonly startedAt: number;
+  /** What it was started with and nothing else was. */
+  readonly argument: string;
+}
+
+const isRunning = ({ pid, startedAt, argument }: Written): boolean => isSameProcess(pid, startedAt, argument);
+
 /** Whether a Postgres or a PgBouncer runs on this storage, whoever started it. */
 export const hasProcesses = (root: string): boolean =>
-  [
-    ...dataDirsOf(root).map(readPostmasterPid),
-    ...subfolders(path.join(root, 'poolers')).map(readPoolerPid),
-  ].some((written) => written !== undefined && isSameProcess(written.pid, written.startedAt));
+  [...dataDirsOf(root).map(readServer), ...subfolders(path.join(root, 'poolers')).map(readPooler)].some(
+    (written) => written !== undefined && isRunning(written),
+  );
 
 /** Ends every process that an earlier service left on this storage. @returns how many there were */
 export async function endOrphans(storage: Storage): Promise<number> {
@@ -43,9 +53,9 @@ export async function endOrphans(storage: Storage): Promise<number> {
 
 /** Ends a server that runs on this data directory without being our child. @returns whether there was one */
 export async function endServer(dataDir: string): Promise<boolean> {
-  const written = readPostmasterPid(dataDir);
+  const written = readServer(dataDir);
   if (written === undefined) return false;
-  const found = await end(written.pid, written.startedAt);
+  const found = await end(written);
   // A pid that is somebody else's now would keep Postgres from starting.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
     rmSync(postmasterPidFile(dataDir), { force: true });
@@ -53,30 +63,32 @@ export async function endServer(dataDir: string): Promise<boolean> {
 }
 
 async function endPooler(folder: string): Promise<boolean> {
-  const written = readPoolerPid(folder);
+  const written = readPooler(folder);
   if (written === undefined) return false;
-  const found = await end(written.pid, written.startedAt, 'SIGKILL');
+  const found = await end(written, 'SIGKILL');
   rmSync(path.join(folder, POOLER_PID_FILE), { force: true });
   return found;
 }
 
-/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
-function readPoolerPid(folder: string): { readonly pid: number; readonly startedAt: number } | undefined {
-  const file = path.join(folder, POOLER_PID_FILE);
-  if (!existsSync(file)) return undefined;
-  return { pid: Number(readFileSync(file, 'utf8')), startedAt: statSync(file).mtimeMs / 1000 };
+function readServer(dataDir: string): Written | undefined {
+  const written = readPostmasterPid(dataDir);
+  return written && { pid: written.pid, startedAt: written.startedAt, argument: dataDir };
 }
 
-async function end(
-  pid: number,
-  startedAt: number,
-  from: (typeof STEPS)[number][0] = 'SIGINT',
-): Promise<boolean> {
-  if (!isSameProcess(pid, startedAt)) return false;
+/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
+function readPooler(folder: string): Written | undefined {
+  const file = path.join(folder, POOLER_PID_FILE);
+  if (!existsSync(file)) return undefined;
+  const startedAt = statSync(file).mtimeMs / 1000;
+  return { pid: Number(readFileSync(file, 'utf8')), startedAt, argument: path.join(folder, POOLER_FILE) };
+}
+
+async function end(written: Written, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
+  if (!isRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
-    send(pid, signal);
+    send(written.pid, signal);
     for (const until = Date.now() + limit; Date.now() < until;) {
-      if (!isSameProcess(pid, startedAt)) return true;
+      if (!isRunning(written)) return true;
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }

@@ -10,7 +10,7 @@ import { POOLED_CONNECTIONS } from '../../api/sizes.ts';
 import { EngineError, type ComputeSpec } from '../computeEngine.ts';
 import { makePrivateFolder, serverEnvironment, writePrivateFile } from './serverAccount.ts';
 import { SUPERUSER } from './logins.ts';
-import { POOLER_PID_FILE } from './orphans.ts';
+import { POOLER_FILE, POOLER_PID_FILE } from './orphans.ts';
 import { ServerLog } from './serverLog.ts';
 import type { ServerTools } from './servers.ts';
 import { connectionsOf } from './settings.ts';
@@ -61,7 +61,7 @@ export class Pooler {
   ): Promise<Pooler> {
     const { account } = tools.storage;
     const folder = tools.storage.pooler(compute.id);
-    const file = path.join(folder, 'pgbouncer.ini');
+    const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder, account);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`, account);
     writePrivateFile(file, configuration(folder, compute), account);

@@ -5,7 +5,7 @@
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, startTime } from '../processIdentity.ts';
+import { isSameProcess, processMark, startTime } from '../processIdentity.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
 
 export interface InstanceLock {
@@ -18,6 +18,8 @@ interface Owner {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
+  /** See `processMark`; a service of an earlier version has none. */
+  readonly mark?: string | undefined;
 }
 
 /** How long a service that is just starting gets to tell its address, in tries of 50 ms. */
@@ -30,9 +32,10 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
   const me: Owner = {
     pid: process.pid,
     startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
+    mark: processMark(process.pid),
   };
   for (let owner = tryLock(lock, me); owner !== undefined; owner = tryLock(lock, me)) {
-    if (isSameProcess(owner.pid, owner.startedAt)) throw await alreadyRunning(folder, info, owner);
+    if (isRunning(owner)) throw await alreadyRunning(folder, info, owner);
     removeStale(lock, owner);
   }
   return {
@@ -46,6 +49,9 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
     },
   };
 }
+
+const isRunning = ({ pid, startedAt, mark }: Owner): boolean =>
+  mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
 
 /** @returns who has the lock already; undefined: it is ours now */
 function tryLock(lock: string, me: Owner): Owner | undefined {
@@ -64,8 +70,10 @@ function tryLock(lock: string, me: Owner): Owner | undefined {
 
 function readOwner(lock: string): Owner {
   const owner = readJson(lock);
-  const { pid, startedAt } = typeof owner === 'object' && owner !== null ? (owner as Partial<Owner>) : {};
-  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0) };
+  const known = typeof owner === 'object' && owner !== null ? (owner as Partial<Owner>) : {};
+  const { pid, startedAt, mark } = known;
+  const isMarked = typeof mark === 'string';
+  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: isMarked ? mark : undefined };
 }
 
 /** Taken away under another name first: someone else may have been quicker, and then it is no longer stale. */

@@ -91,6 +91,20 @@ describe('an engine whose service was killed', function () {
     await next.close();
   });
 
+  it('ends the Postgres it finds also when the clock was set since', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const pid = pidIn(postmasterPid());
+    await kill(running, 'SIGKILL');
+    // To everybody who looks now, it seems to have started at another time than it wrote down.
+    const lines = readFileSync(postmasterPid(), 'utf8').split('\n');
+    writeFileSync(postmasterPid(), lines.with(2, String(Number(lines[2]) - 3600)).join('\n'));
+    const next = await startControlPlane({ dataDir });
+    assert.ok(!alive(pid));
+    await next.close();
+  });
+
   it('spares a process that took over the pid of a Postgres long gone', async () => {
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
     children.push(stranger);

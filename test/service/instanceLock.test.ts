@@ -1,0 +1,54 @@
+/** One service per data directory. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { call } from '../helpers/call.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { didNotStart } from './didNotStart.ts';
+
+describe('The lock of a data directory', function () {
+  this.timeout(30_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const start = (): Promise<LocalService> => startLocalService({ postgres: false, dataDir: folder });
+
+  it('ends a second service with 3, which names the first', async () => {
+    const first = await start();
+    await assert.rejects(
+      start(),
+      didNotStart(3, new RegExp(`already, at ${first.baseUrl} \\(process ${first.pid}\\)`)),
+    );
+    assert.equal((await call(first.baseUrl, { path: '/projects', key: first.key })).status, 200);
+    await first.stop();
+  });
+
+  it('holds also when the clock was set since', async () => {
+    const first = await start();
+    const lock = path.join(folder, 'service.lock');
+    const owner = JSON.parse(readFileSync(lock, 'utf8')) as { startedAt: number };
+    // To everybody who looks now, the first one seems to have started at another time.
+    writeFileSync(lock, JSON.stringify({ ...owner, startedAt: owner.startedAt - 3600 }));
+    if (process.platform === 'linux') await assert.rejects(start(), didNotStart(3, /already/));
+    await first.stop();
+  });
+
+  it('lets one start of many that start at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => start()));
+    const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    assert.equal(running.length, 1);
+    await running[0]?.stop();
+  });
+
+  it('is recognised when a killed service left it, also when its pid belongs to another process now', async () => {
+    await (await start()).kill();
+    assert(existsSync(path.join(folder, 'service.lock')));
+    await (await start()).stop();
+    writeFileSync(path.join(folder, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
+    await (await start()).stop();
+    writeFileSync(path.join(folder, 'service.lock'), 'nonsense');
+    await (await start()).stop();
+  });
+});
