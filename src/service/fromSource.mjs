@@ -1,6 +1,56 @@
-// `npm run service`: the service from its source. Node keeps what it made of the source for the next start, which
-// then takes half the time.
-import { enableCompileCache } from 'node:module';
+// `npm run service`: the service from its source. The bundle that esbuild makes of it is kept for the next start, with
+// the time and size of each file that went into it: while they are the same, a start reads one file, not a hundred.
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire, enableCompileCache } from 'node:module';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const bundle = path.join(root, 'node_modules/.cache/hosted-postgres/service.cjs');
+const stampsMark = '\n//stamps ';
 
 enableCompileCache();
-await import('./main.ts');
+process.setSourceMapsEnabled(true);
+if (!isUpToDate()) await makeBundle();
+createRequire(import.meta.url)(bundle);
+
+function isUpToDate() {
+  let text;
+  try {
+    text = readFileSync(bundle, 'utf8');
+  } catch {
+    return false; // none was made yet
+  }
+  const stamps = JSON.parse(text.slice(text.lastIndexOf(stampsMark) + stampsMark.length));
+  return Object.entries(stamps).every(([file, stamp]) => stampOf(file) === stamp);
+}
+
+async function makeBundle() {
+  const { build } = await import('esbuild');
+  const startedAt = Date.now();
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/service/main.ts'],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    sourcemap: 'inline',
+    sourcesContent: false,
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  const sources = [...Object.keys(metafile.inputs), path.relative(root, import.meta.filename)];
+  const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
+  // Another start may be at it as well: whoever is last puts the whole of its own in the place.
+  const unfinished = `${bundle}.${process.pid}`;
+  mkdirSync(path.dirname(bundle), { recursive: true });
+  writeFileSync(unfinished, outputFiles[0].text + stampsMark + JSON.stringify(Object.fromEntries(stamps)));
+  renameSync(unfinished, bundle);
+}
+
+/** What changes with the text of a file. None is kept of one that was written while it was being read. */
+function stampOf(file, before = Infinity) {
+  const { mtimeMs, size } = statSync(path.join(root, file), { throwIfNoEntry: false }) ?? {};
+  return mtimeMs < before ? `${mtimeMs} ${size}` : 'unknown';
+}

@@ -10,6 +10,9 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /**
  * The median of the ratios of values that were measured one right after the other: what else the machine did meanwhile
  * hit both alike.

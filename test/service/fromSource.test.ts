@@ -1,0 +1,55 @@
+/** `npm run service`, which keeps what it made of the source: never for a source that is another by now. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { projectRoot } from '../workbench/folders.ts';
+
+const run = promisify(execFile);
+
+describe('npm run service', () => {
+  let folder: string;
+  let bundle: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-source-'));
+    bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.cjs');
+    await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
+    await mkdir(path.join(folder, 'node_modules'));
+    for (const name of ['esbuild', 'zod']) {
+      await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
+    }
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const help = async () =>
+    (await run(process.execPath, [path.join(folder, 'src/service/fromSource.mjs'), '--help'])).stdout;
+
+  const change = async (file: string, from: string, to: string) => {
+    const text = await readFile(file, 'utf8');
+    assert.ok(text.includes(from), `${file} holds ${from}`);
+    await writeFile(file, text.replace(from, to));
+  };
+
+  it('starts again from what it made of the source', async () => {
+    assert.match(await help(), /^Usage: service/);
+    await change(bundle, 'Usage: service', 'Kept: service');
+    assert.match(await help(), /^Kept: service/);
+  });
+
+  it('makes it anew when a file of the source has changed, also to one of the same size or an older one', async () => {
+    const options = path.join(folder, 'src/service/options.ts');
+    await change(options, 'Usage: service', 'USAGE: service');
+    assert.match(await help(), /^USAGE: service/);
+    await change(options, 'USAGE: service', 'Usage: service');
+    await utimes(options, new Date(0), new Date(0));
+    assert.match(await help(), /^Usage: service/);
+  });
+
+  it('makes it anew when a file of the source is gone, and says what is missing', async () => {
+    await rm(path.join(folder, 'src/service/clock.ts'));
+    await assert.rejects(help(), /clock\.ts/);
+  });
+});
