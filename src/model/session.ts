@@ -20,6 +20,7 @@ export class Session implements Disposable {
   readonly #changed = new Emitter<SessionState>();
   readonly #held = new DisposableStore();
   #state: SessionState = { kind: 'loading' };
+  #newest: Promise<void> = Promise.resolve();
   #reading = 0;
 
   readonly onDidChange = this.#changed.event;
@@ -44,16 +45,16 @@ export class Session implements Disposable {
     await this.reread();
   }
 
-  /** Reads the secret store again, after it failed. Never rejects. */
+  /** Reads the secret store again: it failed, or is known to have changed. Never rejects. */
   async reread(): Promise<void> {
-    const reading = ++this.#reading;
-    try {
-      const { current: account } = await this.#accounts.list();
-      const key = account && (await this.#accounts.key(account));
-      if (reading === this.#reading) this.#connect(account, key);
-    } catch (error) {
-      if (reading === this.#reading) this.#replace({ kind: 'failed', error });
-    }
+    this.#newest = this.#read();
+    await this.known();
+  }
+
+  /** Resolves when what the secret store was asked last is answered: then there is a connection, or none to have. Never rejects. */
+  async known(): Promise<void> {
+    let awaited: Promise<void> | undefined;
+    while (awaited !== this.#newest) await (awaited = this.#newest);
   }
 
   /** The first page of projects is there. Told by the inventory; ignored from a closed connection. */
@@ -75,6 +76,18 @@ export class Session implements Disposable {
   dispose(): void {
     this.connection?.close();
     this.#held.dispose();
+  }
+
+  /** What is read later than another reading begins is dropped. */
+  async #read(): Promise<void> {
+    const reading = ++this.#reading;
+    try {
+      const { current: account } = await this.#accounts.list();
+      const key = account && (await this.#accounts.key(account));
+      if (reading === this.#reading) this.#connect(account, key);
+    } catch (error) {
+      if (reading === this.#reading) this.#replace({ kind: 'failed', error });
+    }
   }
 
   #connect(account: Account | undefined, key: string | undefined): void {

@@ -5,7 +5,6 @@
 import { commands, env, l10n, window } from 'vscode';
 import { computeLink, leadsInto, parseComputeLink, type ComputeLink } from '../../model/computeLink.ts';
 import { asComputeNode } from '../../model/nodes.ts';
-import type { Session } from '../../model/session.ts';
 import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { pickCompute } from './choose.ts';
@@ -28,7 +27,8 @@ export const openLink: Command = async (context, argument, run) => {
   if (text === undefined) return;
   const link = parseComputeLink(text);
   if (link === undefined) throw new Error(noLink());
-  await connectionKnown(context.session);
+  // A link may be what opened the window: then the secret store has not answered yet.
+  await context.session.known();
   const account = context.session.connection?.account;
   if (account === undefined) {
     const words = l10n.t('The link leads to {0}. Connect to its service first.', link.computeId);
@@ -55,17 +55,6 @@ async function reveal({ inventory, computesView }: CommandContext, link: Compute
   await inventory.projects?.firstPage();
   if (inventory.projects?.entries.has(projectId) !== true) await inventory.projects?.allPages();
   await computesView.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
-}
-
-/** A link may be what opened the window: then the secret store has not answered yet. */
-function connectionKnown(session: Session): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const look = () => {
-    if (session.connection !== undefined || session.current.kind !== 'loading') resolve();
-  };
-  const listening = session.onDidChange(look);
-  look();
-  return promise.finally(() => listening.dispose());
 }
 
 async function askForLink(): Promise<string | undefined> {

@@ -134,21 +134,13 @@ export class SettingsFiles implements Disposable {
   async #fileOf(uri: Uri): Promise<SettingsFile> {
     const known = this.#files.get(uri.toString());
     if (known !== undefined) return known;
-    await this.#untilConnected();
+    // Documents open from the last time are read before the secret store has answered.
+    await this.#parts.session.known();
     const owner = requireAccount(this.#parts.session, uri);
     const file = new SettingsFile(uri, owner, settingsOn(await computeOf(this.#parts.inventory, owner)));
     const first = this.#files.get(uri.toString()) ?? file;
     this.#files.set(uri.toString(), first);
     return first;
-  }
-
-  /** Documents open from the last time are read before the secret store has been asked. */
-  async #untilConnected(): Promise<void> {
-    const { session } = this.#parts;
-    if (session.current.kind !== 'loading' || session.connection !== undefined) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const listening = session.onDidChange(() => resolve());
-    await promise.finally(() => listening.dispose());
   }
 
   #look(document: TextDocument): void {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { SessionState } from '../../../src/model/session.ts';
 import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
@@ -62,6 +63,21 @@ describe('Session', () => {
     await store.accounts.add(store.account, 'new-key');
     await until('another connection', async () => store.session.connection !== before);
     assert.equal(before?.isClosed, true);
+  });
+
+  it('is known only when the newest reading is, also to those who began an earlier one', async () => {
+    const early = store.session.reread();
+    const gate = Promise.withResolvers<void>();
+    const get = store.secrets.get.bind(store.secrets);
+    store.secrets.get = async (entry) => {
+      if (entry === 'hostedPostgres.accounts') await gate.promise;
+      return await get(entry);
+    };
+    const late = store.session.reread();
+    const first = await Promise.race([early.then(() => 'early'), turn('neither')]);
+    assert.equal(first, 'neither');
+    gate.resolve();
+    await Promise.all([early, late]);
   });
 
   it('drops what arrives for the account before', async () => {
