@@ -14,6 +14,8 @@ export interface OpenOptions {
   readonly extension?: string;
   /** Bundled suite that the extension host runs, as `dist/test/index.js`. */
   readonly suite?: string;
+  /** Whether the folder is trusted only once the user says so. */
+  readonly asksForTrust?: boolean;
   /** Machine settings of this window. Those of scope `application` cannot be given here. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment of the extension host. */
@@ -53,6 +55,7 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     dataFolder,
     builtinExtensionsFolder,
     testDriver: true,
+    asksForTrust: options.asksForTrust === true,
     env: options.env ?? {},
     settings: { ...forTests, ...options.settings },
   });

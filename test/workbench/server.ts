@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly testDriver?: boolean;
   /** Added to the environment of the server and so of every extension host. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether folders are trusted only once the user says so, as on the desktop; by default all of them are. */
+  readonly asksForTrust?: boolean;
   /** Machine settings on top of the calm ones. Settings of scope `application` have no effect here. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -105,7 +107,7 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
       ? []
       : ['--builtin-extensions-dir', options.builtinExtensionsFolder]),
     '--disable-telemetry',
-    '--disable-workspace-trust',
+    ...(options.asksForTrust === true ? [] : ['--disable-workspace-trust']),
     ...(options.testDriver === true ? ['--enable-smoke-test-driver'] : []),
   ];
 }

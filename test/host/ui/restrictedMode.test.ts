@@ -1,0 +1,89 @@
+/** A folder that is not trusted, with settings of its own that want to be heard: what works in it, and what does not. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { shopAccount } from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const ofFolder = {
+  'hostedPostgres.baseUrl': 'http://127.0.0.1:1/api/v2',
+  'hostedPostgres.connectionString.role': 'role_of_the_folder',
+};
+const NEEDS_TRUST = ['Hosted Postgres: Open psql', 'Hosted Postgres: Write DATABASE_URL to .env'];
+
+describe('in restricted mode', () => {
+  const folder = temporaryFolder();
+  const workspace = path.join(folder, 'workspace');
+  let service: LocalService;
+
+  mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
+  writeFileSync(path.join(workspace, '.vscode', 'settings.json'), JSON.stringify(ofFolder));
+
+  const opened = useWorkbench({ folder: workspace, asksForTrust: true });
+  before(async function () {
+    this.timeout(120_000);
+    service = await startLocalService({ postgres: false, args: shopAccount(folder) });
+  });
+  after(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const tree = () => opened().workbench.tree('Computes');
+  /** Whether the palette has a command; where it has not, it lists what it takes to be like it. */
+  async function isOffered(title: string): Promise<boolean> {
+    const { page, quickInput } = opened().workbench;
+    await page.keyboard.press('F1');
+    await quickInput.type(/./, `>${title}`);
+    const first = await until(`the list for ${title}`, async () => (await quickInput.read())?.items[0]);
+    await quickInput.cancel(/./);
+    await quickInput.closed();
+    return first === title;
+  }
+
+  /** The role that is proposed when a connection string is copied. */
+  async function proposedRole(): Promise<string> {
+    const { workbench } = opened();
+    const { quickInput } = workbench;
+    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await quickInput.choose('Project', 'shop');
+    await quickInput.choose('Compute', 'primary');
+    await quickInput.choose('Host', 'Direct');
+    const { value } = await quickInput.waitFor('Role');
+    await quickInput.cancel('Role');
+    return value;
+  }
+
+  it('the tree is there, and computes can be changed', async () => {
+    const { workbench } = opened();
+    await workbench.statusBar.waitFor('Restricted Mode');
+    await connect(workbench, service);
+    await tree().expand('Project shop');
+    await tree().waitFor(/^Compute primary/);
+  });
+
+  it('no setting of the folder is heard', async () => {
+    assert.notEqual(await proposedRole(), ofFolder['hostedPostgres.connectionString.role']);
+  });
+
+  it('what runs programs or writes files is not offered', async () => {
+    assert.equal(await isOffered('Hosted Postgres: Copy Host'), true);
+    for (const title of NEEDS_TRUST) assert.equal(await isOffered(title), false, title);
+  });
+
+  it('all of it works once the folder is trusted', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Workspaces: Manage Workspace Trust');
+    const editor = workbench.page.locator('.workspace-trust-editor');
+    await editor.getByRole('button', { name: 'Trust', exact: true }).click();
+    await workbench.statusBar.waitUntilGone('Restricted Mode');
+    await workbench.page.getByRole('button', { name: /^Close Modal/ }).click({ timeout: 5000 });
+    await editor.waitFor({ state: 'detached' });
+    for (const title of NEEDS_TRUST) await until(title, () => isOffered(title));
+    assert.equal(await proposedRole(), ofFolder['hostedPostgres.connectionString.role']);
+  });
+});
