@@ -6,7 +6,7 @@ import type { CallOptions, Client, ComputeOutcome } from '../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../api/errors.ts';
 import type { Compute } from '../api/records.ts';
 import type { ComputeChange, ComputeCreation } from '../api/requests.ts';
-import { isEqual } from '../base/equal.ts';
+import { onlyChanged } from './computeEdit.ts';
 import type { Connection } from './connection.ts';
 import type { Inventory } from './inventory.ts';
 import type { ComputeNode } from './nodes.ts';
@@ -59,7 +59,7 @@ export class ComputeChanges {
   /** @param change only what is to become different @throws {ApiError} */
   update(node: ComputeNode, change: ComputeChange, options?: CallOptions): Promise<AcceptedChange> {
     const isAsWanted = (compute: Compute | undefined) =>
-      Object.entries(change).every(([field, wanted]) => isEqual(compute?.[field], wanted));
+      compute !== undefined && onlyChanged(compute, change) === undefined;
     return this.#make(
       {
         verb: 'edit',

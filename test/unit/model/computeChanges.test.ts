@@ -86,6 +86,20 @@ describe('ComputeChanges', () => {
     assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
   });
 
+  it('finds by the list that a compute was edited although the answer was lost', async () => {
+    const change = { name: 'new', settings: { pg_settings: { work_mem: '8MB' } } };
+    answerChangesWith(() => {
+      // The service may keep more beside them.
+      const settings = { pg_settings: { work_mem: '8MB' }, other_settings: {} };
+      computes = [computeRecord('ep-one', { name: 'new', settings })];
+      return 504;
+    });
+    await store.changes.update(node, change);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.name, 'new');
+    answerChangesWith(() => 504);
+    await assert.rejects(store.changes.update(node, { ...change, name: 'newer' }), /status 504/);
+  });
+
   it('finds by the list that a compute was deleted although the answer was lost', async () => {
     answerChangesWith(() => {
       computes = [];
