@@ -4,6 +4,7 @@
  * itself, where the service offers that. What is pending survives a reload of the window. Nothing pending, no request.
  */
 import { faultOf, isRefused, retryAfterOf } from '../api/errors.ts';
+import { isOperationId } from '../api/ids.ts';
 import { hasFailed, isFinal } from '../api/operationStatus.ts';
 import type { Operation } from '../api/records.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -186,9 +187,12 @@ export class OperationTracker implements Disposable {
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
-      const answer = isFinal(operation)
-        ? undefined
-        : await client.findOperation(change.projectId, operation.id, { signal: connection.signal });
+      // What is no id cannot be asked after: as where the call is not offered, the list tells.
+      const isAsked = !isFinal(operation) && isOperationId(operation.id);
+      const options = { signal: connection.signal };
+      const answer = isAsked
+        ? await client.findOperation(change.projectId, operation.id, options)
+        : undefined;
       // Not offered: what the list of computes shows is all there is to know.
       const status = answer?.status ?? (settled && !isFinal(operation) ? 'finished' : operation.status);
       const failures = answer?.failures_count ?? operation.failures;

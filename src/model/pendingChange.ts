@@ -1,5 +1,5 @@
 /** A change of a compute that was accepted and is under way: the operations of one call, followed together. */
-import { isComputeId, isId, isOperationId } from '../api/ids.ts';
+import { isComputeId, isId } from '../api/ids.ts';
 import { isFinal } from '../api/operationStatus.ts';
 
 export const CHANGE_VERBS = ['create', 'edit', 'restart', 'delete'] as const;
@@ -55,7 +55,7 @@ function isPendingChange(value: unknown): value is PendingChange {
   const { id, account, verb, projectId, computeId, operations, since } = value as Partial<PendingChange>;
   const isKnownVerb = CHANGE_VERBS.some((known) => known === verb);
   const isAddressed =
-    isOperationId(id) && typeof account === 'string' && isId(projectId) && isComputeId(computeId);
+    typeof id === 'string' && typeof account === 'string' && isId(projectId) && isComputeId(computeId);
   return isAddressed && isKnownVerb && typeof since === 'number' && areOperations(operations);
 }
 
@@ -64,8 +64,8 @@ const areOperations = (value: unknown): value is readonly TrackedOperation[] =>
   value.length > 0 &&
   value.every(
     (operation: Partial<TrackedOperation> | null) =>
-      isOperationId(operation?.id) &&
-      typeof operation?.action === 'string' &&
+      typeof operation?.id === 'string' &&
+      typeof operation.action === 'string' &&
       typeof operation.status === 'string' &&
       typeof operation.failures === 'number',
   );

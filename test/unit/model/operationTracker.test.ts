@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../src/api/records.ts';
 import { GIVE_UP_AFTER } from '../../../src/model/operationTracker.ts';
-import type { ChangeEnd } from '../../../src/model/pendingChange.ts';
+import { PENDING_ENTRY, parsePending, type ChangeEnd } from '../../../src/model/pendingChange.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../../helpers/connectedStore.ts';
 import {
   computeRecord,
@@ -85,6 +85,17 @@ describe('OperationTracker', () => {
     follow();
     store.clock.next();
     assert.equal((await end()).outcome, 'finished');
+  });
+
+  it('takes a settled compute for the end where the operation has an id of another kind', async () => {
+    const odd = operationRecord(1, { id: 'operation/1' }) as Operation;
+    store.tracker.follow('create', { id: 'ep-one', project_id: 'shop' }, [odd]);
+    await store.clock.turn();
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), store.tracker.pending);
+    settle();
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+    assert.deepEqual(new Set(service.requests), new Set([LIST]));
   });
 
   it('tells why an operation failed in the words of the service', async () => {
