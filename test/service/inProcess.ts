@@ -53,6 +53,12 @@ export class ManualClock implements Clock {
     this.#now = end;
   }
 
+  /** The machine's clock is set; what waits goes on waiting as long as it would have. */
+  set(now: number): void {
+    for (const timer of this.#timers) timer.next += now - this.#now;
+    this.#now = now;
+  }
+
   #add(every: number, call: () => void, once: boolean) {
     const timer = { every, next: this.#now + every, call, once };
     this.#timers.add(timer);

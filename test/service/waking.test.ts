@@ -75,6 +75,16 @@ describe('Autosuspend', () => {
     await settled(test, ACTIVE, 'idle');
   });
 
+  it('counts from then when the clock was set back', async () => {
+    events(test).activity(ACTIVE, 1);
+    events(test).activity(ACTIVE, 0);
+    test.clock.set(BEGINNING - minutes(60));
+    test.clock.advance(minutes(5) - 2_000);
+    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
+    test.clock.advance(4_000);
+    await settled(test, ACTIVE, 'idle');
+  });
+
   it('never comes when it is off', async () => {
     await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
     test.clock.advance(minutes(60 * 24 * 8));

@@ -54,6 +54,10 @@ export class Autosuspend {
     for (const compute of store.account.active.values()) {
       const { record } = compute;
       if (isBusy(record.id)) continue;
+      if (this.lastUse(compute) > clock.now()) {
+        this.#beginAnew(compute);
+        continue;
+      }
       this.#noteActive(compute);
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.lastUse(compute) < seconds * 1000) continue;
@@ -61,6 +65,14 @@ export class Autosuspend {
       suspend(record.id);
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
+  }
+
+  /** The clock was set back: a use that is still to come would keep the compute awake until then. */
+  #beginAnew({ record, ...rest }: StoredCompute): void {
+    const now = this.#options.clock.now();
+    this.#use.set(record.id, { at: now, open: this.#use.get(record.id)?.open ?? 0 });
+    const value = { ...rest, record: { ...record, last_active: timestamp(now) } };
+    this.#options.store.commit({ set: 'compute', value });
   }
 
   #noteActive(compute: StoredCompute, exactness = EXACTNESS): void {
