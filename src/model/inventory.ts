@@ -41,6 +41,8 @@ export class Inventory implements Disposable {
   #connection: Connection | undefined;
   #projects: ProjectList | undefined;
   #computes = new Map<string, ComputeList>();
+  /** Of these, projects that the list of projects had. */
+  readonly #listed = new Set<string>();
 
   readonly onDidChange = this.#changed.event;
 
@@ -156,6 +158,7 @@ export class Inventory implements Disposable {
     const last = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
     this.#connection = connection;
     this.#computes = new Map();
+    this.#listed.clear();
     this.#projects = connection && this.#projectListOf(connection);
     const isSameAccount = connection?.isOfSameAccount(last.connection) === true;
     if (!isSameAccount || last.projects?.isComplete !== true) return this.#changed.fire([{ kind: 'all' }]);
@@ -194,8 +197,23 @@ export class Inventory implements Disposable {
     if (list.failure === undefined) this.#session.loaded(connection, countOf(list));
     else if (countOf(list) === 0 || isRefused(list.failure, 401))
       this.#session.failed(connection, list.failure);
-    const projects = change.ids.map((projectId) => ({ kind: 'project', projectId }) as const);
+    const gone = change.isStructural ? this.#forgetGone(list) : [];
+    const projects = [...change.ids, ...gone].map((projectId) => ({ kind: 'project', projectId }) as const);
     this.#changed.fire(change.isStructural ? [{ kind: 'projects' }, ...projects] : projects);
+  }
+
+  /** What was known of projects that are listed no longer. @returns their ids */
+  #forgetGone(list: ProjectList): string[] {
+    if (!list.isComplete || list.failure !== undefined) return [];
+    const isUnreadable = (id: string) => list.unreadable.some((record) => record.id === id);
+    const gone: string[] = [];
+    for (const id of this.#computes.keys()) {
+      if (list.entries.has(id)) this.#listed.add(id);
+      // One that was never listed is known from elsewhere, such as a link.
+      else if (!isUnreadable(id) && this.#listed.delete(id)) gone.push(id);
+    }
+    for (const id of gone) this.#computes.delete(id);
+    return gone;
   }
 
   #listFor(projectId: string): ComputeList | undefined {
@@ -212,6 +230,7 @@ export class Inventory implements Disposable {
       if (list === this.#computes.get(projectId)) this.#computesChanged(connection, projectId, list, change);
     });
     this.#computes.set(projectId, list);
+    if (this.#projects?.entries.has(projectId) === true) this.#listed.add(projectId);
     return list;
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { wordsOf } from '../../helpers/changeWords.ts';
+import { ComputeIndex } from '../../../src/model/computeIndex.ts';
 import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
@@ -224,6 +225,26 @@ describe('Inventory', () => {
     service.script = () => ({ endpoints: computes });
     await store.inventory.refreshComputes('shop');
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
+  });
+
+  it('forgets the computes of a project that is listed no longer, not those of one that never was', async () => {
+    let listed = ['shop', 'blog'];
+    service.script = (call) => ({
+      projects: call.endsWith('/projects') ? listed.map((id) => ({ id, name: id })) : [],
+      endpoints: computes,
+    });
+    const index = new ComputeIndex(store.inventory);
+    await store.inventory.refreshProjects();
+    await store.inventory.loadComputesOf(['shop', 'blog', 'linked']);
+    assert.equal(index.search('', 10).hosts.length, 6);
+    listed = ['blog'];
+    told = [];
+    await store.inventory.refreshProjects();
+    assert.deepEqual(told, ['projects', 'project shop']);
+    assert.equal(store.inventory.computesOf('shop'), undefined);
+    assert.ok(store.inventory.computesOf('blog') && store.inventory.computesOf('linked'));
+    assert.equal(index.search('', 10).hosts.length, 4);
+    index.dispose();
   });
 
   it('begins empty with another account', async () => {
