@@ -1,5 +1,6 @@
 /** The account's API keys: loaded when first shown, kept when a refresh fails. Never holds a key's value. */
 import type { CallOptions } from '../api/client.ts';
+import { isOutcomeUnknown, isRefused } from '../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../api/records.ts';
 import type { Listed, UnreadableRecord } from '../api/reading.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
@@ -84,15 +85,28 @@ export class ApiKeyList implements Disposable {
   /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
     const connection = this.#connected();
-    const created = await (await connection.client()).createApiKey(name, options);
-    await this.#refreshQuietly();
-    return created;
+    try {
+      const created = await (await connection.client()).createApiKey(name, options);
+      await this.#refreshQuietly();
+      return created;
+    } catch (error) {
+      // It may be there all the same, with a value that nobody knows.
+      if (isOutcomeUnknown(error)) await this.#refreshQuietly();
+      throw error;
+    }
   }
 
   /** Immediate and irreversible (section 3.3). @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
     const connection = this.#connected();
-    await (await connection.client()).revokeApiKey(id, options);
+    try {
+      await (await connection.client()).revokeApiKey(id, options);
+    } catch (error) {
+      const isOpen = isOutcomeUnknown(error);
+      if (connection !== this.#connection || !(isOpen || isRefused(error, 404))) throw error;
+      await this.#refreshQuietly();
+      if (!isOpen || !this.#isGone(id)) throw error;
+    }
     if (connection !== this.#connection) return;
     this.#keys = this.#keys.filter((key) => key.id !== id);
     this.#changed.fire();
@@ -128,6 +142,13 @@ export class ApiKeyList implements Disposable {
   #fail(error: unknown): void {
     this.#failure = error;
     this.#changed.fire();
+  }
+
+  /** Whether a list asked for just now shows that a key is revoked: it is not in it, or was the key that asked. */
+  #isGone(id: number): boolean {
+    if (this.#failure !== undefined)
+      return isRefused(this.#failure, 401) && (this.isInUse(id) || !this.isUseKnown);
+    return this.key(id) === undefined && !this.#unreadable.some((record) => record.id === String(id));
   }
 
   /** A failure is kept and shown by the list itself; what was asked for has been done. */

@@ -46,4 +46,53 @@ describe('ApiKeyList', () => {
     assert.equal(keys.isWanted, false);
     assert.equal(service.requests.length, asked);
   });
+
+  describe('when the answer to a change is lost', () => {
+    /** The change is made, and its answer lost; the list answers as told. */
+    const lose = (list: () => unknown) => {
+      service.script = (call) => (call.startsWith('GET') ? list() : 504);
+    };
+    const ids = () => keys.keys.map(({ id }) => id);
+
+    it('takes a key that is listed no longer for revoked', async () => {
+      lose(() => [{ id: 2, name: 'new' }]);
+      await keys.revoke(1);
+      assert.deepEqual(ids(), [2]);
+    });
+
+    it('takes the key in use for revoked when it is refused from then on', async () => {
+      lose(() => 401);
+      await keys.revoke(1);
+      assert.deepEqual(ids(), []);
+    });
+
+    it('says so when the key is still listed, or nothing can be told', async () => {
+      const both = [
+        { id: 1, name: 'laptop' },
+        { id: 2, name: 'new' },
+      ];
+      lose(() => both);
+      await assert.rejects(keys.revoke(1), /status 504/);
+      assert.deepEqual(ids(), [1, 2]);
+      lose(() => 500);
+      await assert.rejects(keys.revoke(1), /status 504/);
+      lose(() => [{ id: 1, name: 7 }]);
+      await assert.rejects(keys.revoke(1), /status 504/);
+    });
+
+    it('shows a key that was created and whose value nobody knows', async () => {
+      lose(() => [
+        { id: 1, name: 'laptop' },
+        { id: 2, name: 'new' },
+      ]);
+      await assert.rejects(keys.create('new'), /status 504/);
+      assert.deepEqual(ids(), [1, 2]);
+    });
+  });
+
+  it('shows that a key is gone which somebody else has revoked', async () => {
+    service.script = (call) => (call.startsWith('GET') ? [] : 404);
+    await assert.rejects(keys.revoke(1), /status 404/);
+    assert.deepEqual(keys.keys, []);
+  });
 });
