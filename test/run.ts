@@ -1,13 +1,15 @@
 // `npm test`: runs the steps of a plan to the end, whatever fails on the way, with their output as it comes,
 // and ends with one line that sums up. The exit code is 0 only when every step ran and nothing failed.
 //   node test/run.ts [all | host]
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { makeMemoryFolder } from './memoryFolder.ts';
 import type { Results } from './resultReporter.ts';
 import { plans, type Step } from './steps.ts';
 import { projectRoot } from './workbench/folders.ts';
-import { startGuarded } from './workbench/guarded.ts';
+import { startGuarded, type Guarded } from './workbench/guarded.ts';
 
 interface Outcome extends Results {
   readonly step: Step;
@@ -20,6 +22,9 @@ const name = process.argv[2] ?? 'all';
 if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}`);
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+const memory = await makeMemoryFolder();
+const running = new Set<Guarded>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void giveUp());
 const tallyFile = path.join(scratch, 'tally.jsonl');
 const outcomes: Outcome[] = [];
 let tally: ReadonlyMap<string, number>;
@@ -32,9 +37,20 @@ try {
   }
   tally = await readTally();
 } finally {
-  await rm(scratch, { recursive: true, force: true });
+  removeFolders();
 }
 report();
+
+function removeFolders(): void {
+  for (const folder of [scratch, memory])
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+async function giveUp(): Promise<void> {
+  await Promise.all([...running].map((program) => program.stop()));
+  removeFolders();
+  process.exit(130);
+}
 
 async function run(step: Step, live: boolean): Promise<Outcome> {
   if (live) console.log(`\n── ${step.name}`);
@@ -44,11 +60,18 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
   const output = await open(outputFile, 'w');
   const [command = '', ...args] = step.command;
   const program = startGuarded(command, args, {
-    env: { ...process.env, RESULTS_FILE: resultsFile, TEST_TALLY_FILE: tallyFile },
+    env: {
+      ...process.env,
+      ...(memory !== undefined && { TMPDIR: memory }),
+      RESULTS_FILE: resultsFile,
+      TEST_TALLY_FILE: tallyFile,
+    },
     output: live ? 'inherit' : output.fd,
   });
+  running.add(program);
   const timer = setTimeout(() => void program.stop(), stepLimitMs);
   const exitCode = await program.exited;
+  running.delete(program);
   clearTimeout(timer);
   await output.close();
   if (!live) console.log(`\n── ${step.name}\n${(await readFile(outputFile, 'utf8')).trimEnd()}`);
