@@ -135,7 +135,8 @@ export class QuickInput {
     const asked = `>${title}`;
     await this.#page.keyboard.press('F1');
     if (!(await came(this.#opened()))) return false;
-    await this.#input.fill(asked);
+    // What such a window does next may close the palette again.
+    if (!(await came(this.#input.fill(asked, { timeout: 2_000 })))) return false;
     if (await came(this.#item(title).click({ timeout: 2000 }))) {
       // A list that is drawn anew under the pointer swallows the click: then the palette stays.
       if (await came(until('it to run', async () => (await this.read())?.value !== asked, 500))) return true;
