@@ -7,6 +7,7 @@ import { BackgroundRefresh } from './model/backgroundRefresh.ts';
 import { ComputeChanges } from './model/computeChanges.ts';
 import type { OpenClient } from './model/connection.ts';
 import { Inventory } from './model/inventory.ts';
+import { KnownLogins } from './model/knownLogins.ts';
 import { OperationTracker } from './model/operationTracker.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
@@ -40,6 +41,7 @@ export class App implements Disposable {
   readonly config = this.#held.add(new Config());
   readonly session: Session;
   readonly inventory: Inventory;
+  readonly logins: KnownLogins;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -65,6 +67,7 @@ export class App implements Disposable {
     const apiKeys = held.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = memoryOf(context.workspaceState);
+    const logins = (this.logins = new KnownLogins(session, memory));
     const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
@@ -75,7 +78,7 @@ export class App implements Disposable {
     held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
     held.add(followSession(session));
     held.add(rememberAccount(session, context.globalState));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys };
+    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });
 

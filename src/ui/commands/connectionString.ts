@@ -51,7 +51,7 @@ export async function askForLogin(
   { title, compute, scope }: Asked,
   { canBePooled }: { readonly canBePooled: boolean },
 ): Promise<Login | undefined> {
-  const proposed = context.config.connectionString(scope);
+  const proposed = context.logins.propose(compute.project_id, context.config.connectionString(scope));
   const problem = (text: string) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined);
   const steps: Step<Partial<Login>>[] = [
     {
@@ -61,19 +61,23 @@ export async function askForLogin(
     },
     {
       ask: async (page, known) => {
-        const question = { prompt: l10n.t('Role'), value: proposed.role, problem };
+        const prompt = l10n.t('Role: the Postgres user to connect as');
+        const question = { prompt, value: proposed.role, problem };
         return answered(await askText(page, question), (role) => ({ ...known, role }));
       },
     },
     {
       ask: async (page, known) => {
-        const question = { prompt: l10n.t('Database'), value: proposed.database, problem };
+        const prompt = l10n.t('Database to connect to');
+        const question = { prompt, value: proposed.database, problem };
         return answered(await askText(page, question), (database) => ({ ...known, database }));
       },
     },
   ];
   const { role, database, pooled = false } = (await runFlow<Partial<Login>>(title, {}, steps)) ?? {};
-  return role === undefined || database === undefined ? undefined : { role, database, pooled };
+  if (role === undefined || database === undefined) return undefined;
+  await context.logins.remember(compute.project_id, { role, database });
+  return { role, database, pooled };
 }
 
 /** @returns undefined where the service does not tell passwords, or not this one */

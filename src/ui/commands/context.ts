@@ -4,6 +4,7 @@ import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { ComputeChanges } from '../../model/computeChanges.ts';
 import type { OpenClient } from '../../model/connection.ts';
 import type { Inventory } from '../../model/inventory.ts';
+import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { OperationTracker } from '../../model/operationTracker.ts';
 import type { Session } from '../../model/session.ts';
@@ -29,6 +30,7 @@ export interface CommandContext {
   readonly session: Session;
   readonly openClient: OpenClient;
   readonly inventory: Inventory;
+  readonly logins: KnownLogins;
   readonly changes: ComputeChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;

@@ -38,11 +38,13 @@ export class HostAnswers implements Disposable {
     if (place === undefined) return undefined;
     const loading = this.#look.begin();
     const { hosts, hasMore } = this.#index.search(place.typed, MOST);
+    const { config, inventory, logins } = this.#parts;
+    const set = config.connectionString(document.uri);
     const context = {
       place,
       line: position.line,
-      login: this.#parts.config.connectionString(document.uri),
-      projectName: (id: string) => this.#parts.inventory.project(id)?.name ?? id,
+      login: (id: string | undefined) => logins.propose(id, set),
+      projectName: (id: string) => inventory.project(id)?.name ?? id,
     };
     const items: CompletionItem[] = hostItems(hosts, context);
     if (loading !== undefined) {

@@ -3,6 +3,7 @@ import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, Snippe
 import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import type { KnownHost } from '../../model/computeIndex.ts';
 import { tlsQuery } from '../../model/connectionStrings.ts';
+import type { LoginNames } from '../../model/knownLogins.ts';
 import type { HostPlace } from '../../model/hostPlaces.ts';
 import { computeTable } from '../computeTable.ts';
 import { statusText } from '../computeWords.ts';
@@ -11,8 +12,8 @@ import { plain } from '../plain.ts';
 export interface ItemContext {
   readonly place: HostPlace;
   readonly line: number;
-  /** Empty where the settings name none. */
-  readonly login: { readonly role: string; readonly database: string };
+  /** @param projectId undefined where the compute is not chosen yet */
+  readonly login: (projectId: string | undefined) => LoginNames;
   readonly projectName: (projectId: string) => string;
 }
 
@@ -36,7 +37,7 @@ export const hostItems = (hosts: readonly KnownHost[], context: ItemContext): Co
     const item = new HostItem(known, { label: host, description });
     const projectName = context.projectName(compute.project_id);
     item.detail = plain([labelOf(compute), projectName, compute.branch_id].join(' · '));
-    item.insertText = context.place.kind === 'uri' ? uriSnippet(host, context) : host;
+    item.insertText = context.place.kind === 'uri' ? uriSnippet(known, context) : host;
     // VS Code drops what the typed text does not match, and a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', projectName, compute.branch_id].join(' ');
     return placed(item, context, String(order).padStart(4, '0'));
@@ -81,7 +82,9 @@ function placed(item: CompletionItem, { place, line }: ItemContext, sortText: st
 }
 
 /** Role, password and database are left to be filled in; without a host the cursor stays in its place. */
-function uriSnippet(host: string | undefined, { login }: ItemContext): SnippetString {
+function uriSnippet(known: KnownHost | undefined, context: ItemContext): SnippetString {
+  const host = known?.host;
+  const login = context.login(known?.compute.project_id);
   const uri = new SnippetString('postgresql://');
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
   part(encodeURIComponent(login.role) || 'role');

@@ -5,6 +5,7 @@
 import { languages, type CompletionItemProvider, type DocumentSelector, type HoverProvider } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory } from '../../model/inventory.ts';
+import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { Session } from '../../model/session.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +13,7 @@ import type { Log } from '../log.ts';
 export interface EditorParts {
   readonly session: Session;
   readonly inventory: Inventory;
+  readonly logins: KnownLogins;
   readonly config: Config;
   readonly log: Log;
 }

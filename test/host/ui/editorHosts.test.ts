@@ -70,7 +70,7 @@ describe('hosts in the editor', () => {
   it('bring a whole connection string where nothing of it is there', async () => {
     await editor.retype('DATABASE_URL=');
     await editor.accept(host);
-    await editor.waitForText(`DATABASE_URL=postgresql://role:password@${host}/database`);
+    await editor.waitForText(`DATABASE_URL=postgresql://app_owner:password@${host}/app`);
   });
 
   it('are told of in a hover, with commands to click', async () => {

@@ -115,6 +115,26 @@ describe('the main job on the local service', () => {
     await (await connectTo(made, branch)).end();
   });
 
+  it('copies a connection string that works, without anything to know or type', async () => {
+    const { quickInput } = opened().workbench;
+    await opened()
+      .workbench.tree('Computes')
+      .contextMenu(new RegExp(`^Compute ${made}`), 'Copy Connection String…');
+    await quickInput.accept('Role');
+    await quickInput.accept('Database');
+    const connectionString = await until('it in the clipboard', async () => {
+      const copied = await opened().workbench.readClipboard();
+      return copied.startsWith('postgresql://') && copied;
+    });
+    const connection = new pg.Client({ connectionString });
+    await connection.connect();
+    const { rows } = await connection.query(
+      'select current_user::text as role, current_database()::text as name',
+    );
+    await connection.end();
+    assert.deepEqual(rows, [{ role: 'app_owner', name: 'app' }]);
+  });
+
   it('tells that a client has woken an idle compute', async () => {
     const { workbench } = opened();
     const computes = workbench.tree('Computes');
@@ -155,6 +175,7 @@ describe('the main job on the local service', () => {
     assert.equal(message, 'Revoke the API key “main job”?');
     assert.match(detail, /cannot be undone/);
     await workbench.dialog.press('Revoke');
+    await workbench.statusBar.waitFor('The API key “main job” is revoked');
     await workbench.tree('API Keys').waitUntilGone(row);
     await assert.rejects(client.listApiKeys(), (error) => isRefused(error, 401));
   });
