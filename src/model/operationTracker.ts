@@ -6,7 +6,7 @@
 import { faultOf, isRefused, retryAfterOf } from '../api/errors.ts';
 import { isOperationId } from '../api/ids.ts';
 import { hasFailed, isFinal } from '../api/operationStatus.ts';
-import type { Operation } from '../api/records.ts';
+import type { Compute, Operation } from '../api/records.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
@@ -91,7 +91,7 @@ export class OperationTracker implements Disposable {
   /** Follows the operations a call answered with. Returns false when there is nothing to wait for. */
   follow(
     verb: ChangeVerb,
-    compute: { id: string; project_id: string },
+    compute: Pick<Compute, 'id' | 'project_id' | 'name'>,
     operations: readonly Operation[],
   ): boolean {
     const { connection } = this.#options.session;
@@ -104,6 +104,7 @@ export class OperationTracker implements Disposable {
       verb,
       projectId: compute.project_id,
       computeId: compute.id,
+      ...(compute.name ? { name: compute.name } : {}),
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
       since: this.#clock.now(),
     };

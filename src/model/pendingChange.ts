@@ -23,6 +23,8 @@ export interface PendingChange {
   readonly verb: ChangeVerb;
   readonly projectId: string;
   readonly computeId: string;
+  /** What the user calls the compute, where it has a name. */
+  readonly name?: string;
   readonly operations: readonly TrackedOperation[];
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -52,11 +54,13 @@ export function parsePending(value: unknown): readonly PendingChange[] {
 
 function isPendingChange(value: unknown): value is PendingChange {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, account, verb, projectId, computeId, operations, since } = value as Partial<PendingChange>;
+  const { id, account, verb, projectId, computeId, name, operations, since } =
+    value as Partial<PendingChange>;
   const isKnownVerb = CHANGE_VERBS.some((known) => known === verb);
   const isAddressed =
     typeof id === 'string' && typeof account === 'string' && isId(projectId) && isComputeId(computeId);
-  return isAddressed && isKnownVerb && typeof since === 'number' && areOperations(operations);
+  const isNamed = name === undefined || typeof name === 'string';
+  return isAddressed && isKnownVerb && isNamed && typeof since === 'number' && areOperations(operations);
 }
 
 const areOperations = (value: unknown): value is readonly TrackedOperation[] =>

@@ -1,14 +1,19 @@
 /** A change of a compute in words, while it runs and when it has ended: for status bar, notification and list. */
 import { l10n } from 'vscode';
+import { labelOf } from '../model/computeStatus.ts';
 import type { ChangeEnd, ChangeVerb, PendingChange } from '../model/pendingChange.ts';
 import { plain } from './plain.ts';
 
+/** As the row of the compute is labelled, which may be gone by now. */
+const nameOf = ({ computeId, name }: PendingChange): string => plain(labelOf({ id: computeId, name }));
+
 export function underway(change: PendingChange): string {
+  const name = nameOf(change);
   const words: Record<ChangeVerb, string> = {
-    create: l10n.t('Creating {0}', change.computeId),
-    edit: l10n.t('Changing {0}', change.computeId),
-    restart: l10n.t('Restarting {0}', change.computeId),
-    delete: l10n.t('Deleting {0}', change.computeId),
+    create: l10n.t('Creating {0}', name),
+    edit: l10n.t('Changing {0}', name),
+    restart: l10n.t('Restarting {0}', name),
+    delete: l10n.t('Deleting {0}', name),
   };
   return words[change.verb];
 }
@@ -42,11 +47,12 @@ export function ended({ change, outcome, reason }: ChangeEnd): string {
 }
 
 function finished(change: PendingChange): string {
+  const name = nameOf(change);
   const words: Record<ChangeVerb, string> = {
-    create: l10n.t('{0} is created', change.computeId),
-    edit: l10n.t('{0} is changed', change.computeId),
-    restart: l10n.t('{0} is restarted', change.computeId),
-    delete: l10n.t('{0} is deleted', change.computeId),
+    create: l10n.t('{0} is created', name),
+    edit: l10n.t('{0} is changed', name),
+    restart: l10n.t('{0} is restarted', name),
+    delete: l10n.t('{0} is deleted', name),
   };
   return words[change.verb];
 }

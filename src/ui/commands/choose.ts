@@ -1,8 +1,9 @@
 /** Choosing a project, branch or compute where a command was not given one. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
-import { byTypeAndLabel, isPrimary, labelOf, sizeText } from '../../model/computeStatus.ts';
+import { byTypeAndLabel, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
+import { statusIcon, statusText, typeText } from '../computeWords.ts';
 import { plain } from '../plain.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';
@@ -47,11 +48,11 @@ export async function chooseCompute(
 }
 
 export function computeItem(compute: Compute): Choice<ComputeNode> {
-  const type = isPrimary(compute) ? l10n.t('primary') : l10n.t('read replica');
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: plain(labelOf(compute)),
-    description: [plain(compute.current_state), type, sizeText(compute)]
+    iconPath: statusIcon(statusOf(compute)),
+    description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
     detail: plain([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),

@@ -83,11 +83,11 @@ describe('Rows of the tree', () => {
 
   it('announce what has ended', async () => {
     const { workbench } = opened();
-    await computes().contextMenu(/^Compute ep-second-plain/, 'Restart Compute');
+    await computes().contextMenu(/^Compute orders/, 'Restart Compute');
     await workbench.dialog.press('Restart');
     const alert = workbench.page.locator('.part.statusbar').getByRole('alert');
     await until('it to be announced', async () =>
-      (await alert.allInnerTexts()).some((text) => text.includes('ep-second-plain is restarted')),
+      (await alert.allInnerTexts()).some((text) => text.includes('orders is restarted')),
     );
   });
 
@@ -98,6 +98,13 @@ describe('Rows of the tree', () => {
     const items = await computes().contextMenuItems(/^Compute ep-second-plain/);
     assert.ok(items.includes('Edit Compute…'));
     assert.ok(!items.includes('Restart Compute') && !items.includes('Open psql'), items.join());
+    const { quickInput } = opened().workbench;
+    await opened().workbench.runCommand('Hosted Postgres: Find Compute…');
+    const wanted = 'ep-second-plain disabled · read replica · 0.25–2 CU';
+    await until('it to be told as disabled', async () =>
+      (await quickInput.waitFor('Name, id, branch')).items.includes(wanted),
+    );
+    await quickInput.cancel('Name, id, branch');
   });
 
   for (const [index, [name, shown]] of hostile.entries()) {

@@ -79,6 +79,14 @@ describe('OperationTracker', () => {
     await until('the poller to stop', async () => store.clock.waits.length === 0);
   });
 
+  it('keeps what the user calls the compute, which may be gone in the end', async () => {
+    const named = { id: 'ep-one', project_id: 'shop', name: 'reports' };
+    store.tracker.follow('delete', named, [operationRecord(1) as Operation]);
+    store.dispose();
+    store = await connectStore(service, { memory });
+    assert.equal(store.tracker.pending[0]?.name, 'reports');
+  });
+
   it('takes a settled compute for the end where the service does not offer operations', async () => {
     operation = 404;
     settle();
