@@ -4,7 +4,7 @@ import { changeEffect } from '../../api/effects.ts';
 import type { Compute } from '../../api/records.ts';
 import type { ComputeChange } from '../../api/requests.ts';
 import { onlyChanged } from '../../model/computeEdit.ts';
-import { labelOf } from '../../model/computeStatus.ts';
+import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import { asComputeNode } from '../../model/nodes.ts';
 import { settingsAddress } from '../../model/settingsAddress.ts';
 import { announce } from '../announce.ts';
@@ -54,7 +54,11 @@ async function confirmEffect(compute: Compute, change: ComputeChange): Promise<b
       return await confirm(l10n.t('Move {0} to {1}?', name, change.branch_id ?? ''), detail, l10n.t('Move'));
     case 'restart':
     case 'none':
-      return await confirm(l10n.t('Change the size of {0}?', name), detail, l10n.t('Change and Restart'));
+      return await confirm(
+        l10n.t('Change the size of {0} to {1}?', name, sizeText({ ...compute, ...change })),
+        detail,
+        l10n.t('Change and Restart'),
+      );
     default:
       return effect satisfies never;
   }

@@ -106,7 +106,8 @@ function sizeItem(size: ComputeSize, connections: number, current: number | unde
   return { label: `${cu} CU`, description: marked(parts.join(' · '), now), cu };
 }
 
+/** The mark comes first: the end of a long line is cut off. */
 const marked = (text: string, mark: string | undefined): string =>
-  mark === undefined ? text : `${text} — ${mark}`;
+  mark === undefined ? text : `${mark} · ${text}`;
 
 const separator = (label: string): SizeItem => ({ label, kind: QuickPickItemKind.Separator, cu: undefined });

@@ -69,7 +69,7 @@ describe('Edit Compute…', () => {
     await edit('primary', 'Size…');
     await quickInput().choose('Size', '2 CU');
     const { message, detail } = await opened().workbench.dialog.read();
-    assert.match(message, /Change the size of primary/);
+    assert.equal(message, 'Change the size of primary to 2 CU?');
     assert.match(detail, /restarts, and its connections are dropped/);
     await opened().workbench.dialog.press('Cancel');
     assert.equal(changes(), before);
