@@ -71,7 +71,7 @@ export class App implements Disposable {
     const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
-    this.computesTree = held.add(new ComputesTree(inventory, log, computesView));
+    this.computesTree = held.add(new ComputesTree(session, inventory, log, computesView));
     this.apiKeysTree = held.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     held.add(new PendingOperations(tracker, (end) => settings.show(end)));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);

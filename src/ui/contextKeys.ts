@@ -2,7 +2,10 @@
 import { commands } from 'vscode';
 import type { SessionState } from '../model/session.ts';
 
-const told = new Map([['help', '']]);
+const told = new Map([
+  ['help', ''],
+  ['obstacle', ''],
+]);
 
 function set(key: string, value: string): void {
   if (told.get(key) === value) return;
@@ -15,3 +18,6 @@ export const tellState = (state: SessionState['kind']): void => set('state', sta
 
 /** `hostedPostgres.help`: what helps when the session failed, and nothing otherwise. */
 export const tellHelp = (help: string): void => set('help', help);
+
+/** `hostedPostgres.obstacle`: what keeps the service from being reached, and nothing otherwise. */
+export const tellObstacle = (obstacle: string): void => set('obstacle', obstacle);

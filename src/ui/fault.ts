@@ -55,20 +55,31 @@ function explainRefusal(status: number, message: string): Explanation {
   return { words: message, help: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
 }
 
+/** What stands between us and the service, for the welcome text that says so in full; empty for all else. */
+export type Obstacle = 'address' | 'certificate' | 'silence' | 'webPage' | '';
+
+export function obstacleOf(error: unknown): Obstacle {
+  const fault = faultOf(error);
+  if (fault?.kind === 'timeout') return 'silence';
+  if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'webPage';
+  if (fault?.kind !== 'network') return '';
+  if (isUnknownAddress(fault.code)) return 'address';
+  return isCertificate(fault.code) ? 'certificate' : 'silence';
+}
+
+const isUnknownAddress = (code: string | undefined): boolean => code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+
+const isCertificate = (code: string | undefined): boolean =>
+  /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '');
+
 function networkWords(code: string | undefined): string {
-  switch (code) {
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return l10n.t('The address of the service cannot be found. Is this machine offline?');
-    case 'ECONNREFUSED':
-      return l10n.t('Nothing answers at the address of the service.');
-    case undefined:
-      return l10n.t('The service cannot be reached.');
-    default:
-      return /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)
-        ? l10n.t('The certificate of the service is not trusted ({0}).', code)
-        : l10n.t('The service cannot be reached ({0}).', code);
-  }
+  if (code === undefined) return l10n.t('The service cannot be reached.');
+  if (isUnknownAddress(code))
+    return l10n.t('The address of the service cannot be found. Is this machine offline?');
+  if (code === 'ECONNREFUSED') return l10n.t('Nothing answers at the address of the service.');
+  return isCertificate(code)
+    ? l10n.t('The certificate of the service is not trusted ({0}).', code)
+    : l10n.t('The service cannot be reached ({0}).', code);
 }
 
 function replyWords(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {

@@ -1,7 +1,7 @@
 /** Connect, switch, disconnect. A key is stored when the service has accepted it, and not before. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
-import { accountId, type Account } from '../../model/accounts.ts';
+import type { Account } from '../../model/accounts.ts';
+import { accountLabel } from '../accountWords.ts';
 import { announce } from '../announce.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { confirm } from './confirm.ts';
@@ -20,7 +20,7 @@ export const connect: Command = async (context, argument, run) => {
   context.log.keepOut(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
-  announce(l10n.t('Connected to {0}', accountId(answer.account)));
+  announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
 };
 
 interface AccountItem extends QuickPickItem {
@@ -48,6 +48,7 @@ export const switchAccount: Command = async (context, _argument, run) => {
   if (picked.account === undefined) return await connect(context, undefined, run);
   if (picked.account.local === true) return await start(context, undefined, run);
   await context.accounts.choose(picked.account);
+  announce(l10n.t('Connected to {0}', accountLabel(picked.account)));
 };
 
 export const disconnect: Command = async (context, _argument, run) => {
@@ -79,11 +80,4 @@ async function forget(
     'Its API key is removed from this machine. It stays valid; revoke it if it is not needed any more.',
   );
   if (await confirm(question, detail, verb)) await accounts.remove(account);
-}
-
-/** Host and path are what tells services apart; the version segment is the same everywhere. */
-export function accountLabel(account: Account): string {
-  if (account.local === true) return l10n.t('Local service');
-  const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;
-  return account.name === '' ? address : `${account.name} (${address})`;
 }

@@ -60,6 +60,7 @@ export const revoke: Command = async (context, argument, run) => {
   // Refused right after: it was the key in use, known as such or not.
   const wasOurs = isOurs || isRefused(apiKeys.failure, 401);
   if (wasOurs && account !== undefined) await signOut(context, account);
+  else announce(l10n.t('The API key “{0}” is revoked', name));
 };
 
 function revocationDetail({ apiKeys, session }: CommandContext, isOurs: boolean): string {

@@ -3,6 +3,7 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { asComputeNode, type ComputeNode } from '../../model/nodes.ts';
 import { labelOf } from '../../model/computeStatus.ts';
+import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { pickCompute, requireConnection } from './choose.ts';
 import { askForCreation } from './computeCreation.ts';
@@ -39,7 +40,11 @@ export const restart: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not restart {0}', name);
   const detail = l10n.t('Its connections are dropped; clients have to connect again.');
   if (!(await confirm(l10n.t('Restart {0}?', name), detail, l10n.t('Restart')))) return;
-  await withProgress(l10n.t('Restarting {0}', name), (options) => context.changes.restart(node, options));
+  const { isPending } = await withProgress(l10n.t('Restarting {0}', name), (options) =>
+    context.changes.restart(node, options),
+  );
+  // What is pending is told by the status bar, now and when it ends.
+  if (!isPending) announce(l10n.t('The restart of {0} was accepted', name));
 };
 
 export const deleteCompute: Command = async (context, argument, run) => {
@@ -52,5 +57,8 @@ export const deleteCompute: Command = async (context, argument, run) => {
     node.branchId,
   );
   if (!(await confirm(l10n.t('Delete {0}?', name), detail, l10n.t('Delete')))) return;
-  await withProgress(l10n.t('Deleting {0}', name), (options) => context.changes.delete(node, options));
+  const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
+    context.changes.delete(node, options),
+  );
+  if (!isPending) announce(l10n.t('{0} is deleted', name));
 };

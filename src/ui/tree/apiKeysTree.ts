@@ -73,6 +73,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   #message(): string | undefined {
     const { failure } = this.#keys;
     if (failure === undefined || areKeysHidden(this.#keys)) return undefined;
-    return l10n.t('Not up to date: {0}', explain(failure).words);
+    const { words } = explain(failure);
+    const isEmpty = keysNodes(this.#keys).length === 0;
+    return isEmpty ? l10n.t('Could not load: {0}', words) : l10n.t('Not up to date: {0}', words);
   }
 }

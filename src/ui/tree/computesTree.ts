@@ -3,6 +3,8 @@ import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
+import type { Session } from '../../model/session.ts';
+import { accountLabel } from '../accountWords.ts';
 import { explain } from '../fault.ts';
 import type { Log } from '../log.ts';
 import { Interned } from './interned.ts';
@@ -15,6 +17,7 @@ import { shownOf, treeItem } from './treeItems.ts';
 const PAGE = 400;
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
+  readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
   readonly #nodes = new Interned(idOf);
@@ -28,7 +31,13 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
 
-  constructor(inventory: Inventory, log: Log, view: TreeView<TreeNode>) {
+  constructor(
+    session: Pick<Session, 'connection'>,
+    inventory: Inventory,
+    log: Log,
+    view: TreeView<TreeNode>,
+  ) {
+    this.#session = session;
     this.#inventory = inventory;
     this.#log = log;
     this.#held.add(this.#changed);
@@ -162,14 +171,16 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** Above the tree; where that is empty VS Code has room for either a message or the welcome text with its buttons. */
   #sayFailure(words: string): void {
     const isEmpty = roots(this.#inventory, 1).length === 0;
-    this.view.description = isEmpty ? words : '';
+    if (isEmpty) this.view.description = words;
     this.view.message = isEmpty ? '' : l10n.t('Not up to date: {0}', words);
   }
 
   #tellHealth(): void {
     const { current } = this.#inventory.waits;
     const failure = failureShown(this.#inventory, this.#expanded);
-    this.view.description = '';
+    // Whose computes these are: one click deletes one.
+    const account = this.#session.connection?.account;
+    this.view.description = account === undefined ? '' : accountLabel(account);
     if (failure !== undefined) this.#sayFailure(explain(failure).words);
     else this.view.message = current === undefined ? '' : waitWords(current.status);
   }

@@ -42,6 +42,21 @@ describe('failures', () => {
     assert.deepEqual(await labels(), whole);
   });
 
+  it('say in full why there is no tree, and beside the title whose it is when there is one', async () => {
+    const { workbench } = opened();
+    await proxy.down();
+    await workbench.reload();
+    await workbench.openView('Hosted Postgres');
+    const welcome = await until('the welcome text', () => workbench.welcomeText('Computes'), 60_000);
+    assert.match(welcome, /could not be loaded: the service does not answer\./);
+    await proxy.up();
+    await workbench.clickWelcome('Computes', 'Try Again');
+    await computes().expand('Project shop');
+    await until('the tree', async () => (await labels()).join() === whole.join());
+    const header = workbench.page.locator('.pane-header', { hasText: 'Computes' }).locator('.description');
+    assert.equal(await header.innerText(), proxy.baseUrl.replace('http://', ''));
+  });
+
   it('offer a new key when the key is revoked elsewhere, delete nothing and keep the tree', async () => {
     const { workbench } = opened();
     const { items } = await service.client.listApiKeys();
@@ -91,5 +106,17 @@ describe('failures', () => {
     await workbench.quickInput.answer('The API key of the account at', service.key);
     await computes().waitFor('Project shop');
     assert.equal(await workbench.viewMessage('Computes'), '');
+  });
+
+  it('of an answer that is lost are told as what became of the change', async () => {
+    const { workbench } = opened();
+    const deleted = 'ep-purple-water-204912';
+    proxy.inject('resetAfter', { method: 'DELETE', path: /\/endpoints\// });
+    await computes().expand('Project shop');
+    await computes().contextMenu(new RegExp(`^Compute ${deleted}`), 'Delete Compute');
+    await workbench.dialog.press('Delete');
+    await workbench.statusBar.waitFor(`${deleted} is deleted`);
+    await computes().waitUntilGone(new RegExp(`^Compute ${deleted}`));
+    assert.equal(proxy.count('DELETE', /\/endpoints\//), 1);
   });
 });

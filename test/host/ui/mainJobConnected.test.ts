@@ -46,7 +46,7 @@ describe('the main job on a service that is connected to', () => {
     await workbench.clickWelcome('Computes', 'Connect…');
     await quickInput.answer('Pick a service', service.baseUrl);
     await quickInput.answer('The API key', service.key);
-    await workbench.statusBar.waitFor(`Connected to ${service.baseUrl}`);
+    await workbench.statusBar.waitFor(`Connected to ${service.baseUrl.replace('http://', '')}`);
     await computes().expand('Project shop');
     await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });

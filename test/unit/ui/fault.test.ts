@@ -2,7 +2,7 @@ import '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../src/api/errors.ts';
 
-const { explain } = await import('../../../src/ui/fault.ts');
+const { explain, obstacleOf } = await import('../../../src/ui/fault.ts');
 
 const refused = (status: number): Fault => ({
   kind: 'refused',
@@ -19,28 +19,42 @@ const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect')
 });
 
 describe('explain', () => {
-  const rows: readonly (readonly [what: string, fault: Fault, words: RegExp, help: string])[] = [
+  const rows: readonly (readonly [
+    what: string,
+    fault: Fault,
+    words: RegExp,
+    help: string,
+    obstacle?: string,
+  ])[] = [
     ['a key that is not accepted', refused(401), /does not accept the API key/, 'newKey'],
     ['another operation', refused(423), /Another operation/, 'retry'],
     ['too many requests', refused(429), /service says/, 'retry'],
     ['a broken rule', refused(422), /service says/, 'log'],
     ['a service that is down', refused(503), /service says/, 'retry'],
-    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry'],
-    ['a closed port', { kind: 'network', code: 'ECONNREFUSED' }, /Nothing answers/, 'retry'],
-    ['a wrong certificate', { kind: 'network', code: 'CERT_HAS_EXPIRED' }, /certificate/, 'retry'],
-    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry'],
-    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry'],
-    ['a captive portal', unexpected('html'), /web page/, 'retry'],
+    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'address'],
+    ['a closed port', { kind: 'network', code: 'ECONNREFUSED' }, /Nothing answers/, 'retry', 'silence'],
+    [
+      'a wrong certificate',
+      { kind: 'network', code: 'CERT_HAS_EXPIRED' },
+      /certificate/,
+      'retry',
+      'certificate',
+    ],
+    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'silence'],
+    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'silence'],
+    ['a captive portal', unexpected('html'), /web page/, 'retry', 'webPage'],
     ['cut JSON', unexpected('json'), /not JSON/, 'log'],
     ['a wrong shape', unexpected('shape'), /usable/, 'log'],
     ['a flood', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
-  for (const [what, fault, words, help] of rows) {
+  for (const [what, fault, words, help, obstacle = ''] of rows) {
     it(`tells of ${what} and what helps`, () => {
-      const explanation = explain(new ApiError('the service says', fault, { arrived: false }));
+      const error = new ApiError('the service says', fault, { arrived: false });
+      const explanation = explain(error);
       assert.match(explanation.words, words);
       assert.equal(explanation.help, help);
+      assert.equal(obstacleOf(error), obstacle);
     });
   }
 

@@ -1,0 +1,11 @@
+import { l10n } from 'vscode';
+import { baseUrlOrUndefined } from '../api/baseUrl.ts';
+import type { Account } from '../model/accounts.ts';
+import { plain } from './plain.ts';
+
+/** Host and path are what tells services apart; the version segment is the same everywhere. */
+export function accountLabel(account: Account): string {
+  if (account.local === true) return l10n.t('Local service');
+  const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;
+  return plain(account.name === '' ? address : `${account.name} (${address})`);
+}
