@@ -8,7 +8,11 @@ import type { Command } from './context.ts';
 export const start: Command = async ({ localService, session }, _argument, run) => {
   run.couldNot = l10n.t('Could not start the local service');
   const title = l10n.t('Starting the local service');
-  await window.withProgress({ location: ProgressLocation.Window, title }, () => localService.connect());
+  // The first start takes seconds: told where the welcome text with its button stays until then, and wherever one is.
+  const connect = () => localService.connect();
+  await window.withProgress({ location: ProgressLocation.Window, title }, () =>
+    window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, connect),
+  );
   // Whoever waited for the command finds the window connected; VS Code tells of a secret later.
   await session.reread();
 };
