@@ -26,7 +26,7 @@ export function leftOut(text: string, data: readonly string[]): readonly string[
   for (const each of data) rest = rest.replaceAll(each, ' ');
   return (
     rest
-      .replaceAll(/\b(ep|br)-[a-z0-9-]+|https?:\S+|\d[\d.–]* CU|127\.0\.0\.1:\d+/g, ' ')
+      .replaceAll(/\b(ep|br)-[a-z0-9-]+|https?:\S+|\d[\d.–]* CU|127\.0\.0\.1:\d+(\/api\/v2)?/g, ' ')
       .replaceAll(/\b\d+ (seconds?|minutes?|hours?|days?)\b/g, ' ')
       .match(/\p{L}{2,}/gu) ?? []
   );

@@ -31,7 +31,9 @@ export const create: Command = async (context, _argument, run) => {
 
 /** Modal, so that it cannot go unseen: the service tells the value this once (section 2.2). */
 async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
-  const copy = l10n.t('Copy Key');
+  const copy = { title: l10n.t('Copy Key') };
+  // VS Code's own “Cancel” would promise that no key was created.
+  const close = { title: l10n.t('Close'), isCloseAffordance: true };
   const detail = l10n.t(
     '{0}\n\nThis is the only time the key is shown. Keep it where secrets are kept.',
     key,
@@ -40,8 +42,11 @@ async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
     l10n.t('The API key “{0}” was created', plain(name)),
     { modal: true, detail },
     copy,
+    close,
   );
-  if (chosen === copy) await env.clipboard.writeText(key);
+  if (chosen !== copy) return;
+  await env.clipboard.writeText(key);
+  announce(l10n.t('Copied the API key “{0}”', plain(name)));
 }
 
 export const revoke: Command = async (context, argument, run) => {

@@ -68,7 +68,7 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   const label = plain(key?.name ?? '') || String(id);
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
-  item.contextValue = 'apiKey';
+  item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
   // Gone between two refreshes: the view is about to drop it.
   if (key === undefined) return item;
   const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');

@@ -7,6 +7,7 @@ import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { Connection } from '../../model/connection.ts';
 import type { Session } from '../../model/session.ts';
 import { explain } from '../fault.ts';
+import { redrawWhileSeen } from './aging.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
 import { Interned } from './interned.ts';
 import type { Tree } from './treeFace.ts';
@@ -31,6 +32,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.#held.add(this.#changed);
     this.#held.add(keys.onDidChange(() => this.#update()));
     this.view = view;
+    this.#held.add(redrawWhileSeen(view, () => this.#redraw()));
   }
 
   async getChildren(): Promise<KeysNode[]> {
@@ -61,7 +63,11 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
       this.#drawn.clear();
       return this.#changed.fire(undefined);
     }
-    const known = now.filter((node) => this.#isChanged(node)).flatMap((node) => this.#nodes.find(node) ?? []);
+    this.#redraw(now.filter((node) => this.#isChanged(node)));
+  }
+
+  #redraw(nodes = keysNodes(this.#keys)): void {
+    const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (known.length > 0) this.#changed.fire(known);
   }
 

@@ -71,6 +71,7 @@ describe('the API Keys view', () => {
       ['laptop 2'],
     );
     await keys().waitFor(/^API key laptop 2, this window, /);
+    assert.ok((await keys().contextMenuItems(/^API key laptop 2/)).includes('Rotate API Key…'));
   });
 
   it('says that revoking the key in use signs out, and does so', async () => {

@@ -58,7 +58,8 @@ describe('the main job on the local service', () => {
     await keys.waitFor(/^API key laptop/);
     await workbench.viewAction('API Keys', 'Create API Key…');
     await workbench.quickInput.answer('A name that tells', 'main job');
-    const { detail } = await workbench.dialog.read();
+    const { detail, buttons } = await workbench.dialog.read();
+    assert.deepEqual(buttons.toSorted(), ['Close', 'Copy Key']);
     await workbench.dialog.press('Copy Key');
     key = await until('the key in the clipboard', async () => {
       const copied = await workbench.readClipboard();

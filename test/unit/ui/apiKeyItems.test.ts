@@ -54,6 +54,7 @@ describe('the rows of the API Keys view', () => {
     const [first, second] = await rowsOf([used, unused], 7);
     assert.match(String(first?.description), /^this window · used/);
     assert.doesNotMatch(String(second?.description), /this window/);
+    assert.deepEqual([first?.contextValue, second?.contextValue], ['apiKey inUse', 'apiKey']);
   });
 
   it('mark the only key there is, and none when it is not certain', async () => {
