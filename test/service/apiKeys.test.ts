@@ -109,7 +109,9 @@ describe('API keys', () => {
       '/projects/shiny-wind-028834/endpoints',
       '/projects/nope/operations',
     ];
-    for (const path of paths) assert.equal((await call(service.baseUrl, { path })).status, 401, path);
+    for (const path of [...paths, '/nothing', '/', ''])
+      assert.equal((await call(service.baseUrl, { path })).status, 401, path);
+    assert.equal((await call(service.baseUrl, { method: 'PUT', path: '/projects' })).status, 401);
     for (const method of ['POST', 'PATCH', 'DELETE']) {
       const path =
         method === 'POST' ? '/api_keys' : '/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';

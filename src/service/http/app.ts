@@ -44,7 +44,11 @@ export function createListener(options: AppOptions): RequestListener {
     try {
       const target = targetOf(request.url ?? '');
       const match = router.match(request.method ?? '', target.parts);
-      if (match === undefined) throw missing(router, target);
+      if (match === undefined) {
+        // What is there and what is not is for those with a key.
+        if (isOfApi(target)) authenticate(request, options.plane.keys);
+        throw missing(router, target);
+      }
       if (match.found === 'lease') holdLease(options, exchange);
       else respond(options, exchange, match.found, callOf(request, match.param, target));
     } catch (error) {
@@ -54,6 +58,8 @@ export function createListener(options: AppOptions): RequestListener {
 }
 
 type Found = Route | 'lease';
+
+const isOfApi = ({ parts }: Target): boolean => `/${parts.join('/')}/`.startsWith(`${API_PATH}/`);
 
 function routerOf(plane: ControlPlane): Router<Found> {
   const router = new Router<Found>();
