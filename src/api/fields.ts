@@ -31,6 +31,7 @@ export const longText = (value: unknown): value is string => typeof value === 's
 export const secret = (value: unknown): value is string => typeof value === 'string' && value !== '';
 /** JSON knows no infinity, but numbers too large to be others. */
 export const number = (value: unknown): value is number => Number.isFinite(value);
+export const isTrue = (value: unknown): value is true => value === true;
 export const flag = (value: unknown): value is boolean => typeof value === 'boolean';
 export const dictionary = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,6 +6,7 @@
 import {
   dictionary,
   flag,
+  isTrue,
   longText,
   maybe,
   number,
@@ -46,11 +47,11 @@ export type ApiKey = Value<typeof ApiKey>;
 export const CreatedApiKey = object({ id: isApiKeyId, key: secret });
 export type CreatedApiKey = Value<typeof CreatedApiKey>;
 
-/** What revoking a key answers (section 2.3). */
+/** What revoking a key answers (section 2.3). One that was not revoked is no answer to be content with. */
 export const RevokedApiKey = object({
   id: isApiKeyId,
   name: maybe(text),
-  revoked: flag,
+  revoked: isTrue,
   last_used_at: maybe(timestamp),
   last_used_from_addr: maybe(text),
 });

@@ -52,6 +52,7 @@ describe('a record', () => {
     ['a key with a negative number', ApiKey, { id: -1, name: 'x' }],
     ['a new key without its value', CreatedApiKey, { id: 1, key: '' }],
     ['a revocation that does not tell', RevokedApiKey, { id: 1 }],
+    ['a revocation that did not happen', RevokedApiKey, { ...revoked, revoked: false }],
   ];
   for (const [what, record, value] of unreadable)
     it(`is unreadable as ${what}`, () => assert.ok(!record(value)));

@@ -90,6 +90,13 @@ describe('ApiKeyList', () => {
     });
   });
 
+  it('does not take a key for revoked that the service says is not', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? [{ id: 1, name: 'laptop' }] : { id: 1, name: 'laptop', revoked: false };
+    await assert.rejects(keys.revoke(1), /without a usable revoked/);
+    assert.equal(keys.keys.length, 1);
+  });
+
   it('shows that a key is gone which somebody else has revoked', async () => {
     service.script = (call) => (call.startsWith('GET') ? [] : 404);
     await assert.rejects(keys.revoke(1), /status 404/);
