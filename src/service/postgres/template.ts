@@ -98,6 +98,8 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${rights}`,
     `GRANT pg_monitor, pg_signal_backend TO ${BRANCH_ROLE}`,
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
+    // Errors and warnings of sessions are told to their clients. They hold data, which is not for the service's log.
+    "ALTER ROLE ALL SET log_min_messages = 'log'",
   ];
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
-import { connectTo, query } from './clients.ts';
+import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 describe('access to a compute', function () {
@@ -60,6 +60,21 @@ describe('access to a compute', function () {
     ]) {
       await assert.rejects(query(uri, sql), { code: '42501' }, sql);
     }
+  });
+
+  it('keeps data that errors tell of out of the log', async () => {
+    await query(uri, "create table public.held as select 'word of a row' as word");
+    await query(uri, 'create unique index on public.held (word)');
+    for (const statement of [
+      "insert into public.held values ('word of a row')",
+      "select 'word of a statement'::int",
+      "do $$ begin raise warning 'word of a warning'; end $$",
+    ])
+      await query(uri, statement).catch(() => undefined);
+    // Who is refused is told, so what came before would be there by then.
+    await assert.rejects(query(as('stranger', 'x'), 'select 1'));
+    await eventually(() => service.log.some((line) => line.includes('"stranger"')));
+    assert.ok(!service.log.some((line) => line.includes('word of')), service.log.join('\n'));
   });
 
   it('keeps passwords of one branch from another', async () => {
