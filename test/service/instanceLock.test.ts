@@ -1,6 +1,8 @@
 /** One service per data directory. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -50,5 +52,27 @@ describe('The lock of a data directory', function () {
     await (await start()).stop();
     writeFileSync(path.join(folder, 'service.lock'), 'nonsense');
     await (await start()).stop();
+  });
+
+  it('goes over to one alone of many that find it left by a killed service', async () => {
+    const turns = Array.from({ length: 100 }, (_, turn) => path.join(folder, String(turn)));
+    for (const each of turns) {
+      mkdirSync(each);
+      writeFileSync(path.join(each, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
+    }
+    const script = path.join(import.meta.dirname, 'lockTaker.ts');
+    const args = [script, folder, String(Date.now() + 2_000), String(turns.length), '10'];
+    const takers = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...args]),
+    );
+    const outcomes = await Promise.all(
+      takers.map(async ({ stdout }) => JSON.parse(String((await once(stdout, 'data'))[0])) as unknown[]),
+    );
+    for (const { stdin } of takers) stdin.end();
+    for (const turn of turns.keys()) {
+      const others = outcomes.map((outcome) => outcome[turn]).filter((taken) => taken !== true);
+      assert.deepEqual(others, [false, false, false], String(turn));
+    }
+    assert.deepEqual(readdirSync(turns[0] ?? ''), ['service.lock']);
   });
 });

@@ -2,8 +2,12 @@
  * One service per data directory. `service.lock` names the process that has it, by pid and start time, and appears
  * whole or not at all; what a killed service left is recognised by that. `service.json` tells others where the
  * running one answers.
+ *
+ * A lock that a dead process left is never taken away, for somebody else may have put a good one in its place since it was
+ * read. Whoever wants to succeed the dead one makes a file named after it, which only one can; in that, a process may have
+ * died too, and have a successor. Who comes last in this chain has the lock, and puts its file in the place of the first.
  */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isSameProcess, processMark, startTime } from '../processIdentity.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
@@ -34,10 +38,8 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
     startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
     mark: processMark(process.pid),
   };
-  for (let owner = tryLock(lock, me); owner !== undefined; owner = tryLock(lock, me)) {
-    if (isRunning(owner)) throw await alreadyRunning(folder, info, owner);
-    removeStale(lock, owner);
-  }
+  const owner = take(lock, me);
+  if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
   return {
     publish(baseUrl) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
@@ -53,40 +55,68 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
 const isRunning = ({ pid, startedAt, mark }: Owner): boolean =>
   mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
 
+/** More than this do not start at the same moment. */
+const MOST_TRIES = 1000;
+
 /** @returns who has the lock already; undefined: it is ours now */
-function tryLock(lock: string, me: Owner): Owner | undefined {
-  const mine = `${lock}.${me.pid}`;
+function take(lock: string, me: Owner): Owner | undefined {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (place(lock, me)) return undefined;
+    const last = chain(lock).at(-1);
+    if (last === undefined) continue; // Given back just now.
+    if (isRunning(last)) return last;
+    const claim = successionFile(lock, last);
+    if (!place(claim, me)) continue;
+    // Between the look and the claim others may have come to an end with all of it.
+    if (isSame(chain(lock).at(-1), me)) {
+      renameSync(claim, lock);
+      return undefined;
+    }
+    rmSync(claim, { force: true });
+  }
+  throw new StartFailure('dataDirectory', `Cannot use ${lock}: it cannot be read, or changes all the time`);
+}
+
+/** Makes a file that names us, whole. @returns whether it was not there before */
+function place(file: string, me: Owner): boolean {
+  const mine = `${file}.${me.pid}`;
   try {
     writeFileSync(mine, JSON.stringify(me), { mode: 0o600 });
-    linkSync(mine, lock);
-    return undefined;
+    linkSync(mine, file);
+    return true;
   } catch (error) {
-    if (systemReason(error) === 'EEXIST') return readOwner(lock);
-    throw new StartFailure('dataDirectory', `Cannot write ${lock}: ${systemReason(error)}`);
+    if (systemReason(error) === 'EEXIST') return false;
+    throw new StartFailure('dataDirectory', `Cannot write ${file}: ${systemReason(error)}`);
   } finally {
     rmSync(mine, { force: true });
   }
 }
 
-function readOwner(lock: string): Owner {
-  const owner = readJson(lock);
+/** Who had the lock, and whoever succeeded each. */
+function chain(lock: string): Owner[] {
+  const owners: Owner[] = [];
+  let owner = readOwner(lock);
+  while (owner !== undefined && owners.length < MOST_TRIES) {
+    owners.push(owner);
+    owner = readOwner(successionFile(lock, owner));
+  }
+  return owners;
+}
+
+const successionFile = (lock: string, { pid, startedAt }: Owner): string =>
+  `${lock}.after-${pid}-${Math.round(startedAt * 1000)}`;
+
+const isSame = (owner: Owner | undefined, me: Owner): boolean =>
+  owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.mark === me.mark;
+
+/** @returns undefined when there is no such file; nobody, when it tells of nobody */
+function readOwner(file: string): Owner | undefined {
+  const owner = readJson(file);
+  if (owner === undefined && !existsSync(file)) return undefined;
   const known = typeof owner === 'object' && owner !== null ? (owner as Partial<Owner>) : {};
   const { pid, startedAt, mark } = known;
   const isMarked = typeof mark === 'string';
   return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: isMarked ? mark : undefined };
-}
-
-/** Taken away under another name first: someone else may have been quicker, and then it is no longer stale. */
-function removeStale(lock: string, stale: Owner): void {
-  const aside = `${lock}.stale-${process.pid}`;
-  try {
-    renameSync(lock, aside);
-  } catch {
-    return; // Gone already: the next try decides.
-  }
-  const taken = readOwner(aside);
-  if (taken.pid !== stale.pid || taken.startedAt !== stale.startedAt) linkSync(aside, lock);
-  rmSync(aside, { force: true });
 }
 
 async function alreadyRunning(folder: string, info: string, owner: Owner): Promise<StartFailure> {
