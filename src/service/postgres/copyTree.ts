@@ -18,12 +18,12 @@ const AT_ONCE = 16;
 
 /**
  * Files that vanish meanwhile are skipped: during a base backup that is how it should be.
- * @throws {EngineError} when it was stopped; nothing is written any more then
+ * @throws {EngineError} when it was stopped, or what a file could not be copied for; nothing is written any more then
  */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
   const files: string[] = [];
   await copyFolders(from, to, '', options, files);
-  await Promise.all(
+  const ends = await Promise.allSettled(
     Array.from({ length: AT_ONCE }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
         if (options.ending?.aborted === true) return;
@@ -31,6 +31,7 @@ export async function copyTree(from: string, to: string, options: CopyOptions): 
       }
     }),
   );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   goOn(options.ending);
 }
 
