@@ -5,6 +5,7 @@ import type { SessionState } from '../model/session.ts';
 const told = new Map([
   ['help', ''],
   ['obstacle', ''],
+  ['keys', ''],
 ]);
 
 function set(key: string, value: string): void {
@@ -21,3 +22,6 @@ export const tellHelp = (help: string): void => set('help', help);
 
 /** `hostedPostgres.obstacle`: what keeps the service from being reached, and nothing otherwise. */
 export const tellObstacle = (obstacle: string): void => set('obstacle', obstacle);
+
+/** `hostedPostgres.keys`: `hidden` where the key in use may neither see nor make keys, and nothing otherwise. */
+export const tellKeys = (keys: string): void => set('keys', keys);

@@ -9,6 +9,7 @@ import { plain } from '../plain.ts';
 import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
+import { withKeyRights } from './keyRights.ts';
 import { withProgress } from './progress.ts';
 import { askText, pickOne } from './quickInput.ts';
 
@@ -17,13 +18,15 @@ const alone = (title: string) => ({ title, step: 1, steps: 1, canGoBack: false }
 export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.couldNot = l10n.t('Could not create the API key');
+  // Known to be refused: nobody is asked for a name in vain.
+  if (isRefused(context.apiKeys.failure, 403)) await withKeyRights(() => context.apiKeys.refresh());
   const name = await askText(alone(l10n.t('Create API Key')), {
     prompt: l10n.t('A name that tells where the key is used'),
     problem: (text) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined),
   });
   if (typeof name !== 'string') return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
-    context.apiKeys.create(name.trim(), options),
+    withKeyRights(() => context.apiKeys.create(name.trim(), options)),
   );
   context.log.keepOut(created.key);
   await showOnce(name.trim(), created);
@@ -94,7 +97,7 @@ interface KeyItem extends QuickPickItem {
 
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async (): Promise<KeyItem[]> => {
-    await apiKeys.load();
+    await withKeyRights(() => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({ label: plain(name), description: String(id), id }));
   };
   const picked = await pickOne(alone(l10n.t('Revoke API Key')), {

@@ -1,6 +1,5 @@
 /** Rotate API Key…: a new key in the place of the one this window uses. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
 import type { Account } from '../../model/accounts.ts';
 import { rotateKey, type RotationParts } from '../../model/keyRotation.ts';
@@ -11,6 +10,7 @@ import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
 import { answered, runFlow, type Answer, type Page } from './flow.ts';
+import { withKeyRights } from './keyRights.ts';
 import { withProgress } from './progress.ts';
 import { askText, pickOne } from './quickInput.ts';
 import { rotationFailure } from './rotationWords.ts';
@@ -18,7 +18,7 @@ import { rotationFailure } from './rotationWords.ts';
 export const rotate: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.couldNot = l10n.t('Could not rotate the API key');
-  await loadKeys(context);
+  await withKeyRights(() => context.apiKeys.load());
   const account = context.session.connection?.account;
   const wanted = await askForRotation(context);
   if (account === undefined || wanted === undefined) return;
@@ -52,18 +52,6 @@ const partsOf = (
   openClient,
   onSecret: (value) => log.keepOut(value),
 });
-
-/** @throws {Error} in words, for a key that may not see the account's keys */
-async function loadKeys({ apiKeys }: CommandContext): Promise<void> {
-  try {
-    await apiKeys.load();
-  } catch (error) {
-    if (!isRefused(error, 403)) throw error;
-    throw new Error(
-      l10n.t('The key belongs to an organization, and such a key may not create or revoke keys.'),
-    );
-  }
-}
 
 interface Known {
   /** The key this window uses; null when the user does not know, so that none is revoked. */

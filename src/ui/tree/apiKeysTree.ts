@@ -6,6 +6,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { Connection } from '../../model/connection.ts';
 import type { Session } from '../../model/session.ts';
+import { tellKeys } from '../contextKeys.ts';
 import { explain } from '../fault.ts';
 import { redrawWhileSeen } from './aging.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
@@ -51,6 +52,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
 
   #update(): void {
     this.view.message = this.#message() ?? '';
+    tellKeys(areKeysHidden(this.#keys) ? 'hidden' : '');
     const now = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;
