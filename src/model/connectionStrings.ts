@@ -29,6 +29,17 @@ export function connectionString({ host, role, database, password }: ConnectionS
   return `postgresql://${login}@${host}/${encode(database)}${tlsQuery(host)}`;
 }
 
+/** The password in a connection string, as a person would type it; undefined where there is none. */
+export function passwordOf(uri: string): string | undefined {
+  const password = URL.parse(uri)?.password ?? '';
+  try {
+    return decodeURIComponent(password) || undefined;
+  } catch {
+    // Not encoded, against the rules: then it is meant as it stands.
+    return password;
+  }
+}
+
 /** The query that makes clients insist on TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(nameOf(host)) ? '' : '?sslmode=require');
 

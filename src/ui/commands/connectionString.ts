@@ -81,7 +81,7 @@ export async function askForLogin(
 }
 
 /** @returns undefined where the service does not tell passwords, or not this one */
-async function uriOfService(
+export async function uriOfService(
   { session }: CommandContext,
   { title, compute }: Asked,
   login: Login,

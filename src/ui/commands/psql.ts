@@ -2,12 +2,13 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { env, ExtensionKind, extensions, l10n, ThemeIcon, Uri, window } from 'vscode';
-import { connectionString } from '../../model/connectionStrings.ts';
+import { connectionString, passwordOf } from '../../model/connectionStrings.ts';
 import { labelOf } from '../../model/computeStatus.ts';
 import { plain } from '../plain.ts';
-import { askForLogin } from './connectionString.ts';
+import { askForLogin, uriOfService } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { computeOf } from './host.ts';
+import { pickOne } from './quickInput.ts';
 import { requireTrust } from './trust.ts';
 
 export const openPsql: Command = async (context, argument, run) => {
@@ -22,6 +23,9 @@ export const openPsql: Command = async (context, argument, run) => {
   // A person's session needs what a pooler in transaction mode does not keep.
   const login = await askForLogin(context, { title, compute, scope }, { canBePooled: false });
   if (login === undefined) return;
+  // What cannot be asked now psql says better, or it works all the same.
+  const told = await uriOfService(context, { title, compute, scope }, login).catch(() => undefined);
+  if (!(await offerPassword(title, login.role, told && passwordOf(told)))) return;
   const uri = connectionString({ ...login, host: compute.host });
   window
     .createTerminal({
@@ -32,6 +36,21 @@ export const openPsql: Command = async (context, argument, run) => {
     })
     .show();
 };
+
+/** Nobody knows by heart what psql is about to ask for. @returns false when the user gave up */
+async function offerPassword(title: string, role: string, password: string | undefined): Promise<boolean> {
+  if (password === undefined) return true;
+  const items = [
+    { label: l10n.t('Copy the password'), description: l10n.t('to paste it there'), isWanted: true },
+    { label: l10n.t('Type it there'), isWanted: false },
+  ];
+  const placeholder = l10n.t('psql asks for the password of {0}', role);
+  const page = { title, step: 1, steps: 1, canGoBack: false };
+  const picked = await pickOne(page, { placeholder, items });
+  if (typeof picked !== 'object') return false;
+  if (picked.isWanted) await env.clipboard.writeText(password);
+  return true;
+}
 
 /** @returns its path; `psql` where terminals run on another machine, which is left to find it */
 function findPsql(postgresPath: string | undefined): string | undefined {

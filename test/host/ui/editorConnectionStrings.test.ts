@@ -182,6 +182,7 @@ describe('connection strings', () => {
     await chooseCompute(false);
     await quickInput.accept('Role');
     await quickInput.accept('Database');
+    await quickInput.choose('psql asks for the password of app_owner', 'Copy the password');
     const terminal = page.locator('.terminal-wrapper.active');
     const shows = (text: RegExp) => {
       const isShown = async () => {
@@ -192,7 +193,9 @@ describe('connection strings', () => {
       return until(`${String(text)} in the terminal`, isShown, 40_000);
     };
     await shows(/Password for user app_owner/);
-    await page.keyboard.type(`${decodeURIComponent(uri.password)}\n`);
+    const copied = await workbench.readClipboard();
+    assert.equal(copied, decodeURIComponent(uri.password));
+    await page.keyboard.type(`${copied}\n`);
     await shows(/app=>/);
     await Promise.all([
       computes.waitFor(/^Compute primary, active/),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { connectionString, pooledHost } from '../../../src/model/connectionStrings.ts';
+import { connectionString, passwordOf, pooledHost } from '../../../src/model/connectionStrings.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1 });
 /** `new URL` resolves these as path segments, however they are encoded. */
@@ -24,6 +24,14 @@ describe('a connection string', () => {
   it('has no place for a password that is not given', () => {
     const uri = connectionString({ host: 'ep-a-1.example.com', role: 'me', database: 'shop' });
     assert.equal(uri, 'postgresql://me@ep-a-1.example.com/shop?sslmode=require');
+  });
+
+  it('gives its password back, as it is typed', () => {
+    const login = { host: 'ep-a.example.com', role: 'me', database: 'app' };
+    assert.equal(passwordOf(connectionString({ ...login, password: 'p@ss/w:rd%' })), 'p@ss/w:rd%');
+    assert.equal(passwordOf(connectionString(login)), undefined);
+    assert.equal(passwordOf('postgresql://me:100%@host/app'), '100%');
+    assert.equal(passwordOf('no address'), undefined);
   });
 
   it('asks for no TLS on this machine', () => {
