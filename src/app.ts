@@ -9,6 +9,7 @@ import type { OpenClient } from './model/connection.ts';
 import { Inventory } from './model/inventory.ts';
 import { KnownLogins } from './model/knownLogins.ts';
 import { OperationTracker } from './model/operationTracker.ts';
+import type { PendingChange } from './model/pendingChange.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
 import { refreshWhileSeen } from './ui/attention.ts';
@@ -73,7 +74,11 @@ export class App implements Disposable {
 
     this.computesTree = held.add(new ComputesTree(session, inventory, log, computesView));
     this.apiKeysTree = held.add(new ApiKeysTree(session, apiKeys, apiKeysView));
-    held.add(new PendingOperations(tracker, (end) => settings.show(end)));
+    const reveal = (change: PendingChange) => {
+      const revealed = this.computesTree.revealById(change);
+      revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
+    };
+    held.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
     held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
     held.add(followSession(session));

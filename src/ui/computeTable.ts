@@ -3,6 +3,8 @@ import { env, l10n } from 'vscode';
 import type { Compute } from '../api/records.ts';
 import { maxConnections } from '../api/sizes.ts';
 import { labelOf, sizeOf, sizeText } from '../model/computeStatus.ts';
+import { pooledHost } from '../model/connectionStrings.ts';
+import { settingsOn } from '../model/pgSettings.ts';
 import { statusText, typeText } from './computeWords.ts';
 import { autosuspendText } from './durationWords.ts';
 import { markdown } from './plain.ts';
@@ -23,6 +25,7 @@ export const computeTable = (compute: Compute): string => table(labelOf(compute)
 
 function computeRows(compute: Compute): Row[] {
   const size = sizeOf(compute);
+  const settings = Object.entries(settingsOn(compute));
   return [
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
@@ -33,6 +36,8 @@ function computeRows(compute: Compute): Row[] {
     ['max_connections', size && maxConnections(size.min)],
     [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
     [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
+    [l10n.t('Pooled host'), pooledHost(compute)],
+    [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
     [l10n.t('Last active'), compute.last_active && date(compute.last_active)],
   ];
 }

@@ -3,7 +3,7 @@ import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } 
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { labelOf } from '../model/computeStatus.ts';
 import type { OperationTracker } from '../model/operationTracker.ts';
-import { openOperations, type ChangeEnd } from '../model/pendingChange.ts';
+import { openOperations, type ChangeEnd, type PendingChange } from '../model/pendingChange.ts';
 import type { WakeUps } from '../model/wakeUps.ts';
 import { announce } from './announce.ts';
 import { ended, operationsOf, underway } from './changeWords.ts';
@@ -14,13 +14,20 @@ export class PendingOperations implements Disposable {
   #made: StatusBarItem | undefined;
   readonly #held = new DisposableStore();
 
-  /** @param isShown whether the end of a change is shown where it was made, and need not be announced */
-  constructor(tracker: OperationTracker, isShown: (end: ChangeEnd) => boolean) {
+  /**
+   * @param isShown whether the end of a change is shown where it was made, and need not be announced
+   * @param reveal shows the compute of a change
+   */
+  constructor(
+    tracker: OperationTracker,
+    isShown: (end: ChangeEnd) => boolean,
+    reveal: (change: PendingChange) => void,
+  ) {
     this.#tracker = tracker;
     this.#held.add(tracker.onDidChange(() => this.#update()));
     this.#held.add(
       tracker.onDidEnd((end) => {
-        if (!isShown(end)) tell(end);
+        if (!isShown(end)) void tell(end, reveal);
       }),
     );
     this.#update();
@@ -68,8 +75,11 @@ export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
     announce(words, 'circle-filled');
   });
 
-function tell(end: ChangeEnd): void {
+async function tell(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
   const words = ended(end);
-  if (end.outcome === 'finished') announce(words);
-  else void window.showWarningMessage(words);
+  if (end.outcome === 'finished') return announce(words);
+  const show = l10n.t('Show Compute');
+  // There is none where the whole project is gone.
+  const actions = end.outcome === 'lost' ? [] : [show];
+  if ((await window.showWarningMessage(words, ...actions)) === show) reveal(end.change);
 }

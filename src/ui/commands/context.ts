@@ -22,6 +22,7 @@ export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selected;
   reveal(compute: ComputeNode): Promise<void>;
+  revealById(compute: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void>;
   showMore(): void;
 }
 

@@ -1,5 +1,6 @@
 /** What leaves for the clipboard: hosts and connection strings. */
 import { env, l10n, window } from 'vscode';
+import { asBranchNode, asComputeNode, asProjectNode } from '../../model/nodes.ts';
 import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
 import { askForUri } from './connectionString.ts';
@@ -10,6 +11,16 @@ async function copied(text: string, words: string): Promise<void> {
   await env.clipboard.writeText(text);
   announce(words);
 }
+
+/** What other tools ask for: the id of a project, a branch or a compute. */
+export const copyId: Command = async (_context, argument, run) => {
+  run.couldNot = l10n.t('Could not copy the id');
+  const node = asComputeNode(argument) ?? asBranchNode(argument) ?? asProjectNode(argument);
+  if (node === undefined) return;
+  const id =
+    node.kind === 'compute' ? node.computeId : node.kind === 'branch' ? node.branchId : node.projectId;
+  await copied(id, l10n.t('Copied {0}', id));
+};
 
 export const copyHost: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not copy the host');

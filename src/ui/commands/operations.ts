@@ -4,7 +4,7 @@ import type { Command } from './context.ts';
 import { pickOne } from './quickInput.ts';
 
 /** Lists what is under way; picking one reveals its compute. */
-export const show: Command = async ({ tracker, inventory, computesView }, _argument, run) => {
+export const show: Command = async ({ tracker, computesView }, _argument, run) => {
   run.couldNot = l10n.t('Could not show the compute');
   const items = tracker.pending.map((change) => ({
     label: `$(sync~spin) ${underway(change)}`,
@@ -15,9 +15,5 @@ export const show: Command = async ({ tracker, inventory, computesView }, _argum
   const placeholder =
     items.length === 0 ? l10n.t('Nothing is pending') : l10n.t('Pick one to see its compute');
   const picked = await pickOne({ title, step: 1, steps: 1, canGoBack: false }, { placeholder, items });
-  if (typeof picked !== 'object') return;
-  const { projectId, computeId } = picked.change;
-  const compute = inventory.compute(projectId, computeId);
-  if (compute === undefined) return;
-  await computesView.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
+  if (typeof picked === 'object') await computesView.revealById(picked.change);
 };

@@ -28,6 +28,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.localService.stop': async (...given) => (await load()).localService.stop(...given),
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': async (...given) => (await load()).operations.show(...given),
+  'hostedPostgres.view.copyId': async (...given) => (await load()).copy.copyId(...given),
   'hostedPostgres.view.refresh': async (...given) => (await load()).view.refresh(...given),
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };

@@ -99,6 +99,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     await this.view.reveal(this.#nodes.get(compute), { select: true, focus: true });
   }
 
+  /** As `reveal`, for a compute of which only ids are known; nothing happens where it is gone. */
+  async revealById({ projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void> {
+    const branchId = this.#inventory.compute(projectId, computeId)?.branch_id;
+    if (branchId !== undefined) await this.reveal({ kind: 'compute', projectId, branchId, computeId });
+  }
+
   showMore(): void {
     this.#show(this.#shownRoots + PAGE);
   }

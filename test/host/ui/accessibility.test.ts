@@ -81,6 +81,20 @@ describe('Rows of the tree', () => {
     await workbench.dialog.press('Cancel');
   });
 
+  it('give their ids, for what else asks for them', async () => {
+    const { workbench } = opened();
+    assert.deepEqual(await computes().contextMenuItems('Project shop'), [
+      'Create Compute…',
+      'Refresh',
+      'Copy Id',
+    ]);
+    await computes().contextMenu('Branch br-quiet-moon-100001', 'Copy Id');
+    await until(
+      'the id in the clipboard',
+      async () => (await workbench.readClipboard()) === 'br-quiet-moon-100001',
+    );
+  });
+
   it('announce what has ended', async () => {
     const { workbench } = opened();
     await computes().contextMenu(/^Compute orders/, 'Restart Compute');

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import {
+  computeRecord,
+  operationRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -118,5 +124,36 @@ describe('failures', () => {
     await workbench.statusBar.waitFor(`${deleted} is deleted`);
     await computes().waitUntilGone(new RegExp(`^Compute ${deleted}`));
     assert.equal(proxy.count('DELETE', /\/endpoints\//), 1);
+  });
+});
+
+describe('an operation that fails', () => {
+  const opened = useWorkbench();
+  let service: ScriptedService;
+
+  before(async () => {
+    const compute = computeRecord('ep-one', { name: 'reports' });
+    service = await scriptService((call) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
+      if (call.startsWith('POST')) return { endpoint: compute, operations: [operationRecord(1)] };
+      if (!call.includes('/operations/')) return { endpoints: [compute] };
+      return { operation: operationRecord(1, { status: 'failed', error: 'out of compute hours' }) };
+    });
+    await connect(opened().workbench, { baseUrl: service.baseUrl, key: 'key-1234' });
+  });
+  after(() => service.close());
+
+  it('is told in the words of the service, by the name of its compute, to which it leads', async () => {
+    const { workbench } = opened();
+    const computes = workbench.tree('Computes');
+    await computes.expand('Project shop');
+    await computes.inlineAction(/^Compute reports/, 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    const words = 'Restarting reports failed: out of compute hours';
+    const { buttons } = await workbench.notifications.waitFor(words);
+    assert.deepEqual(buttons, ['Show Compute']);
+    await computes.collapse('Project shop');
+    await workbench.notifications.press(words, 'Show Compute');
+    await computes.waitFor(/^Compute reports/);
   });
 });

@@ -164,6 +164,17 @@ describe('The tree of computes', () => {
     }
   });
 
+  it('tells in the tooltip what is not in the row: hosts, and settings of its own', async () => {
+    const settings = { pg_settings: { work_mem: '8MB' } };
+    computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
+    await load();
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
+    const text = tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
+      assert.ok(text.includes(row), text);
+    assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
+  });
+
   it('shows the names of others as text, in labels and in tooltips', async () => {
     const name = '[x](command:hostedPostgres.compute.delete) <img src=x> | ` $(trash)';
     projects = [{ id: 'shop', name }];
