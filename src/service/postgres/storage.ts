@@ -6,7 +6,7 @@
  *     branches/<branch>/login.json
  *     replicas/<compute>/data/   a read replica's own copy
  *     poolers/<compute>/         PgBouncer's configuration
- *     sockets/<short name>/      one socket folder per server, here or (path too long) in the temporary folder
+ *     sockets/<short name>/      one socket folder per server, here or (path no good) in the temporary folder
  */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -68,10 +68,14 @@ function checked(id: string): string {
   return id;
 }
 
-/** Socket paths are short or not at all, so a deep data directory has its sockets in the temporary folder. */
+/**
+ * Socket paths are short or not at all, so a deep data directory has its sockets in the temporary folder. So has one with
+ * a comma in its name, which Postgres and its clients would take for the beginning of another folder's.
+ */
 function socketsRoot(root: string, account: Account | undefined): string {
   const inside = path.join(root, 'sockets');
-  if (path.join(inside, shortName(''), '.s.PGSQL.5432').length <= LONGEST_SOCKET_PATH) {
+  const isShort = Buffer.byteLength(path.join(inside, shortName(''), '.s.PGSQL.5432')) <= LONGEST_SOCKET_PATH;
+  if (isShort && !inside.includes(',')) {
     makePrivateFolder(inside, account);
     return inside;
   }
