@@ -79,6 +79,12 @@ export class Workbench {
     return (await message.allInnerTexts()).join('\n');
   }
 
+  /** What stands beside a view's title; empty when nothing does. */
+  async viewDescription(view: string): Promise<string> {
+    const description = this.#pane(view).locator('.pane-header .description');
+    return (await description.allInnerTexts()).join('');
+  }
+
   /** Clicks an action in a view's title, in its "…" menu when it has no button there. */
   async viewAction(view: string, action: string): Promise<void> {
     const header = this.#pane(view).locator('.pane-header');

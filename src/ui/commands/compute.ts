@@ -48,7 +48,8 @@ export const restart: Command = async (context, argument, run) => {
 };
 
 export const deleteCompute: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Delete Compute'), asComputeNode(argument));
+  const given = asComputeNode(argument);
+  const node = await pickCompute(context, l10n.t('Delete Compute'), given);
   if (node === undefined) return;
   const name = nameOf(context, node);
   run.couldNot = l10n.t('Could not delete {0}', name);
@@ -57,8 +58,19 @@ export const deleteCompute: Command = async (context, argument, run) => {
     node.branchId,
   );
   if (!(await confirm(l10n.t('Delete {0}?', name), detail, l10n.t('Delete')))) return;
+  const neighbour = given && neighbourOf(context, given);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
     context.changes.delete(node, options),
   );
   if (!isPending) announce(l10n.t('{0} is deleted', name));
+  // With its row the tree would lose the place where the user is, and the keyboard begin at the top again.
+  if (neighbour !== undefined) await context.computesView.revealById(neighbour);
 };
+
+/** The compute in the row below, else the one above it, on the same branch. */
+function neighbourOf({ inventory }: CommandContext, { projectId, branchId, computeId }: ComputeNode) {
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+  const index = computes.findIndex(({ id }) => id === computeId);
+  const next = computes[index + 1] ?? computes[index - 1];
+  return next && { projectId, computeId: next.id };
+}

@@ -121,6 +121,19 @@ describe('Rows of the tree', () => {
     await quickInput.cancel('Name, id, branch');
   });
 
+  it('keep the place of the keyboard when one of them is deleted', async () => {
+    const { workbench } = opened();
+    await computes().click(/^Compute ep-second-plain/);
+    await press('Delete');
+    await workbench.dialog.press('Delete');
+    await computes().waitUntilGone(/^Compute ep-second-plain/);
+    await until('the row beside it to have the keyboard', async () => {
+      await press('F2');
+      return (await workbench.quickInput.read())?.placeholder === 'What to change of orders';
+    });
+    await workbench.quickInput.cancel('What to change of orders');
+  });
+
   for (const [index, [name, shown]] of hostile.entries()) {
     it(`show ${JSON.stringify(name)} as it is`, async () => {
       const { page } = opened().workbench;

@@ -60,8 +60,11 @@ describe('several accounts', () => {
 
   it('are switched, without asking for the key again', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
+    const shown = () => opened().workbench.viewDescription('Computes');
+    assert.equal(await shown(), `second (${label(small)})`);
     await quickInput().choose('Account to show', label(sample));
     await computes().waitFor('Project playground');
+    assert.equal(await shown(), label(sample));
   });
 
   it('are removed, and the one connected to stays', async () => {
@@ -86,5 +89,6 @@ describe('several accounts', () => {
     await quickInput().choose('Account to remove', label(sample));
     await opened().workbench.dialog.press('Remove');
     assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
+    assert.equal(await opened().workbench.viewDescription('Computes'), '');
   });
 });

@@ -59,8 +59,7 @@ describe('failures', () => {
     await workbench.clickWelcome('Computes', 'Try Again');
     await computes().expand('Project shop');
     await until('the tree', async () => (await labels()).join() === whole.join());
-    const header = workbench.page.locator('.pane-header', { hasText: 'Computes' }).locator('.description');
-    assert.equal(await header.innerText(), proxy.baseUrl.replace('http://', ''));
+    assert.equal(await workbench.viewDescription('Computes'), proxy.baseUrl.replace('http://', ''));
   });
 
   it('offer a new key when the key is revoked elsewhere, delete nothing and keep the tree', async () => {

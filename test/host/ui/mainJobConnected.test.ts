@@ -121,7 +121,7 @@ describe('the main job on a service that is connected to', () => {
     await workbench.runCommand('Hosted Postgres: Create API Key…');
     await workbench.quickInput.answer('A name that tells', 'second run');
     await workbench.dialog.read();
-    await workbench.dialog.press('Cancel');
+    await workbench.dialog.press('Close');
     assert.ok((await names()).includes('second run'));
     await workbench.unfoldView('API Keys');
     await keys.contextMenu(/^API key second run/, 'Revoke API Key…');
