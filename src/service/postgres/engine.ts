@@ -100,7 +100,9 @@ class PostgresEngine implements ComputeEngine {
   async remove(computeId: string): Promise<void> {
     await this.#computes.get(computeId)?.close();
     this.#computes.delete(computeId);
-    rmSync(this.#tools.storage.replica(computeId), { recursive: true, force: true });
+    const { storage } = this.#tools;
+    for (const folder of [storage.replica(computeId), storage.pooler(computeId)])
+      rmSync(folder, { recursive: true, force: true });
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {

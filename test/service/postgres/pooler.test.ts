@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { limitTo } from '../../../src/base/limit.ts';
 import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
 import { findPooler } from '../../../src/service/postgres/pooler.ts';
@@ -84,5 +86,14 @@ describe(`pooled connections${reason}`, function () {
     assert.deepEqual(await query(await service.uri(compute), 'select 1'), [1]);
     compute = await service.change(compute, { poolerEnabled: true });
     assert.deepEqual(await query(uri, 'select 1'), [1]);
+  });
+
+  it('leave nothing behind when their compute is removed', async () => {
+    const note = path.join(service.dataDir, 'postgres-folder');
+    const root = existsSync(note) ? readFileSync(note, 'utf8') : path.join(service.dataDir, 'postgres');
+    const poolers = path.join(root, 'poolers');
+    assert.deepEqual(readdirSync(poolers), [compute.id]);
+    await service.engine.remove(compute.id);
+    assert.deepEqual(readdirSync(poolers), []);
   });
 });
