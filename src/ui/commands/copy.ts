@@ -3,6 +3,7 @@ import { env, l10n, window } from 'vscode';
 import { asBranchNode, asComputeNode, asProjectNode } from '../../model/nodes.ts';
 import { announce } from '../announce.ts';
 import { plain } from '../plain.ts';
+import { pickCompute } from './choose.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { askForHost, computeOf } from './host.ts';
@@ -12,10 +13,11 @@ async function copied(text: string, words: string): Promise<void> {
   announce(words);
 }
 
-/** What other tools ask for: the id of a project, a branch or a compute. */
-export const copyId: Command = async (_context, argument, run) => {
+/** What other tools ask for: the id of a project, a branch or a compute; from the palette, of a compute. */
+export const copyId: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not copy the id');
-  const node = asComputeNode(argument) ?? asBranchNode(argument) ?? asProjectNode(argument);
+  const group = asBranchNode(argument) ?? asProjectNode(argument);
+  const node = group ?? (await pickCompute(context, l10n.t('Copy Id'), asComputeNode(argument)));
   if (node === undefined) return;
   const id =
     node.kind === 'compute' ? node.computeId : node.kind === 'branch' ? node.branchId : node.projectId;
