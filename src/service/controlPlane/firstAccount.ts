@@ -52,6 +52,7 @@ export async function firstAccount(options: FirstAccountOptions): Promise<Iterab
 class Seeding {
   readonly #options: FirstAccountOptions;
   readonly #account = new Account();
+  readonly #branchIds = new Set<string>();
   readonly #now: number;
 
   constructor(options: FirstAccountOptions) {
@@ -80,7 +81,9 @@ class Seeding {
   }
 
   async #branch(project: ProjectState, description: BranchDescription, isDefault: boolean): Promise<void> {
-    if (this.#isTaken(project, description.id)) throw new Refusal(409, '', `two branches ${description.id}`);
+    // In whatever project: a branch's data is kept under its id alone.
+    if (this.#branchIds.has(description.id)) throw new Refusal(409, '', `two branches ${description.id}`);
+    this.#branchIds.add(description.id);
     const { created_at, updated_at, id: project_id } = project.record;
     const value: BranchRecord = {
       id: description.id,
@@ -93,12 +96,6 @@ class Seeding {
     };
     this.#account.apply({ set: 'branch', value });
     for (const compute of description.computes ?? []) await this.#compute(project, description.id, compute);
-  }
-
-  /** In whatever project: a branch's data is kept under its id alone. */
-  #isTaken(project: ProjectState, branchId: string): boolean {
-    const sharing = this.#options.hasProcesses ? this.#account.projects.values() : [project];
-    return [...sharing].some(({ branches }) => branches.has(branchId));
   }
 
   async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {

@@ -17,7 +17,7 @@ const hostile: readonly (readonly [name: string, shown: string])[] = [
 const plain = { id: 'project-plain', name: 'shop' };
 const branches = (index: number | string, name: string) => [
   {
-    id: 'br-quiet-moon-100001',
+    id: `br-quiet-moon-${index}`,
     computes: [
       { id: `ep-first-${index}`, type: 'read_write', name: name.slice(0, 64) },
       { id: `ep-second-${index}`, type: 'read_only', autoscaling_limit_max_cu: 2 },
@@ -56,7 +56,7 @@ describe('Rows of the tree', () => {
     const labels = (await computes().rows()).slice(0, 4).map(({ label }) => label);
     assert.deepEqual(labels, [
       'Project shop',
-      'Branch br-quiet-moon-100001',
+      'Branch br-quiet-moon-plain',
       'Compute orders, idle, primary, 0.25 CU, ep-first-plain',
       'Compute ep-second-plain, idle, read replica, 0.25–2 CU',
     ]);
@@ -88,10 +88,10 @@ describe('Rows of the tree', () => {
       'Refresh',
       'Copy Id',
     ]);
-    await computes().contextMenu('Branch br-quiet-moon-100001', 'Copy Id');
+    await computes().contextMenu('Branch br-quiet-moon-plain', 'Copy Id');
     await until(
       'the id in the clipboard',
-      async () => (await workbench.readClipboard()) === 'br-quiet-moon-100001',
+      async () => (await workbench.readClipboard()) === 'br-quiet-moon-plain',
     );
   });
 
