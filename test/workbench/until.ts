@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Milliseconds. What comes soon is seen soon, and long waits leave the machine to what is waited for. */
+const SHORTEST_PAUSE = 20;
+const LONGEST_PAUSE = 200;
+
 /**
  * Repeats `probe` until it gives something other than undefined or false, and returns that.
  * @param what said when nothing came within `timeoutMs`
@@ -10,14 +14,14 @@ export async function until<T>(
   timeoutMs = 15_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
+  for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
     const found = await probe();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) {
       const said = typeof what === 'string' ? what : await what();
       throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${said}`);
     }
-    await delay(50);
+    await delay(pause);
   }
 }
 

@@ -24,15 +24,10 @@ export const sharedWindows = {
     ],
   },
   anotherWindow: {
-    suites: [
-      'mainJobConnected',
-      'accessibility',
-      'apiKeys',
-      'editorHosts',
-      'failures',
-      'apiKeysLocalService',
-      'keySearch',
-    ],
+    suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts'],
+  },
+  thirdWindow: {
+    suites: ['failures', 'apiKeysLocalService', 'keySearch'],
   },
   unusualWindow: {
     suites: ['operations', 'editorLargeAccount'],
