@@ -34,7 +34,7 @@ export class QuickInput {
     const probe = async () => {
       const content = await this.read();
       if (content === undefined) return undefined;
-      return matches(`${content.title}\n${content.message}\n${content.placeholder}`, asked) && content;
+      return matches(questionOf(content), asked) && content;
     };
     return until(`the question ${String(asked)}`, probe, timeoutMs);
   }
@@ -107,11 +107,16 @@ export class QuickInput {
   /** Backs out with Escape. */
   async cancel(asked: string | RegExp): Promise<void> {
     const before = await this.waitFor(asked);
+    // What it lists may still change.
+    const isGone = async () => {
+      const content = await this.read();
+      return content === undefined || questionOf(content) !== questionOf(before);
+    };
     // A question that has just come may not have the keyboard yet.
     await until('the question to go', async () => {
-      if (await this.#hasLeft(before)) return true;
+      if (await isGone()) return true;
       await came(this.#input.press('Escape', { timeout: 2_000 }));
-      return came(this.#left(before, 1_000));
+      return came(until('it to go', isGone, 1_000));
     });
   }
 
@@ -162,3 +167,6 @@ export class QuickInput {
     return JSON.stringify(await this.read()) !== JSON.stringify(before);
   }
 }
+
+const questionOf = ({ title, message, placeholder }: QuickInputContent): string =>
+  `${title}\n${message}\n${placeholder}`;
