@@ -3,9 +3,12 @@ import { came, until } from './until.ts';
 
 /** Opens the context menu of what `target` finds; a row that is drawn anew under the pointer swallows the click. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
+  // Another click would close a menu that is slow to come: each time it gets longer.
+  let patience = 1_000;
   await until('the context menu', async () => {
     await came(target.click({ button: 'right', timeout: 5_000 }));
-    return came(items(page).first().waitFor({ timeout: 1_000 }));
+    patience *= 2;
+    return came(items(page).first().waitFor({ timeout: patience }));
   });
 }
 

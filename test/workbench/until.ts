@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 200;
 export async function until<T>(
   what: string | (() => Promise<string>),
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {

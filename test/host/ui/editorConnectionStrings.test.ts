@@ -192,15 +192,18 @@ describe('connection strings', () => {
       // The compute sleeps: its Postgres has to start.
       return until(`${String(text)} in the terminal`, isShown, 40_000);
     };
+    // psql wakes it before it asks, and the status bar says so for some seconds.
+    const told = Promise.all([
+      computes.waitFor(/^Compute primary, active/),
+      workbench.statusBar.waitFor('primary is awake'),
+    ]);
+    told.catch(() => undefined);
     await shows(/Password for user app_owner/);
     const copied = await workbench.readClipboard();
     assert.equal(copied, decodeURIComponent(uri.password));
     await page.keyboard.type(`${copied}\n`);
     await shows(/app=>/);
-    await Promise.all([
-      computes.waitFor(/^Compute primary, active/),
-      workbench.statusBar.waitFor('primary is awake'),
-    ]);
+    await told;
     await page.keyboard.type("select 'it' || ' works' as said;\n");
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
