@@ -58,14 +58,25 @@ export const deleteCompute: Command = async (context, argument, run) => {
     node.branchId,
   );
   if (!(await confirm(l10n.t('Delete {0}?', name), detail, l10n.t('Delete')))) return;
-  const neighbour = given && neighbourOf(context, given);
+  if (given !== undefined) void goToNeighbour(context, given);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
     context.changes.delete(node, options),
   );
   if (!isPending) announce(l10n.t('{0} is deleted', name));
-  // With its row the tree would lose the place where the user is, and the keyboard begin at the top again.
-  if (neighbour !== undefined) await context.computesView.revealById(neighbour);
 };
+
+/**
+ * With the row the tree would lose the place where the user is, and the keyboard begin at the top again. Before the row
+ * goes: by then the user may be at something else. Never rejects.
+ */
+async function goToNeighbour(context: CommandContext, node: ComputeNode): Promise<void> {
+  const neighbour = neighbourOf(context, node);
+  try {
+    if (neighbour !== undefined) await context.computesView.revealById(neighbour);
+  } catch (error) {
+    context.log.error('Keeping the place of the keyboard', error);
+  }
+}
 
 /** The compute in the row below, else the one above it, on the same branch. */
 function neighbourOf({ inventory }: CommandContext, { projectId, branchId, computeId }: ComputeNode) {
