@@ -7,6 +7,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 const bundle = path.join(root, 'node_modules/.cache/hosted-postgres/service.cjs');
 const stampsMark = '\n//stamps ';
+const UNKNOWN = 'unknown';
 
 enableCompileCache();
 process.setSourceMapsEnabled(true);
@@ -14,14 +15,14 @@ if (!isUpToDate()) await makeBundle();
 createRequire(import.meta.url)(bundle);
 
 function isUpToDate() {
-  let text;
+  let stamps;
   try {
-    text = readFileSync(bundle, 'utf8');
+    const text = readFileSync(bundle, 'utf8');
+    stamps = JSON.parse(text.slice(text.lastIndexOf(stampsMark) + stampsMark.length));
   } catch {
-    return false; // none was made yet
+    return false; // None was made yet, or something else has been at it.
   }
-  const stamps = JSON.parse(text.slice(text.lastIndexOf(stampsMark) + stampsMark.length));
-  return Object.entries(stamps).every(([file, stamp]) => stampOf(file) === stamp);
+  return Object.entries(stamps).every(([file, stamp]) => stamp !== UNKNOWN && stampOf(file) === stamp);
 }
 
 async function makeBundle() {
@@ -52,5 +53,5 @@ async function makeBundle() {
 /** What changes with the text of a file. None is kept of one that was written while it was being read. */
 function stampOf(file, before = Infinity) {
   const { mtimeMs, size } = statSync(path.join(root, file), { throwIfNoEntry: false }) ?? {};
-  return mtimeMs < before ? `${mtimeMs} ${size}` : 'unknown';
+  return mtimeMs < before ? `${mtimeMs} ${size}` : UNKNOWN;
 }

@@ -39,6 +39,11 @@ describe('npm run service', () => {
     assert.match(await help(), /^Kept: service/);
   });
 
+  it('makes it anew when what was kept is damaged', async () => {
+    await writeFile(bundle, 'damaged');
+    assert.match(await help(), /^Usage: service/);
+  });
+
   it('makes it anew when a file of the source has changed, also to one of the same size or an older one', async () => {
     const options = path.join(folder, 'src/service/options.ts');
     await change(options, 'Usage: service', 'USAGE: service');

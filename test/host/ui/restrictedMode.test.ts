@@ -63,7 +63,9 @@ describe('in restricted mode', () => {
     await workbench.statusBar.waitFor('Restricted Mode');
     await connect(workbench, service);
     await tree().expand('Project shop');
-    await tree().waitFor(/^Compute primary/);
+    await tree().contextMenu(/^Compute primary/, 'Restart Compute');
+    await workbench.dialog.press('Restart');
+    await workbench.statusBar.waitFor('primary is restarted');
   });
 
   it('no setting of the folder is heard', async () => {
