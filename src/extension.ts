@@ -1,6 +1,6 @@
 /**
- * Registers what VS Code may ask of the extension, and nothing else: every window does this, and most never ask. What
- * answers is in `app.ts`, which is loaded when it is first asked.
+ * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
+ * (`app.ts`) is loaded on first use.
  */
 import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
@@ -46,6 +46,6 @@ export function activate(context: ExtensionContext): void {
 
   tellState(account() === 'none' ? 'signedOut' : 'loading');
   held.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs for as long as windows whose account it is, and a change under way is followed to its end.
+  // The local service runs as long as a window is connected to it, and a pending change is tracked until it ends.
   if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();
 }

@@ -3,7 +3,7 @@ import { baseUrlOrUndefined } from '../api/baseUrl.ts';
 import type { Account } from '../model/accounts.ts';
 import { plain } from './plain.ts';
 
-/** Host and path are what tells services apart; the version segment is the same everywhere. */
+/** `name (host/path)`, or the address alone for an account without a name. */
 export function accountLabel(account: Account): string {
   if (account.local === true) return l10n.t('Local service');
   const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;

@@ -1,29 +1,29 @@
-/** A change of a compute in words, while it runs and when it has ended: for status bar, notification and list. */
+/** Describes a change of a compute, pending or ended, for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
 import { labelOf } from '../model/computeStatus.ts';
 import type { ChangeEnd, ChangeVerb, PendingChange } from '../model/pendingChange.ts';
 import { plain } from './plain.ts';
 
-/** As the row of the compute is labelled, which may be gone by now. */
+/** The label of the compute's row. */
 const nameOf = ({ computeId, name }: PendingChange): string => plain(labelOf({ id: computeId, name }));
 
 export function underway(change: PendingChange): string {
   const name = nameOf(change);
-  const words: Record<ChangeVerb, string> = {
+  const texts: Record<ChangeVerb, string> = {
     create: l10n.t('Creating {0}', name),
     edit: l10n.t('Changing {0}', name),
     restart: l10n.t('Restarting {0}', name),
     delete: l10n.t('Deleting {0}', name),
   };
-  return words[change.verb];
+  return texts[change.verb];
 }
 
-/** Such as `suspend_compute: running`, with the failed tries so far. */
+/** Such as `suspend_compute: running (2 failed attempts)`. */
 export const operationsOf = (change: PendingChange): string =>
   change.operations
     .map(({ action, status, failures }) => {
       const state = `${plain(action)}: ${plain(status)}`;
-      return failures > 0 ? l10n.t('{0}, tried {1} times in vain', state, failures) : state;
+      return failures > 0 ? l10n.t('{0} ({1} failed attempts)', state, failures) : state;
     })
     .join(', ');
 
@@ -35,12 +35,12 @@ export function ended({ change, outcome, reason }: ChangeEnd): string {
       return l10n.t(
         '{0} failed: {1}',
         underway(change),
-        plain(reason ?? l10n.t('the service gives no reason')),
+        plain(reason ?? l10n.t('the service gave no reason')),
       );
     case 'lost':
-      return l10n.t('{0}: its project is no longer there.', underway(change));
+      return l10n.t('{0}: the project no longer exists.', underway(change));
     case 'stuck':
-      return l10n.t('{0} has not ended after 15 minutes and is no longer followed.', underway(change));
+      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', underway(change));
     default:
       return outcome satisfies never;
   }
@@ -48,11 +48,11 @@ export function ended({ change, outcome, reason }: ChangeEnd): string {
 
 function finished(change: PendingChange): string {
   const name = nameOf(change);
-  const words: Record<ChangeVerb, string> = {
-    create: l10n.t('{0} is created', name),
-    edit: l10n.t('{0} is changed', name),
-    restart: l10n.t('{0} is restarted', name),
-    delete: l10n.t('{0} is deleted', name),
+  const texts: Record<ChangeVerb, string> = {
+    create: l10n.t('Created {0}', name),
+    edit: l10n.t('Changed {0}', name),
+    restart: l10n.t('Restarted {0}', name),
+    delete: l10n.t('Deleted {0}', name),
   };
-  return words[change.verb];
+  return texts[change.verb];
 }

@@ -1,4 +1,4 @@
-/** Records as Markdown tables, for tooltips and hovers. Every value is escaped: names are other people's text. */
+/** Markdown tables for tooltips and hovers. Every cell is escaped: names may contain Markdown. */
 import { env, l10n } from 'vscode';
 import type { Compute } from '../api/records.ts';
 import { maxConnections } from '../api/sizes.ts';
@@ -11,7 +11,7 @@ import { markdown } from './plain.ts';
 
 export type Row = readonly [name: string, value: string | number | null | undefined];
 
-/** Rows without a value are left out. */
+/** Skips rows without a value. */
 export function table(title: string, rows: readonly Row[]): string {
   const cells = rows.flatMap(([name, value]) =>
     value === undefined || value === null || value === ''

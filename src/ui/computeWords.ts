@@ -1,4 +1,4 @@
-/** A compute's state as a shape and as a word: colour is never the only sign. */
+/** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { Compute } from '../api/records.ts';
 import { isPrimary, statusOf, type ComputeStatus } from '../model/computeStatus.ts';
@@ -23,7 +23,7 @@ export function statusIcon(status: ComputeStatus): ThemeIcon {
   }
 }
 
-/** The state, and the one it is on its way to; a state we do not know as the service writes it. */
+/** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
 export function statusText(compute: Compute): string {
   const status = statusOf(compute);
   switch (status) {

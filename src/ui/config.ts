@@ -1,4 +1,4 @@
-/** The settings, typed, with what holds when a value makes no sense. */
+/** The extension's settings, typed. Invalid values fall back to defaults. */
 import { workspace, type ConfigurationScope, type Event } from 'vscode';
 import { Emitter } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
@@ -9,7 +9,7 @@ export class Config implements Disposable {
   readonly #changed = new Emitter<(setting: string) => boolean>();
   readonly #listening: Disposable;
 
-  /** Gives a test of which setting changed: `changed => changed('refreshInterval')`. */
+  /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
   readonly onDidChange = this.#changed.event;
 
   constructor(
@@ -23,7 +23,7 @@ export class Config implements Disposable {
     });
   }
 
-  /** As set: checked by whoever is about to use it. */
+  /** Not validated here; callers do. */
   get baseUrl(): string {
     return this.#text('baseUrl') ?? '';
   }
@@ -32,14 +32,14 @@ export class Config implements Disposable {
     return this.#text('organizationId');
   }
 
-  /** Milliseconds; 0 is never. Anything quicker than five seconds is five seconds. */
+  /** Milliseconds, at least 5000; 0 means never. */
   get refreshInterval(): number {
     const seconds = workspace.getConfiguration(SECTION).get<unknown>('refreshInterval');
     if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return 60_000;
     return seconds <= 0 ? 0 : Math.max(5, seconds) * 1000;
   }
 
-  /** Folder with `postgres` and `initdb`. */
+  /** The folder with `postgres` and `initdb`. */
   get postgresPath(): string | undefined {
     return this.#text('localService.postgresPath');
   }

@@ -1,4 +1,4 @@
-/** Lengths of time and moments in the words of the display language. */
+/** Durations and relative times in the display language. */
 import { env, l10n } from 'vscode';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../api/autosuspend.ts';
 
@@ -26,19 +26,19 @@ const inUnit = (count: number, unit: string): string =>
 
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
 
-/** How long ago a moment was, such as `3 hours ago`; a text that is no timestamp as it is. */
+/** Such as `3 hours ago`. Returns text that is not a timestamp unchanged. */
 export function ago(timestamp: string, now: number = Date.now()): string {
   const time = Date.parse(timestamp);
   if (Number.isNaN(time)) return timestamp;
   const seconds = Math.round((now - time) / 1000);
-  // A clock that differs a little from the service's must not tell of the future.
+  // The service's clock may be slightly ahead of ours.
   if (seconds < 45) return l10n.t('just now');
   const [unit, length] = AGO.find(([, each]) => seconds >= each) ?? ['second', 1];
-  const words = new Intl.RelativeTimeFormat(env.language, { numeric: 'auto' });
-  return words.format(-Math.floor(seconds / length), unit);
+  const format = new Intl.RelativeTimeFormat(env.language, { numeric: 'auto' });
+  return format.format(-Math.floor(seconds / length), unit);
 }
 
-/** @param delay as on the record: see `autosuspend.ts` */
+/** @param delay as in the compute's record: see `autosuspend.ts` */
 export function autosuspendText(delay: number | null | undefined): string {
   const seconds = autosuspendSeconds(delay ?? AUTOSUSPEND_DEFAULT);
   if (seconds === undefined) return l10n.t('never');

@@ -1,9 +1,9 @@
-/** What went wrong in the user's words, and the one thing that helps. */
+/** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../api/errors.ts';
 import { plain } from './plain.ts';
 
-/** The one action offered beside an explanation. */
+/** The action offered with the message. */
 export type Help = 'newKey' | 'retry' | 'log' | 'organization';
 
 export interface Explanation {
@@ -11,16 +11,16 @@ export interface Explanation {
   readonly help: Help;
 }
 
-/** Explains any error; the service's own words are kept, made harmless. */
+/** The service's own message is kept, sanitized. */
 export function explain(error: unknown): Explanation {
   const fault = faultOf(error);
   const message = plain(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { words: message, help: 'log' };
   const { words, help } = explainFault(fault, message);
-  const isOpen = isOutcomeUnknown(error) && help === 'retry';
-  // Whoever asked for a change must not be invited to make it twice without looking.
-  return isOpen
-    ? { words: l10n.t('{0} The list shows what holds now.', words), help: 'retry' }
+  const mayBeDone = isOutcomeUnknown(error) && help === 'retry';
+  // The change may have been made, so the user should check before trying again.
+  return mayBeDone
+    ? { words: l10n.t('{0} Check the current state in the list.', words), help: 'retry' }
     : { words, help };
 }
 
@@ -31,11 +31,11 @@ function explainFault(fault: Fault, message: string): Explanation {
     case 'network':
       return { words: networkWords(fault.code), help: 'retry' };
     case 'timeout':
-      return { words: l10n.t('The service took too long to answer.'), help: 'retry' };
+      return { words: l10n.t('The service took too long to respond.'), help: 'retry' };
     case 'unexpectedReply':
       return { words: replyWords(fault), help: fault.reason === 'html' ? 'retry' : 'log' };
     case 'cancelled':
-      return { words: l10n.t('Cancelled.'), help: 'retry' };
+      return { words: l10n.t('Canceled.'), help: 'retry' };
     case 'invalidRequest':
       return { words: message, help: 'log' };
     default:
@@ -44,7 +44,7 @@ function explainFault(fault: Fault, message: string): Explanation {
 }
 
 function explainRefusal(status: number, message: string): Explanation {
-  if (status === 401) return { words: l10n.t('The service does not accept the API key.'), help: 'newKey' };
+  if (status === 401) return { words: l10n.t("The service doesn't accept the API key."), help: 'newKey' };
   if (status === 423) {
     return {
       words: l10n.t('Another operation is still running on the project. Nothing was changed.'),
@@ -55,7 +55,7 @@ function explainRefusal(status: number, message: string): Explanation {
   return { words: message, help: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
 }
 
-/** What stands between us and the service, for the welcome text that says so in full; empty for all else. */
+/** Why the service can't be reached, for the welcome view; empty for other errors. */
 export type Obstacle = 'address' | 'certificate' | 'silence' | 'webPage' | '';
 
 export function obstacleOf(error: unknown): Obstacle {
@@ -73,30 +73,29 @@ const isCertificate = (code: string | undefined): boolean =>
   /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '');
 
 function networkWords(code: string | undefined): string {
-  if (code === undefined) return l10n.t('The service cannot be reached.');
-  if (isUnknownAddress(code))
-    return l10n.t('The address of the service cannot be found. Is this machine offline?');
-  if (code === 'ECONNREFUSED') return l10n.t('Nothing answers at the address of the service.');
+  if (code === undefined) return l10n.t("Couldn't reach the service.");
+  if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
+  if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
   return isCertificate(code)
-    ? l10n.t('The certificate of the service is not trusted ({0}).', code)
-    : l10n.t('The service cannot be reached ({0}).', code);
+    ? l10n.t("The certificate of the service isn't trusted ({0}).", code)
+    : l10n.t("Couldn't reach the service ({0}).", code);
 }
 
 function replyWords(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {
   switch (fault.reason) {
     case 'html':
       return l10n.t(
-        'A web page answered in place of the service: a proxy or a network that wants you to sign in?',
+        'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
       );
     case 'json':
-      return l10n.t('The answer of the service was cut off or is not JSON.');
+      return l10n.t("The response of the service was cut off or isn't JSON.");
     case 'shape':
-      return l10n.t('The service answered without a usable “{0}”.', plain(fault.detail ?? '?'));
+      return l10n.t('The response of the service has no valid “{0}”.', plain(fault.detail ?? '?'));
     case 'tooLarge':
-      return l10n.t('The answer of the service is too large.');
+      return l10n.t('The response of the service is too large.');
     case 'redirect':
       return l10n.t(
-        'The service sends elsewhere ({0}); the key was not sent there.',
+        'The service redirected to {0}. Your key was not sent there.',
         plain(fault.detail ?? '?'),
       );
     default:

@@ -3,7 +3,7 @@ import type { Session } from '../model/session.ts';
 import { tellHelp, tellObstacle, tellState } from './contextKeys.ts';
 import { explain, obstacleOf } from './fault.ts';
 
-/** Keeps the context keys at what the session is. */
+/** Updates the context keys when the session changes. */
 export function followSession(session: Session): Disposable {
   const tell = () => {
     const { current } = session;

@@ -1,19 +1,19 @@
-/** The log that users read and attach to reports: no secret gets in, whatever it came with. */
+/** The log. Users attach it to bug reports, so every line is redacted. */
 import { window, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { redact } from './redact.ts';
 
 export class Log implements Disposable {
-  #made: LogOutputChannel | undefined;
-  /** Values known to be secret, which no pattern might recognise. In memory only. */
+  #created: LogOutputChannel | undefined;
+  /** Known secrets, which may not match a pattern. In memory only. */
   readonly #secrets = new Set<string>();
 
-  /** From now on this value is left out wherever it turns up. */
+  /** Redacts this value from now on. */
   keepOut(secret: string): void {
     this.#secrets.add(secret);
   }
 
-  /** A text without any secret that is known or can be recognised. */
+  /** Returns the text without known or recognizable secrets. */
   clean(text: string): string {
     return redact(text, this.#secrets);
   }
@@ -26,7 +26,7 @@ export class Log implements Disposable {
     this.#channel.warn(this.clean(text));
   }
 
-  /** @param doing what failed */
+  /** @param doing what failed, such as `Loading computes` */
   error(doing: string, error: unknown): void {
     this.#channel.error(this.clean(`${doing}: ${describe(error)}`));
   }
@@ -36,12 +36,12 @@ export class Log implements Disposable {
   }
 
   dispose(): void {
-    this.#made?.dispose();
+    this.#created?.dispose();
   }
 
-  /** Made with the first line: a window in which nothing happens has no use for it. */
+  /** Created with the first line: most windows need no output channel. */
   get #channel(): LogOutputChannel {
-    return (this.#made ??= window.createOutputChannel('Hosted Postgres', { log: true }));
+    return (this.#created ??= window.createOutputChannel('Hosted Postgres', { log: true }));
   }
 }
 

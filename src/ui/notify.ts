@@ -1,4 +1,4 @@
-/** Says in a notification what a command could not do. Background failures never come here. */
+/** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n, window } from 'vscode';
 import { explain, type Help } from './fault.ts';
 import type { Disposable } from '../base/disposable.ts';
@@ -6,11 +6,11 @@ import type { Log } from './log.ts';
 import type { Secrets } from './secrets.ts';
 import { plain } from './plain.ts';
 
-/** @param couldNot a sentence without its full stop, such as “Could not restart ep-…” */
-export async function showFailure(couldNot: string, error: unknown, retry: () => void): Promise<void> {
+/** @param title such as “Couldn't restart ep-…”, without a period */
+export async function showFailure(title: string, error: unknown, retry: () => void): Promise<void> {
   const { words, help } = explain(error);
   const { label, act } = offer(help, retry);
-  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', plain(couldNot), words), label);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', plain(title), words), label);
   if (chosen === label) act();
 }
 
@@ -33,13 +33,11 @@ function offer(help: Help, retry: () => void): { readonly label: string; readonl
   }
 }
 
-/** Where the keyring is missing, locked or failing, the user goes on knowing how long. */
+/** Without a working keyring, the user should know how long the keys are kept. */
 export const warnWithoutKeyring = (secrets: Secrets, log: Log): Disposable =>
   secrets.onDidFail((error) => {
     log.error('Storing a secret', error);
     void window.showWarningMessage(
-      l10n.t(
-        'The keyring of the system cannot be used: API keys are kept until this window closes, and no longer.',
-      ),
+      l10n.t("Couldn't use the system keyring. API keys are kept only until this window closes."),
     );
   });

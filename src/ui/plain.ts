@@ -1,17 +1,17 @@
 /**
- * Text of others (names, error messages) on its way to the screen. VS Code makes links, commands among them, out of
- * `[text](target)` in notifications and out of much more in Markdown; these keep text what it is.
+ * Makes untrusted text (names, error messages) safe to show. In notifications VS Code turns `[text](target)` into a
+ * link, which can run a command; in Markdown it does much more.
  */
 
 const LONGEST = 500;
 
-// oxlint-disable-next-line no-control-regex -- these are the characters that are to go
+// oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/g;
 
-/** One line of bounded length without control or direction characters, and neither a link nor an icon to VS Code. */
+/** One line of at most 500 characters, without control or bidi characters, links and icons. */
 export const plain = (text: string): string => lineOf(text).replace(/([\]$])\(/g, '$1 (');
 
-/** For Markdown: shown as it is, whatever it contains, in a table cell too. */
+/** Escapes text for Markdown, including table cells. */
 export const markdown = (text: string): string =>
   lineOf(text)
     .replace(/&/g, '&amp;')

@@ -1,4 +1,4 @@
-/** What is under way, in the status bar: hidden when nothing is. It also says how each change ended. */
+/** Shows pending operations in the status bar, and how each change ended. */
 import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { labelOf } from '../model/computeStatus.ts';
@@ -11,12 +11,12 @@ import { markdown, plain } from './plain.ts';
 
 export class PendingOperations implements Disposable {
   readonly #tracker: OperationTracker;
-  #made: StatusBarItem | undefined;
+  #created: StatusBarItem | undefined;
   readonly #held = new DisposableStore();
 
   /**
-   * @param isShown whether the end of a change is shown where it was made, and need not be announced
-   * @param reveal shows the compute of a change
+   * @param isShown whether an editor already shows the end of this change
+   * @param reveal selects the compute in the tree
    */
   constructor(
     tracker: OperationTracker,
@@ -27,7 +27,7 @@ export class PendingOperations implements Disposable {
     this.#held.add(tracker.onDidChange(() => this.#update()));
     this.#held.add(
       tracker.onDidEnd((end) => {
-        if (!isShown(end)) void tell(end, reveal);
+        if (!isShown(end)) void showEnd(end, reveal);
       }),
     );
     this.#update();
@@ -37,49 +37,49 @@ export class PendingOperations implements Disposable {
     this.#held.dispose();
   }
 
-  /** Made with the first operation. */
+  /** Created with the first operation. */
   get #item(): StatusBarItem {
-    if (this.#made !== undefined) return this.#made;
+    if (this.#created !== undefined) return this.#created;
     const item = window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0);
     item.name = l10n.t('Hosted Postgres Operations');
     item.command = 'hostedPostgres.operations.show';
-    this.#made = this.#held.add(item);
+    this.#created = this.#held.add(item);
     return item;
   }
 
   #update(): void {
     const { pending } = this.#tracker;
-    if (pending.length === 0) return this.#made?.hide();
+    if (pending.length === 0) return this.#created?.hide();
     const count = openOperations(pending);
-    const words = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
-    this.#item.text = `$(sync~spin) ${words}`;
+    const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
+    this.#item.text = `$(sync~spin) ${operations}`;
     const lines = pending.map(
       (change) => `- ${markdown(underway(change))} (${markdown(operationsOf(change))})`,
     );
     this.#item.tooltip = new MarkdownString(lines.join('\n'));
-    const label = l10n.t('Hosted Postgres: {0} pending. {1}', words, pending.map(underway).join(', '));
+    const label = l10n.t('Hosted Postgres: {0} pending. {1}', operations, pending.map(underway).join(', '));
     this.#item.accessibilityInformation = { label };
     this.#item.show();
   }
 }
 
-/** Says that computes have woken without anybody in this window asking for it. */
+/** Announces computes that became active without a change made in this window. */
 export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
   wakeUps.onDidWake((computes) => {
     const [first] = computes;
     if (first === undefined) return;
-    const words =
+    const message =
       computes.length === 1
-        ? l10n.t('{0} is awake', plain(labelOf(first)))
-        : l10n.t('{0} computes are awake', computes.length);
-    announce(words, 'circle-filled');
+        ? l10n.t('{0} is active', plain(labelOf(first)))
+        : l10n.t('{0} computes are active', computes.length);
+    announce(message, 'circle-filled');
   });
 
-async function tell(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
-  const words = ended(end);
-  if (end.outcome === 'finished') return announce(words);
+async function showEnd(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
+  const message = ended(end);
+  if (end.outcome === 'finished') return announce(message);
   const show = l10n.t('Show Compute');
-  // There is none where the whole project is gone.
+  // Nothing to show if the project was deleted.
   const actions = end.outcome === 'lost' ? [] : [show];
-  if ((await window.showWarningMessage(words, ...actions)) === show) reveal(end.change);
+  if ((await window.showWarningMessage(message, ...actions)) === show) reveal(end.change);
 }

@@ -29,7 +29,7 @@ export const restartCompute: Tool = {
         message: confirmation(
           parts,
           target,
-          l10n.t('Its connections are dropped; clients have to connect again.'),
+          l10n.t('Its connections are dropped. Clients have to reconnect.'),
         ),
       },
     };
@@ -89,9 +89,9 @@ function checkSize(size: SizeRange): void {
     case 'above-plan':
       return; // The service knows the plan.
     case 'not-a-size':
-      throw new Error(l10n.t('The service has no compute of that size.'));
+      throw new Error(l10n.t('The service has no compute of this size.'));
     case 'min-above-max':
-      throw new Error(l10n.t('The minimum is above the maximum.'));
+      throw new Error(l10n.t('The minimum is greater than the maximum.'));
   }
 }
 

@@ -13,7 +13,7 @@ const PROJECTS_TOLD = 20;
 const COMPUTES_TOLD = 100;
 
 const listComputes: Tool = {
-  prepare: () => ({ invocationMessage: l10n.t('Listing the computes') }),
+  prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
   async invoke(parts, input) {
     requireConnection(parts);
     const { inventory } = parts;
@@ -52,7 +52,7 @@ function projectsMatching(inventory: Inventory, wanted: unknown): string[] {
 const getCompute: Tool = {
   prepare(_parts, input) {
     const target = targetOf(input);
-    return target && { invocationMessage: l10n.t('Looking at {0}', target.computeId) };
+    return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
   invoke: async (parts, input) => computeDetail(parts.inventory, await computeAt(parts, input)),
 };

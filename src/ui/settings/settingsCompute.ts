@@ -11,9 +11,9 @@ import { explain } from '../fault.ts';
 export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {
   const owner = settingsOwner(uri);
   if (owner === undefined) throw FileSystemError.FileNotFound(uri);
-  if (connection === undefined) throw unavailable(l10n.t('Connect to the service first.'));
+  if (connection === undefined) throw unavailable(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   if (isOfAccount(uri, connection.account)) return owner;
-  throw unavailable(l10n.t('The document belongs to another account. Switch to it first.'));
+  throw unavailable(l10n.t('This document belongs to another account. Switch to that account first.'));
 }
 
 /** Asks the service anew. @throws {FileSystemError} */
@@ -24,7 +24,7 @@ export async function computeOf(inventory: Inventory, owner: SettingsOwner): Pro
     if (!isRefused(error, 404)) throw unavailable(explain(error).words);
   }
   const compute = inventory.compute(owner.projectId, owner.computeId);
-  if (compute === undefined) throw unavailable(l10n.t('{0} is no longer there.', owner.computeId));
+  if (compute === undefined) throw unavailable(l10n.t('{0} no longer exists.', owner.computeId));
   return compute;
 }
 

@@ -113,7 +113,7 @@ export class SettingsFiles implements Disposable {
       file.pending = undefined;
       return false;
     }
-    file.refused(refusalOf(plain(reason ?? l10n.t('the service gives no reason')), file.text));
+    file.refused(refusalOf(plain(reason ?? l10n.t('the service gave no reason')), file.text));
     const document = documentOf(file.uri);
     if (document !== undefined) this.#look(document);
     announce(l10n.t('Not applied: the document has problems'), 'error');

@@ -16,9 +16,12 @@ export async function confirmRestart(compute: Compute): Promise<boolean> {
 /** Somebody else has changed the settings since they were read. */
 export async function askAboutConflict(compute: Compute): Promise<'compare' | 'overwrite' | undefined> {
   const [compare, overwrite] = [l10n.t('Compare'), l10n.t('Overwrite')];
-  const question = l10n.t('The Postgres settings of {0} were changed meanwhile', plain(labelOf(compute)));
+  const question = l10n.t(
+    'The Postgres settings of {0} have changed on the service',
+    plain(labelOf(compute)),
+  );
   const detail = l10n.t(
-    'The service has a newer version than the one this document began from. Compare shows both side by side; nothing is applied until you save again.',
+    'This document is based on an older version. Select Compare to see both versions; nothing is applied until you save again.',
   );
   const chosen = await window.showWarningMessage(question, { modal: true, detail }, compare, overwrite);
   if (chosen === compare) return 'compare';

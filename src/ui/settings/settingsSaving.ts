@@ -47,7 +47,7 @@ export async function applySettings(
   const before = settingsOn(compute);
   const name = plain(labelOf(compute));
   if (areSameSettings(wanted, before)) {
-    const words = l10n.t('{0} has these settings already; nothing was changed', name);
+    const words = l10n.t('{0} already has these settings', name);
     return { kind: 'accepted', before, isPending: false, words };
   }
   if (!file.knows(before)) {
@@ -63,7 +63,7 @@ export async function applySettings(
   const node = { kind: 'compute', ...owner, branchId: compute.branch_id } as const;
   try {
     const { isPending } = await changes.update(node, { settings: { pg_settings: { ...wanted } } });
-    const words = isPending ? undefined : l10n.t('{0} is changed', name);
+    const words = isPending ? undefined : l10n.t('Changed {0}', name);
     return { kind: 'accepted', before, isPending, words };
   } catch (error) {
     return refused(error, JSON.stringify(wanted));

@@ -4,25 +4,25 @@ import { toDisposable, type Disposable } from '../../base/disposable.ts';
 
 const MINUTE = 60_000;
 
-/** Rows that say how long ago something was grow old by themselves: drawn anew each minute while somebody sees them. */
+/** Redraws rows with relative times (`3 minutes ago`) every minute while the view is visible. */
 export function redrawWhileSeen(
   view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
   redraw: () => void,
   clock: Clock = systemClock,
 ): Disposable {
   let next: Disposable | undefined;
-  const wait = () => {
+  const schedule = () => {
     next?.dispose();
-    next = view.visible ? clock.after(MINUTE, again) : undefined;
+    next = view.visible ? clock.after(MINUTE, tick) : undefined;
   };
-  const again = () => {
+  const tick = () => {
     redraw();
-    wait();
+    schedule();
   };
-  const listening = view.onDidChangeVisibility(() => (view.visible ? again() : wait()));
-  wait();
+  const listener = view.onDidChangeVisibility(() => (view.visible ? tick() : schedule()));
+  schedule();
   return toDisposable(() => {
-    listening.dispose();
+    listener.dispose();
     next?.dispose();
   });
 }

@@ -1,4 +1,4 @@
-/** The nodes of the API Keys view and how each looks. Pure: what is shown depends on the list and the node alone. */
+/** The nodes of the API Keys view and their tree items. Pure: they depend only on the list and the node. */
 import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
@@ -8,12 +8,12 @@ import { date, table, type Row } from '../computeTable.ts';
 import { ago } from '../durationWords.ts';
 import { plain } from '../plain.ts';
 
-/** In the place of keys: the account has none to show, because the key in use may not see them. */
+/** Shown instead of keys if the key in use may not list them. */
 export interface HiddenKeysNode {
   readonly kind: 'hiddenKeys';
 }
 
-/** A record the service sent that could not be read: shown, not dropped. */
+/** A record that couldn't be parsed. Shown rather than dropped. */
 export interface UnreadableKeyNode {
   readonly kind: 'unreadableKey';
   readonly index: number;
@@ -34,7 +34,7 @@ export function keysNodeId(node: KeysNode): string {
   }
 }
 
-/** An organization's key is refused with 403 on account routes, and is a valid key all the same (public service). */
+/** The public service answers 403 to an organization's key on account routes, although the key is valid. */
 export const areKeysHidden = (list: ApiKeyList): boolean => isRefused(list.failure, 403);
 
 export function keysNodes(list: ApiKeyList): KeysNode[] {
@@ -69,7 +69,7 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
   item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
-  // Gone between two refreshes: the view is about to drop it.
+  // Deleted since the last refresh: the view is about to drop it.
   if (key === undefined) return item;
   const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
   if (isInUse) parts.unshift(l10n.t('this window'));
@@ -110,14 +110,14 @@ function unreadableItem(
 
 function hiddenItem(): TreeItem {
   const [label, description] = [
-    l10n.t('This key may not see the API keys'),
+    l10n.t("This key can't list API keys"),
     l10n.t('it belongs to an organization'),
   ];
   const item = new TreeItem(label);
   item.description = description;
   item.accessibilityInformation = { label: [label, description].join(', ') };
   item.tooltip = l10n.t(
-    'An API key of an organization works with the organization’s projects and computes. Keys of an account are listed, created and revoked with a personal key.',
+    "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
   );
   item.iconPath = new ThemeIcon('info');
   item.contextValue = 'hiddenKeys';

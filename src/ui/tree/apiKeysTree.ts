@@ -19,7 +19,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #nodes = new Interned(keysNodeId);
   readonly #changed = new EventEmitter<KeysNode[] | undefined>();
   readonly #held = new DisposableStore();
-  /** The keys as they were drawn last. */
+  /** The keys as last drawn. */
   readonly #drawn = new Map<number, ApiKey | undefined>();
 
   #connection: Connection | undefined;
@@ -53,19 +53,19 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   #update(): void {
     this.view.message = this.#message() ?? '';
     tellKeys(areKeysHidden(this.#keys) ? 'hidden' : '');
-    const now = keysNodes(this.#keys);
+    const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;
     const isOtherAccount = isOtherKey && connection?.isOfSameAccount(this.#connection) !== true;
     this.#connection = connection;
-    // Which key is in use is told by the connection.
+    // The connection decides which key is in use.
     if (isOtherKey) this.#drawn.clear();
     if (isOtherAccount) this.#nodes.clear();
-    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, now)) {
+    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, nodes)) {
       this.#drawn.clear();
       return this.#changed.fire(undefined);
     }
-    this.#redraw(now.filter((node) => this.#isChanged(node)));
+    this.#redraw(nodes.filter((node) => this.#isChanged(node)));
   }
 
   #redraw(nodes = keysNodes(this.#keys)): void {
@@ -81,8 +81,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   #message(): string | undefined {
     const { failure } = this.#keys;
     if (failure === undefined || areKeysHidden(this.#keys)) return undefined;
-    const { words } = explain(failure);
+    const { words: message } = explain(failure);
     const isEmpty = keysNodes(this.#keys).length === 0;
-    return isEmpty ? l10n.t('Could not load: {0}', words) : l10n.t('Not up to date: {0}', words);
+    return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
   }
 }

@@ -1,4 +1,4 @@
-/** One object for each id, for as long as its parent has it: what is no longer anybody's child is let go. */
+/** Keeps one object per node id, so that VS Code gets the same object every time. Nodes without a parent are dropped. */
 export class Interned<Node> {
   readonly #idOf: (node: Node) => string;
   readonly #nodes = new Map<string, Node>();
@@ -8,12 +8,12 @@ export class Interned<Node> {
     this.#idOf = idOf;
   }
 
-  /** The object VS Code knows under this id, if it was given one. */
+  /** The object that VS Code has for this id, if any. */
   find(node: Node): Node | undefined {
     return this.#nodes.get(this.#idOf(node));
   }
 
-  /** The object to give out for this id. */
+  /** The object to return to VS Code for this id. */
   get(node: Node): Node {
     const id = this.#idOf(node);
     const known = this.#nodes.get(id);
@@ -21,17 +21,17 @@ export class Interned<Node> {
     return known ?? node;
   }
 
-  /** The children of a parent (undefined: the roots) from now on. */
+  /** Replaces the children of a parent (undefined: the roots). */
   setChildren(parent: Node | undefined, nodes: readonly Node[]): Node[] {
     const parentId = parent === undefined ? '' : this.#idOf(parent);
     const ids = nodes.map(this.#idOf);
-    const stays = new Set(ids);
-    for (const id of this.#children.get(parentId) ?? []) if (!stays.has(id)) this.#forget(id);
+    const kept = new Set(ids);
+    for (const id of this.#children.get(parentId) ?? []) if (!kept.has(id)) this.#forget(id);
     this.#children.set(parentId, ids);
     return nodes.map((node) => this.get(node));
   }
 
-  /** Whether children were given out and are others now. */
+  /** Whether VS Code has other children than these. False if it has none yet. */
   childrenDiffer(parent: Node | undefined, nodes: readonly Node[]): boolean {
     const last = this.#children.get(parent === undefined ? '' : this.#idOf(parent));
     if (last === undefined) return false;

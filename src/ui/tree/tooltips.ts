@@ -4,7 +4,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { computeTable, date, table, type Row } from '../computeTable.ts';
 import type { TreeNode } from './nodes.ts';
 
-/** Undefined for nodes that say all in their label. */
+/** Returns undefined for nodes whose label says everything. */
 export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);

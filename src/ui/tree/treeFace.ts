@@ -1,4 +1,4 @@
-/** A view as VS Code knows it from the start. The tree behind it is loaded when its rows are first wanted. */
+/** A tree view that is registered at activation and loads its data provider when VS Code first asks for rows. */
 import {
   DataTransferItem,
   EventEmitter,
@@ -19,12 +19,12 @@ export interface Tree<Node> {
   getTreeItem(node: Node): TreeItem;
   resolveTreeItem?(item: TreeItem, node: Node): TreeItem;
   getParent?(node: Node): Node | undefined;
-  /** What dragged rows leave where they are dropped; undefined where there is nothing to leave. */
+  /** The text that dragged rows insert; undefined if there is none. */
   textOf?(nodes: readonly Node[]): string | undefined;
 }
 
 export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropController<Node>, Disposable {
-  readonly #load: () => Promise<Tree<Node>>;
+  readonly #loadTree: () => Promise<Tree<Node>>;
   readonly #changed = new EventEmitter<Node[] | undefined>();
   readonly #held = new DisposableStore();
   #loading: Promise<Tree<Node>> | undefined;
@@ -35,9 +35,9 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
   readonly dropMimeTypes: readonly string[] = [];
   readonly view: TreeView<Node>;
 
-  /** @param isFlat whether no row has others below it or is worth dragging */
+  /** @param isFlat rows have no children and can't be dragged */
   constructor(id: string, load: () => Promise<Tree<Node>>, { isFlat = false } = {}) {
-    this.#load = load;
+    this.#loadTree = load;
     this.#held.add(this.#changed);
     const rows = { treeDataProvider: this, showCollapseAll: !isFlat };
     this.view = this.#held.add(
@@ -46,24 +46,24 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    return (await this.#loaded()).getChildren(node);
+    return (await this.#load()).getChildren(node);
   }
 
-  /** At once where it can: each row that is drawn comes through here. */
+  /** Synchronous once the tree is loaded, because VS Code calls it for every row. */
   getTreeItem(node: Node): TreeItem | Promise<TreeItem> {
-    return this.#tree?.getTreeItem(node) ?? this.#loaded().then((tree) => tree.getTreeItem(node));
+    return this.#tree?.getTreeItem(node) ?? this.#load().then((tree) => tree.getTreeItem(node));
   }
 
   async resolveTreeItem(item: TreeItem, node: Node, _token: CancellationToken): Promise<TreeItem> {
-    return (await this.#loaded()).resolveTreeItem?.(item, node) ?? item;
+    return (await this.#load()).resolveTreeItem?.(item, node) ?? item;
   }
 
   async getParent(node: Node): Promise<Node | undefined> {
-    return (await this.#loaded()).getParent?.(node);
+    return (await this.#load()).getParent?.(node);
   }
 
   async handleDrag(nodes: readonly Node[], data: DataTransfer): Promise<void> {
-    const text = (await this.#loaded()).textOf?.(nodes);
+    const text = (await this.#load()).textOf?.(nodes);
     if (text !== undefined) data.set('text/plain', new DataTransferItem(text));
   }
 
@@ -71,12 +71,12 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
     this.#held.dispose();
   }
 
-  #loaded(): Promise<Tree<Node>> {
+  #load(): Promise<Tree<Node>> {
     return (this.#loading ??= this.#attach());
   }
 
   async #attach(): Promise<Tree<Node>> {
-    const tree = await this.#load();
+    const tree = await this.#loadTree();
     this.#held.add(tree.onDidChangeTreeData((nodes) => this.#changed.fire(nodes)));
     this.#tree = tree;
     return tree;

@@ -1,4 +1,4 @@
-/** How each node looks. Pure: what is shown depends on the store and the node alone. */
+/** The tree item of each node. Pure: it depends only on the inventory and the node. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import type { Compute, Project } from '../../api/records.ts';
 import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
@@ -48,7 +48,7 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   return item;
 }
 
-/** Stands for what row and tooltip show of a project; other fields of it change with whatever its computes do. */
+/** The fields of a project that row and tooltip show. Others, such as usage, change all the time. */
 export const shownOf = (project: Project | undefined): string =>
   project === undefined
     ? ''
@@ -63,7 +63,7 @@ function branchItem(branchId: string): TreeItem {
 }
 
 function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
-  // Gone between two refreshes: its parent is about to drop it.
+  // Deleted since the last refresh: its parent is about to drop it.
   if (compute === undefined) return new TreeItem(computeId);
   const status = statusOf(compute);
   const label = plain(labelOf(compute));
@@ -75,8 +75,8 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
-  const said = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
-  item.accessibilityInformation = { label: said.join(', ') };
+  const spoken = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
+  item.accessibilityInformation = { label: spoken.join(', ') };
   return item;
 }
 
@@ -90,10 +90,10 @@ function unreadableItem({ projectId, recordId, field }: UnreadableNode): TreeIte
 }
 
 function failureItem(node: HintNode, error: unknown): TreeItem {
-  const item = hint(l10n.t('Could not load: {0}', explain(error).words), 'failure');
+  const item = hint(l10n.t("Couldn't load: {0}", explain(error).words), 'failure');
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
-  const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
-  item.command = { ...again, arguments: [{ kind: 'project', projectId: node.projectId }] };
+  const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
+  item.command = { ...retry, arguments: [{ kind: 'project', projectId: node.projectId }] };
   return item;
 }
 

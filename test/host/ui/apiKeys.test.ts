@@ -88,7 +88,7 @@ describe('the API Keys view', () => {
   it('explains why an organization key shows no keys', async () => {
     proxy.inject('forbiddenPage', { path: /api_keys$/, times: 20 });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await keys().waitFor(/^This key may not see the API keys/);
+    await keys().waitFor(/^This key can't list API keys/);
     const header = opened().workbench.page.locator('.pane-header', { hasText: 'API Keys' });
     await header.hover();
     await header.getByRole('button', { name: 'Refresh' }).waitFor();

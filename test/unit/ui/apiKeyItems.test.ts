@@ -9,7 +9,7 @@ import { SecretMap } from '../../helpers/secretMap.ts';
 
 const { keysItem, keysNodes } = await import('../../../src/ui/tree/apiKeyItems.ts');
 
-describe('the rows of the API Keys view', () => {
+describe('keysItem', () => {
   let service: ScriptedService;
 
   const now = new Date().toISOString();
@@ -21,7 +21,7 @@ describe('the rows of the API Keys view', () => {
   });
   after(() => service.close());
 
-  /** The rows as the list of an account that knows its key by this id has them. */
+  /** @param keyId id of the key in use, if the account knows it */
   async function rowsOf(answer: unknown, keyId?: number) {
     service.script = () => answer;
     const accounts = new Accounts(new SecretMap());
@@ -43,45 +43,45 @@ describe('the rows of the API Keys view', () => {
   const textOf = ({ label, description }: { label?: unknown; description?: unknown }) =>
     `${String(label)} | ${String(description)}`;
 
-  it('tell last use, creation and id', async () => {
+  it('shows last use, creation and id', async () => {
     assert.deepEqual((await rowsOf([used, unused])).map(textOf), [
       'laptop | used just now from 10.0.0.1 · created just now · #7',
       'a] (command:x) <img> | never used · created just now · #8',
     ]);
   });
 
-  it('mark the key in use when it is known, by a word too', async () => {
+  it('marks the key in use, with text as well as color', async () => {
     const [first, second] = await rowsOf([used, unused], 7);
     assert.match(String(first?.description), /^this window · used/);
     assert.doesNotMatch(String(second?.description), /this window/);
     assert.deepEqual([first?.contextValue, second?.contextValue], ['apiKey inUse', 'apiKey']);
   });
 
-  it('mark the only key there is, and none when it is not certain', async () => {
+  it('marks the only key of an account, but none if the key in use is unknown', async () => {
     assert.match(String((await rowsOf([used]))[0]?.description), /^this window/);
     for (const row of await rowsOf([used, unused]))
       assert.doesNotMatch(String(row.description), /this window/);
   });
 
-  it('take a name for nothing but text', async () => {
+  it('escapes names', async () => {
     const [, row] = await rowsOf([used, unused]);
     const { tooltip } = row ?? {};
     const text = typeof tooltip === 'object' ? tooltip.value : String(tooltip);
     assert.doesNotMatch(text, /<img>|\]\(command/);
   });
 
-  it('explain why an organization key shows none, and are no error', async () => {
+  it('explains why an organization key lists no keys', async () => {
     const [row, ...others] = await rowsOf(403);
     assert.equal(others.length, 0);
-    assert.match(textOf(row ?? {}), /may not see the API keys \| it belongs to an organization/);
+    assert.match(textOf(row ?? {}), /can't list API keys \| it belongs to an organization/);
   });
 
-  it('show a record that cannot be read', async () => {
+  it('shows a record that cannot be parsed', async () => {
     const rows = await rowsOf([used, { id: 'nine', name: 9 }]);
     assert.match(textOf(rows[1] ?? {}), /unreadable \(field /);
   });
 
-  it('are none after any other failure', async () => {
+  it('returns no items after any other failure', async () => {
     assert.deepEqual(await rowsOf(500), []);
   });
 });

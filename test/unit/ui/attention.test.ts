@@ -7,7 +7,7 @@ import { scriptService, type ScriptedService } from '../../helpers/scriptedServi
 
 const { refreshWhileSeen } = await import('../../../src/ui/attention.ts');
 
-describe('Refreshing in the background', () => {
+describe('refreshWhileSeen', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
   let refresh: BackgroundRefresh;
@@ -31,7 +31,7 @@ describe('Refreshing in the background', () => {
     focus.has = true;
   });
 
-  it('needs a view that is open in a window that has the focus, and ends with either', () => {
+  it('refreshes only while the view is visible and the window has the focus', () => {
     const changed = new Emitter<{ visible: boolean }>();
     const view = { visible: false, onDidChangeVisibility: changed.event };
     const config = { onDidChange: new Emitter<(setting: string) => boolean>().event };

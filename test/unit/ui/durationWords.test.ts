@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 
 const { ago, autosuspendText, duration } = await import('../../../src/ui/durationWords.ts');
 
-describe('lengths of time in words', () => {
-  it('are told in the largest units that hold them', () => {
+describe('duration', () => {
+  it('uses the largest units', () => {
     const lengths = [0, 60, 90, 300, 3600, 5400, 86_400, 604_800];
     assert.deepEqual(lengths.map(duration), [
       '0 seconds',
@@ -17,8 +17,10 @@ describe('lengths of time in words', () => {
       '7 days',
     ]);
   });
+});
 
-  it('are told of autosuspend, with what the default is and what never is', () => {
+describe('autosuspendText', () => {
+  it('names the default and never', () => {
     const delays = [0, null, undefined, 300, -1];
     assert.deepEqual(delays.map(autosuspendText), [
       'after 5 minutes (default)',
@@ -30,11 +32,11 @@ describe('lengths of time in words', () => {
   });
 });
 
-describe('moments in words', () => {
+describe('ago', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
   const before = (seconds: number) => ago(new Date(now - seconds * 1000).toISOString(), now);
 
-  it('are told by how long ago they were', () => {
+  it('uses the largest unit', () => {
     const seconds = [50, 120, 7200, 86_400, 3 * 86_400, 65 * 86_400, 800 * 86_400];
     assert.deepEqual(seconds.map(before), [
       '50 seconds ago',
@@ -47,11 +49,11 @@ describe('moments in words', () => {
     ]);
   });
 
-  it('are never in the future, whatever the clocks say', () => {
+  it('is never in the future, even if the clocks differ', () => {
     assert.deepEqual([before(-30), before(0), before(44)], ['just now', 'just now', 'just now']);
   });
 
-  it('are shown as they are when they are no timestamps', () => {
+  it('returns other text unchanged', () => {
     assert.equal(ago('long ago', now), 'long ago');
   });
 });

@@ -26,15 +26,15 @@ describe('explain', () => {
     help: string,
     obstacle?: string,
   ])[] = [
-    ['a key that is not accepted', refused(401), /does not accept the API key/, 'newKey'],
+    ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey'],
     ['another operation', refused(423), /Another operation/, 'retry'],
     ['too many requests', refused(429), /service says/, 'retry'],
-    ['a broken rule', refused(422), /service says/, 'log'],
+    ['a violated rule', refused(422), /service says/, 'log'],
     ['a service that is down', refused(503), /service says/, 'retry'],
     ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'address'],
-    ['a closed port', { kind: 'network', code: 'ECONNREFUSED' }, /Nothing answers/, 'retry', 'silence'],
+    ['a closed port', { kind: 'network', code: 'ECONNREFUSED' }, /Nothing is listening/, 'retry', 'silence'],
     [
-      'a wrong certificate',
+      'an invalid certificate',
       { kind: 'network', code: 'CERT_HAS_EXPIRED' },
       /certificate/,
       'retry',
@@ -43,13 +43,13 @@ describe('explain', () => {
     ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'silence'],
     ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'silence'],
     ['a captive portal', unexpected('html'), /web page/, 'retry', 'webPage'],
-    ['cut JSON', unexpected('json'), /not JSON/, 'log'],
-    ['a wrong shape', unexpected('shape'), /usable/, 'log'],
-    ['a flood', unexpected('tooLarge'), /too large/, 'log'],
+    ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
+    ['a wrong shape', unexpected('shape'), /no valid/, 'log'],
+    ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
   for (const [what, fault, words, help, obstacle = ''] of rows) {
-    it(`tells of ${what} and what helps`, () => {
+    it(`explains ${what} and offers an action`, () => {
       const error = new ApiError('the service says', fault, { arrived: false });
       const explanation = explain(error);
       assert.match(explanation.words, words);
@@ -58,9 +58,9 @@ describe('explain', () => {
     });
   }
 
-  it('does not invite to repeat blindly what may have been done', () => {
+  it('asks to check the state if the change may have been made', () => {
     const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { arrived: true });
-    assert.match(explain(error).words, /list shows/);
+    assert.match(explain(error).words, /Check the current state/);
   });
 
   it('offers the setting when the service asks for an organization', () => {
@@ -68,12 +68,12 @@ describe('explain', () => {
     assert.equal(explain(error).help, 'organization');
   });
 
-  it('makes the words of the service harmless', () => {
+  it('sanitizes messages of the service', () => {
     const error = new ApiError('see [here](command:evil)\u0007', refused(422));
     assert.equal(explain(error).words, 'see [here] (command:evil)');
   });
 
-  it('explains what is not of the service too', () => {
+  it('returns the message of any other error', () => {
     assert.deepEqual(explain(new Error('odd')), { words: 'odd', help: 'log' });
     assert.deepEqual(explain('text'), { words: 'text', help: 'log' });
   });

@@ -7,7 +7,7 @@ interface Node {
 const node = (id: string): Node => ({ id });
 
 describe('Interned', () => {
-  it('gives out one object for an id, as long as its parent has it', () => {
+  it('returns one object per id as long as it has a parent', () => {
     const nodes = new Interned<Node>(({ id }) => id);
     const [first] = nodes.setChildren(undefined, [node('a')]);
     assert.equal(nodes.setChildren(undefined, [node('a'), node('b')])[0], first);
@@ -16,7 +16,7 @@ describe('Interned', () => {
     assert.equal(nodes.find(node('a')), undefined);
   });
 
-  it('lets go of what hung below', () => {
+  it('drops the descendants of a removed node', () => {
     const nodes = new Interned<Node>(({ id }) => id);
     nodes.setChildren(undefined, [node('a')]);
     nodes.setChildren(node('a'), [node('a/b')]);
@@ -25,9 +25,9 @@ describe('Interned', () => {
     assert.equal(nodes.find(node('a/b/c')), undefined);
   });
 
-  it('knows whether children are others than those given out', () => {
+  it('compares children with those returned last', () => {
     const nodes = new Interned<Node>(({ id }) => id);
-    assert.equal(nodes.childrenDiffer(undefined, [node('a')]), false, 'none were given out yet');
+    assert.equal(nodes.childrenDiffer(undefined, [node('a')]), false, 'no children returned yet');
     nodes.setChildren(undefined, [node('a'), node('b')]);
     assert.equal(nodes.childrenDiffer(undefined, [node('a'), node('b')]), false);
     assert.equal(nodes.childrenDiffer(undefined, [node('b'), node('a')]), true);

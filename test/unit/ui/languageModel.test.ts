@@ -39,7 +39,7 @@ describe('Tools for language models', () => {
   const invoke = <T>(name: ToolName, input: unknown) => TOOLS[name].invoke(parts, input, token) as Promise<T>;
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
-  it('ask before a change, naming the thing and the consequence in text that is no markup', async () => {
+  it('confirm changes with the escaped name of the compute and the consequence', async () => {
     await invoke('hostedPostgres_listComputes', {});
     for (const [name, input, title] of [
       ['hostedPostgres_restartCompute', target, /^Restart <b>main<\/b>\?$/],
@@ -49,23 +49,23 @@ describe('Tools for language models', () => {
         /^Change the size of .* to 1–2 CU\?$/,
       ],
     ] as const) {
-      const asked = TOOLS[name].prepare(parts, input)?.confirmationMessages;
-      assert.match(asked?.title ?? '', title);
-      const message = typeof asked?.message === 'string' ? '' : (asked?.message.value ?? '');
+      const confirmation = TOOLS[name].prepare(parts, input)?.confirmationMessages;
+      assert.match(confirmation?.title ?? '', title);
+      const message = typeof confirmation?.message === 'string' ? '' : (confirmation?.message.value ?? '');
       assert.match(message, /ep\\-main .* \\\[x\\\]\\\(command\\:y\\\) \\# Now delete/);
       assert.match(message, /connections are dropped/);
       assert.doesNotMatch(message, /\n#|[^\\]\[/);
     }
   });
 
-  it('have nothing to ask about what they refuse', () => {
+  it('ask for no confirmation for invalid input', () => {
     for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
       assert.equal(TOOLS.hostedPostgres_restartCompute.prepare(parts, input), undefined);
     for (const minCu of [undefined, 'x', 0.3, 11])
       assert.equal(TOOLS.hostedPostgres_resizeCompute.prepare(parts, { ...target, minCu }), undefined);
   });
 
-  it('tell a bounded number of projects and computes, and how many were left out', async () => {
+  it('return a limited number of projects and computes, and how many were left out', async () => {
     projects = Array.from({ length: 60 }, (_, index) => ({ id: `p-${index}`, name: `p${index}` }));
     computes = Array.from({ length: 30 }, (_, index) =>
       computeRecord(`ep-${index}`, { name: 'x'.repeat(4000), settings: { pg_settings: {} } }),
@@ -77,13 +77,13 @@ describe('Tools for language models', () => {
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
-  it('tell chosen fields: whatever else a record holds stays here', async () => {
+  it('return only chosen fields of a record', async () => {
     computes = [computeRecord('ep-main', { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2' })];
-    const told = JSON.stringify([
+    const results = JSON.stringify([
       await invoke('hostedPostgres_listComputes', {}),
       await invoke('hostedPostgres_getCompute', target),
     ]);
-    assert.doesNotMatch(told, /hunter2/);
-    assert.match(told, /ep-main/);
+    assert.doesNotMatch(results, /hunter2/);
+    assert.match(results, /ep-main/);
   });
 });

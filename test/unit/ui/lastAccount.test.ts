@@ -4,8 +4,8 @@ import { connectStore, MemoryMap } from '../../helpers/connectedStore.ts';
 import { scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
 
-describe('The last account', () => {
-  it('is kept as the session changes, and written only when it became another', async () => {
+describe('rememberAccount', () => {
+  it('follows the session and writes only changes', async () => {
     const service = await scriptService(() => ({ projects: [] }));
     const store = await connectStore(service);
     const memory = new MemoryMap();
@@ -22,21 +22,21 @@ describe('The last account', () => {
     const becomes = (wanted: string) => until(wanted, async () => lastAccount(memento) === wanted);
 
     await store.accounts.add({ ...store.account, name: 'work' }, 'key-1');
-    await becomes('elsewhere');
+    await becomes('remote');
     await store.accounts.add({ ...store.account, name: 'work' }, 'key-2');
     await until('the key', async () => store.session.connection?.hasKey('key-2') === true);
     await store.accounts.add({ ...store.account, name: 'here', local: true }, 'key-3');
     await becomes('local');
     await store.accounts.choose(undefined);
     await becomes('none');
-    assert.deepEqual(written, ['elsewhere', 'local', 'none']);
+    assert.deepEqual(written, ['remote', 'local', 'none']);
 
     listening.dispose();
     store.dispose();
     await service.close();
   });
 
-  it('is none when what was kept makes no sense', () => {
+  it('reads an invalid value as none', () => {
     assert.equal(lastAccount({ get: () => ({ odd: true }) as never }), 'none');
   });
 });

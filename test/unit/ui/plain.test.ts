@@ -4,7 +4,7 @@ import { markdown, plain } from '../../../src/ui/plain.ts';
 import { redact } from '../../../src/ui/redact.ts';
 
 describe('plain', () => {
-  it('leaves no link of a notification in any text', () => {
+  it('breaks links in notifications', () => {
     // VS Code's own pattern for links in notifications.
     const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)/i;
     const part = fc.constantFrom('[', ']', '(', ')', 'x', 'command:y', ' ', '\n', '\u0000', 'https://z');
@@ -14,20 +14,20 @@ describe('plain', () => {
     );
   });
 
-  it('keeps to one line of bounded length, without characters that turn text around', () => {
+  it('returns one line of limited length without bidi characters', () => {
     assert.equal(plain('a\r\nb\u202ec'), 'a b c');
     assert.equal(plain('x'.repeat(10_000)).length, 500);
   });
 
-  it('leaves no icon of a list or status bar in any text', () => {
+  it('breaks icons', () => {
     assert.doesNotMatch(plain('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
   });
 
-  it('takes out what hides or turns text, and half characters', () => {
+  it('removes invisible characters and lone surrogates', () => {
     assert.equal(plain('a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800'), 'a b c d e f\ufffd');
   });
 
-  it('leaves ordinary names as they are', () => {
+  it('leaves ordinary names unchanged', () => {
     assert.equal(plain('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
   });
 });
@@ -45,12 +45,12 @@ describe('markdown', () => {
     ['&lt;', '&amp;lt;'],
   ] as const;
   for (const [text, escaped] of rows) {
-    it(`shows ${text} as it is`, () => assert.equal(markdown(text), escaped));
+    it(`escapes ${text}`, () => assert.equal(markdown(text), escaped));
   }
 });
 
 describe('redact', () => {
-  it('takes out what is known to be secret, wherever it stands', () => {
+  it('removes known secrets', () => {
     assert.equal(redact('a s3cr3t, s3cr3t!', ['s3cr3t', '']), 'a ‹redacted›, ‹redacted›!');
   });
 
@@ -63,14 +63,14 @@ describe('redact', () => {
     'password="hunter2"',
   ];
   for (const text of rows) {
-    it(`takes the secret out of ${text}`, () => {
+    it(`redacts ${text}`, () => {
       const clean = redact(text);
       assert.match(clean, /‹redacted›/);
       assert.doesNotMatch(clean, /abc\.def|napi_0|hunter2/);
     });
   }
 
-  it('leaves the rest of a text alone', () => {
+  it('leaves other text unchanged', () => {
     const text = 'GET /projects/shop/endpoints: status 404 at https://console.example.test:8443/api/v2';
     assert.equal(redact(text), text);
   });

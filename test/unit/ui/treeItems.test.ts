@@ -11,7 +11,7 @@ const { tooltip } = await import('../../../src/ui/tree/tooltips.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
 
-describe('The tree of computes', () => {
+describe('treeItem', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
   let projects: unknown[];
@@ -63,7 +63,7 @@ describe('The tree of computes', () => {
     ]);
   });
 
-  it('gives every node an id of its own, and every child its parent', async () => {
+  it('gives every node a unique id, and every child its parent', async () => {
     await load();
     const all: TreeNode[] = [];
     const walk = (node: TreeNode) => {
@@ -78,7 +78,7 @@ describe('The tree of computes', () => {
     assert.equal(all.length, 6);
   });
 
-  it('tells states apart by shape, by word and to a screen reader, not by colour alone', async () => {
+  it('distinguishes states by icon, text and accessible label, not by color alone', async () => {
     computes = [
       computeRecord('ep-a'),
       computeRecord('ep-b', { current_state: 'idle' }),
@@ -91,23 +91,23 @@ describe('The tree of computes', () => {
     const items = ['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'].map((id) => itemOf(id));
     const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
     assert.equal(shapes.size, items.length);
-    const words = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
+    const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
     assert.deepEqual(
       items.map(({ description }) => String(description).split(' · ')[0]),
-      words,
+      texts,
     );
     items.forEach((item, index) =>
-      assert.ok(item.accessibilityInformation?.label.includes(words[index] ?? '?')),
+      assert.ok(item.accessibilityInformation?.label.includes(texts[index] ?? '?')),
     );
   });
 
-  it('says in the context value what kind a node is and what holds for it', async () => {
+  it('has kind and flags as context value', async () => {
     computes = [computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true })];
     await load();
     assert.equal(itemOf('ep-a').contextValue, 'compute idle read_only pooled');
   });
 
-  it('shows what cannot be read, and leaves the rest as it is', async () => {
+  it('shows records that cannot be parsed next to the others', async () => {
     computes.push({ id: 'ep-odd', host: 5 });
     projects.push({ name: 'no id' });
     await load();
@@ -117,7 +117,7 @@ describe('The tree of computes', () => {
     assert.match(shown, /ep-main/);
   });
 
-  it('says that a project has no computes, or why they could not be loaded', async () => {
+  it('shows that a project has no computes, or why they could not be loaded', async () => {
     computes = [];
     await load();
     assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
@@ -125,7 +125,7 @@ describe('The tree of computes', () => {
     service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
     store = await connectStore(service);
     await load();
-    assert.match(JSON.stringify(tree()), /Could not load: status 500/);
+    assert.match(JSON.stringify(tree()), /Couldn't load: status 500/);
   });
 
   it('shows the first projects and how many are left', async () => {
@@ -138,7 +138,7 @@ describe('The tree of computes', () => {
     assert.equal(tree(800).length, 450);
   });
 
-  it('tells apart what is shown of a project, and nothing else', async () => {
+  it('compares only the visible fields of a project', async () => {
     const project = {
       id: 'shop',
       name: 'Shop',
@@ -152,19 +152,19 @@ describe('The tree of computes', () => {
       await store.inventory.refreshProjects();
       const { value } = tooltip(store.inventory, node) ?? { value: '' };
       const item = JSON.stringify(treeItem(store.inventory, node));
-      return { looks: item + value, told: shownOf(store.inventory.project('shop')) };
+      return { looks: item + value, shown: shownOf(store.inventory.project('shop')) };
     };
     const before = await look({});
     const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };
-    const unseen = { cpu_used_sec: 7, updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
-    for (const [name, value] of Object.entries({ ...others, ...unseen })) {
+    const hidden = { cpu_used_sec: 7, updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
+    for (const [name, value] of Object.entries({ ...others, ...hidden })) {
       const after = await look({ [name]: value });
-      assert.equal(after.looks === before.looks, name in unseen, name);
-      assert.equal(after.told === before.told, name in unseen, name);
+      assert.equal(after.looks === before.looks, name in hidden, name);
+      assert.equal(after.shown === before.shown, name in hidden, name);
     }
   });
 
-  it('tells in the tooltip what is not in the row: hosts, and settings of its own', async () => {
+  it('shows hosts and Postgres settings in the tooltip', async () => {
     const settings = { pg_settings: { work_mem: '8MB' } };
     computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
     await load();
@@ -175,7 +175,7 @@ describe('The tree of computes', () => {
     assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
   });
 
-  it('shows the names of others as text, in labels and in tooltips', async () => {
+  it('escapes names in labels and tooltips', async () => {
     const name = '[x](command:hostedPostgres.compute.delete) <img src=x> | ` $(trash)';
     projects = [{ id: 'shop', name }];
     computes = [computeRecord('ep-a', { name })];
