@@ -5,23 +5,24 @@ import { maxConnections } from '../api/sizes.ts';
 import { labelOf, sizeOf, sizeText } from '../model/computeStatus.ts';
 import { pooledHost } from '../model/connectionStrings.ts';
 import { settingsOn } from '../model/pgSettings.ts';
-import { statusText, typeText } from './computeWords.ts';
-import { autosuspendText } from './durationWords.ts';
-import { markdown } from './plain.ts';
+import { statusText, typeText } from './computeText.ts';
+import { autosuspendText } from './durationText.ts';
+import { escapeMarkdown } from './sanitize.ts';
 
 export type Row = readonly [name: string, value: string | number | null | undefined];
 
 /** Skips rows without a value. */
-export function table(title: string, rows: readonly Row[]): string {
+export function markdownTable(title: string, rows: readonly Row[]): string {
   const cells = rows.flatMap(([name, value]) =>
     value === undefined || value === null || value === ''
       ? []
-      : [`| ${markdown(name)} | ${markdown(String(value))} |`],
+      : [`| ${escapeMarkdown(name)} | ${escapeMarkdown(String(value))} |`],
   );
-  return `**${markdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
+  return `**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
 }
 
-export const computeTable = (compute: Compute): string => table(labelOf(compute), computeRows(compute));
+export const computeTable = (compute: Compute): string =>
+  markdownTable(labelOf(compute), computeRows(compute));
 
 function computeRows(compute: Compute): Row[] {
   const size = sizeOf(compute);
@@ -38,11 +39,11 @@ function computeRows(compute: Compute): Row[] {
     [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
     [l10n.t('Pooled host'), pooledHost(compute)],
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
-    [l10n.t('Last active'), compute.last_active && date(compute.last_active)],
+    [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
   ];
 }
 
-export const date = (timestamp: string): string => {
+export const formatDate = (timestamp: string): string => {
   const time = Date.parse(timestamp);
   return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString(env.language);
 };

@@ -15,13 +15,13 @@ function set(key: string, value: string): void {
 }
 
 /** `hostedPostgres.state`: what the session is, or before it began, what it may be expected to be. */
-export const tellState = (state: SessionState['kind']): void => set('state', state);
+export const setState = (state: SessionState['kind']): void => set('state', state);
 
 /** `hostedPostgres.help`: what helps when the session failed, and nothing otherwise. */
-export const tellHelp = (help: string): void => set('help', help);
+export const setHelp = (help: string): void => set('help', help);
 
 /** `hostedPostgres.obstacle`: what keeps the service from being reached, and nothing otherwise. */
-export const tellObstacle = (obstacle: string): void => set('obstacle', obstacle);
+export const setObstacle = (obstacle: string): void => set('obstacle', obstacle);
 
 /** `hostedPostgres.keys`: `hidden` where the key in use may neither see nor make keys, and nothing otherwise. */
-export const tellKeys = (keys: string): void => set('keys', keys);
+export const setKeys = (keys: string): void => set('keys', keys);

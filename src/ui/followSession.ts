@@ -1,17 +1,17 @@
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../model/session.ts';
-import { tellHelp, tellObstacle, tellState } from './contextKeys.ts';
-import { explain, obstacleOf } from './fault.ts';
+import { setHelp, setObstacle, setState } from './contextKeys.ts';
+import { explainError, obstacleOf } from './errorMessage.ts';
 
 /** Updates the context keys when the session changes. */
 export function followSession(session: Session): Disposable {
-  const tell = () => {
+  const update = () => {
     const { current } = session;
     const error = current.kind === 'failed' ? current.error : undefined;
-    tellHelp(error === undefined ? '' : explain(error).help);
-    tellObstacle(obstacleOf(error));
-    tellState(current.kind);
+    setHelp(error === undefined ? '' : explainError(error).action);
+    setObstacle(obstacleOf(error));
+    setState(current.kind);
   };
-  tell();
-  return session.onDidChange(tell);
+  update();
+  return session.onDidChange(update);
 }

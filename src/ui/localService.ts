@@ -143,7 +143,7 @@ export class LocalService implements Disposable {
   async #options(): Promise<LocalServiceOptions> {
     const { script, dataDir, accounts, config, log } = this.#parts;
     const key = await this.#key();
-    log.keepOut(key);
+    log.addSecret(key);
     const last = (await accounts.list()).accounts.find((account) => account.local === true);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     return { script, dataDir, key, port, postgresPath: config.postgresPath };

@@ -9,7 +9,7 @@ export class Log implements Disposable {
   readonly #secrets = new Set<string>();
 
   /** Redacts this value from now on. */
-  keepOut(secret: string): void {
+  addSecret(secret: string): void {
     this.#secrets.add(secret);
   }
 

@@ -1,22 +1,25 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n, window } from 'vscode';
-import { explain, type Help } from './fault.ts';
+import { explainError, type ErrorAction } from './errorMessage.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Log } from './log.ts';
 import type { Secrets } from './secrets.ts';
-import { plain } from './plain.ts';
+import { sanitize } from './sanitize.ts';
 
 /** @param title such as “Couldn't restart ep-…”, without a period */
 export async function showFailure(title: string, error: unknown, retry: () => void): Promise<void> {
-  const { words, help } = explain(error);
-  const { label, act } = offer(help, retry);
-  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', plain(title), words), label);
+  const { message, action } = explainError(error);
+  const { label, act } = buttonFor(action, retry);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', sanitize(title), message), label);
   if (chosen === label) act();
 }
 
-function offer(help: Help, retry: () => void): { readonly label: string; readonly act: () => void } {
+function buttonFor(
+  action: ErrorAction,
+  retry: () => void,
+): { readonly label: string; readonly act: () => void } {
   const run = (command: string, ...args: unknown[]) => void commands.executeCommand(command, ...args);
-  switch (help) {
+  switch (action) {
     case 'newKey':
       return { label: l10n.t('Enter New Key…'), act: () => run('hostedPostgres.account.connect', 'newKey') };
     case 'retry':
@@ -29,7 +32,7 @@ function offer(help: Help, retry: () => void): { readonly label: string; readonl
         act: () => run('workbench.action.openSettings', 'hostedPostgres.organizationId'),
       };
     default:
-      return help satisfies never;
+      return action satisfies never;
   }
 }
 

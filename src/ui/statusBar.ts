@@ -1,4 +1,4 @@
-/** Shows pending operations in the status bar, and how each change ended. */
+/** Shows pending operations in the status bar, and how each change endText. */
 import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { labelOf } from '../model/computeStatus.ts';
@@ -6,13 +6,13 @@ import type { OperationTracker } from '../model/operationTracker.ts';
 import { openOperations, type ChangeEnd, type PendingChange } from '../model/pendingChange.ts';
 import type { WakeUps } from '../model/wakeUps.ts';
 import { announce } from './announce.ts';
-import { ended, operationsOf, underway } from './changeWords.ts';
-import { markdown, plain } from './plain.ts';
+import { endText, operationsText, pendingText } from './changeText.ts';
+import { escapeMarkdown, sanitize } from './sanitize.ts';
 
 export class PendingOperations implements Disposable {
   readonly #tracker: OperationTracker;
   #created: StatusBarItem | undefined;
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
 
   /**
    * @param isShown whether an editor already shows the end of this change
@@ -24,8 +24,8 @@ export class PendingOperations implements Disposable {
     reveal: (change: PendingChange) => void,
   ) {
     this.#tracker = tracker;
-    this.#held.add(tracker.onDidChange(() => this.#update()));
-    this.#held.add(
+    this.#disposables.add(tracker.onDidChange(() => this.#update()));
+    this.#disposables.add(
       tracker.onDidEnd((end) => {
         if (!isShown(end)) void showEnd(end, reveal);
       }),
@@ -34,7 +34,7 @@ export class PendingOperations implements Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   /** Created with the first operation. */
@@ -43,7 +43,7 @@ export class PendingOperations implements Disposable {
     const item = window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0);
     item.name = l10n.t('Hosted Postgres Operations');
     item.command = 'hostedPostgres.operations.show';
-    this.#created = this.#held.add(item);
+    this.#created = this.#disposables.add(item);
     return item;
   }
 
@@ -54,10 +54,14 @@ export class PendingOperations implements Disposable {
     const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
     this.#item.text = `$(sync~spin) ${operations}`;
     const lines = pending.map(
-      (change) => `- ${markdown(underway(change))} (${markdown(operationsOf(change))})`,
+      (change) => `- ${escapeMarkdown(pendingText(change))} (${escapeMarkdown(operationsText(change))})`,
     );
     this.#item.tooltip = new MarkdownString(lines.join('\n'));
-    const label = l10n.t('Hosted Postgres: {0} pending. {1}', operations, pending.map(underway).join(', '));
+    const label = l10n.t(
+      'Hosted Postgres: {0} pending. {1}',
+      operations,
+      pending.map(pendingText).join(', '),
+    );
     this.#item.accessibilityInformation = { label };
     this.#item.show();
   }
@@ -70,13 +74,13 @@ export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
     if (first === undefined) return;
     const message =
       computes.length === 1
-        ? l10n.t('{0} is active', plain(labelOf(first)))
+        ? l10n.t('{0} is active', sanitize(labelOf(first)))
         : l10n.t('{0} computes are active', computes.length);
     announce(message, 'circle-filled');
   });
 
 async function showEnd(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
-  const message = ended(end);
+  const message = endText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = l10n.t('Show Compute');
   // Nothing to show if the project was deleted.

@@ -11,8 +11,8 @@ import type { AcceptedChange } from '../../model/computeChanges.ts';
 import { onlyChanged } from '../../model/computeEdit.ts';
 import { sizeText } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { effectText } from '../effectWords.ts';
-import { markdown } from '../plain.ts';
+import { effectText } from '../effectText.ts';
+import { escapeMarkdown } from '../sanitize.ts';
 import { computeAt, fieldsOf, targetOf, type Target } from './input.ts';
 import type { Tool, ToolParts } from './parts.ts';
 import { computeTold, nameTold } from './told.ts';
@@ -113,7 +113,7 @@ function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target
   const project = inventory.project(projectId)?.name ?? projectId;
   const size = compute === undefined ? '' : sizeText(compute);
   const thing = [computeId, compute?.branch_id ?? '', project, size].filter((part) => part !== '');
-  return new MarkdownString(`${thing.map(markdown).join(' · ')}\n\n${markdown(consequence)}`);
+  return new MarkdownString(`${thing.map(escapeMarkdown).join(' · ')}\n\n${escapeMarkdown(consequence)}`);
 }
 
 const outcome = ({ compute, isPending }: AcceptedChange) => ({

@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { Inventory } from '../../model/inventory.ts';
 import { byTypeAndLabel } from '../../model/computeStatus.ts';
-import { explain } from '../fault.ts';
+import { explainError } from '../errorMessage.ts';
 import { resizeCompute, restartCompute } from './changes.ts';
 import { computeAt, fieldsOf, requireConnection, targetOf } from './input.ts';
 import type { Tool, ToolName } from './parts.ts';
@@ -32,7 +32,7 @@ const listComputes: Tool = {
         ...projectTold(inventory, id),
         computes,
         computesLeftOut: all.length - computes.length || undefined,
-        problem: failure === undefined ? undefined : explain(failure).words,
+        problem: failure === undefined ? undefined : explainError(failure).message,
       };
     });
     return { projects, projectsLeftOut: found.length - told.length || undefined };

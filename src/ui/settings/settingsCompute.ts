@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settingsAddress.ts';
-import { explain } from '../fault.ts';
+import { explainError } from '../errorMessage.ts';
 
 /** @throws {FileSystemError} when the document belongs to nobody who is connected */
 export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {
@@ -21,7 +21,7 @@ export async function computeOf(inventory: Inventory, owner: SettingsOwner): Pro
   try {
     await inventory.refreshComputes(owner.projectId);
   } catch (error) {
-    if (!isRefused(error, 404)) throw unavailable(explain(error).words);
+    if (!isRefused(error, 404)) throw unavailable(explainError(error).message);
   }
   const compute = inventory.compute(owner.projectId, owner.computeId);
   if (compute === undefined) throw unavailable(l10n.t('{0} no longer exists.', owner.computeId));

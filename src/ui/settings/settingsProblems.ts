@@ -6,8 +6,8 @@ import { parseSettings, type SettingsProblem } from '../../model/pgSettings.ts';
 import type { SettingsFile } from './settingsFile.ts';
 
 export class SettingsProblems implements Disposable {
-  readonly #held = new DisposableStore();
-  readonly #shown = this.#held.add(languages.createDiagnosticCollection('hosted-postgres-settings'));
+  readonly #disposables = new DisposableStore();
+  readonly #shown = this.#disposables.add(languages.createDiagnosticCollection('hosted-postgres-settings'));
 
   /** Looks at the document anew. @param file undefined when only its text counts */
   update(document: TextDocument, file: SettingsFile | undefined): void {
@@ -24,7 +24,7 @@ export class SettingsProblems implements Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 }
 

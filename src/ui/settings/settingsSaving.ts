@@ -12,8 +12,8 @@ import {
   type PgSettings,
 } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
-import { explain } from '../fault.ts';
-import { plain } from '../plain.ts';
+import { explainError } from '../errorMessage.ts';
+import { sanitize } from '../sanitize.ts';
 import { computeOf, requireAccount, unavailable } from './settingsCompute.ts';
 import type { Refusal, SettingsFile } from './settingsFile.ts';
 import { askAboutConflict, confirmRestart, showDifference } from './settingsQuestions.ts';
@@ -45,7 +45,7 @@ export async function applySettings(
   const owner = requireAccount(session, file.uri);
   const compute = await computeOf(inventory, owner);
   const before = settingsOn(compute);
-  const name = plain(labelOf(compute));
+  const name = sanitize(labelOf(compute));
   if (areSameSettings(wanted, before)) {
     const words = l10n.t('{0} already has these settings', name);
     return { kind: 'accepted', before, isPending: false, words };
@@ -73,7 +73,7 @@ export async function applySettings(
 /** What the settings themselves are refused for; anything else is a save that failed. @throws {FileSystemError} */
 function refused(error: unknown, text: string): SaveOutcome {
   if (isCancelled(error)) return { kind: 'putOff' };
-  const { words } = explain(error);
+  const { message: words } = explainError(error);
   if (!isRefused(error, 400, 409, 422)) throw unavailable(words);
   const refusal = refusalOf(words, text);
   return { kind: 'refused', refusal, words: l10n.t('Not applied: the document has problems') };

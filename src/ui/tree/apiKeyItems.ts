@@ -4,9 +4,9 @@ import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/nodes.ts';
-import { date, table, type Row } from '../computeTable.ts';
-import { ago } from '../durationWords.ts';
-import { plain } from '../plain.ts';
+import { formatDate, markdownTable, type Row } from '../computeTable.ts';
+import { ago } from '../durationText.ts';
+import { sanitize } from '../sanitize.ts';
 
 /** Shown instead of keys if the key in use may not list them. */
 export interface HiddenKeysNode {
@@ -65,7 +65,7 @@ function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
 }
 
 function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeItem {
-  const label = plain(key?.name ?? '') || String(id);
+  const label = sanitize(key?.name ?? '') || String(id);
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
   item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
@@ -74,26 +74,26 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
   if (isInUse) parts.unshift(l10n.t('this window'));
   item.description = parts.join(' · ');
-  item.tooltip = new MarkdownString(table(key.name, rows(key, isInUse)));
+  item.tooltip = new MarkdownString(markdownTable(key.name, rows(key, isInUse)));
   item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
   return item;
 }
 
 function lastUse({ last_used_at, last_used_from_addr }: ApiKey): string {
   if (!last_used_at) return l10n.t('never used');
-  const when = plain(ago(last_used_at));
+  const when = sanitize(ago(last_used_at));
   return last_used_from_addr
-    ? l10n.t('used {0} from {1}', when, plain(last_used_from_addr))
+    ? l10n.t('used {0} from {1}', when, sanitize(last_used_from_addr))
     : l10n.t('used {0}', when);
 }
 
 const created = ({ created_at }: ApiKey): string =>
-  created_at ? l10n.t('created {0}', plain(ago(created_at))) : '';
+  created_at ? l10n.t('created {0}', sanitize(ago(created_at))) : '';
 
 const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('Id'), key.id],
-  [l10n.t('Created'), key.created_at && date(key.created_at)],
-  [l10n.t('Last used'), key.last_used_at ? date(key.last_used_at) : l10n.t('never')],
+  [l10n.t('Created'), key.created_at && formatDate(key.created_at)],
+  [l10n.t('Last used'), key.last_used_at ? formatDate(key.last_used_at) : l10n.t('never')],
   [l10n.t('From'), key.last_used_from_addr],
   [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
 ];
@@ -101,8 +101,8 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
 function unreadableItem(
   record: { readonly id: string | undefined; readonly field: string } | undefined,
 ): TreeItem {
-  const item = new TreeItem(plain(record?.id ?? l10n.t('API key')));
-  item.description = l10n.t('unreadable (field {0})', plain(record?.field ?? ''));
+  const item = new TreeItem(sanitize(record?.id ?? l10n.t('API key')));
+  item.description = l10n.t('unreadable (field {0})', sanitize(record?.field ?? ''));
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   item.contextValue = 'unreadable';
   return item;

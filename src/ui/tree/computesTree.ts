@@ -4,14 +4,14 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { Session } from '../../model/session.ts';
-import { accountLabel } from '../accountWords.ts';
-import { explain } from '../fault.ts';
+import { accountLabel } from '../accountLabel.ts';
+import { explainError } from '../errorMessage.ts';
 import type { Log } from '../log.ts';
-import { Interned } from './interned.ts';
-import { childrenOf, failureShown, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
+import { NodeCache } from './nodeCache.ts';
+import { childrenOf, visibleFailure, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
 import { tooltip } from './tooltips.ts';
-import type { Tree } from './treeFace.ts';
-import { shownOf, treeItem } from './treeItems.ts';
+import type { Tree } from './lazyTreeView.ts';
+import { visibleFields, treeItem } from './treeItems.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;
@@ -20,9 +20,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
-  readonly #nodes = new Interned(idOf);
+  readonly #nodes = new NodeCache(idOf);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();
   /** The visible parts of each project as last drawn. */
   readonly #drawn = new Map<string, string>();
@@ -40,12 +40,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#session = session;
     this.#inventory = inventory;
     this.#log = log;
-    this.#held.add(this.#changed);
-    this.#held.add(inventory.onDidChange((changes) => this.#update(changes)));
-    this.#held.add(inventory.waits.onDidChange(() => this.#updateMessage()));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
+    this.#disposables.add(inventory.waits.onDidChange(() => this.#updateMessage()));
     this.view = view;
-    this.#held.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
-    this.#held.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
+    this.#disposables.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
+    this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
 
   /** Projects whose computes are visible. */
@@ -66,7 +66,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#shownOf(node.projectId));
+    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#visibleFields(node.projectId));
     return treeItem(this.#inventory, node);
   }
 
@@ -82,7 +82,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   /** Dropping computes into an editor inserts their hosts. */
-  textOf(nodes: readonly TreeNode[]): string | undefined {
+  dragText(nodes: readonly TreeNode[]): string | undefined {
     const hosts = nodes.flatMap((node) => {
       if (node.kind !== 'compute') return [];
       return this.#inventory.compute(node.projectId, node.computeId)?.host ?? [];
@@ -110,7 +110,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #show(roots: number): void {
@@ -165,13 +165,13 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
   #isUpToDate(change: InventoryChange): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== this.#shownOf(change.projectId)) return false;
+    if (this.#drawn.get(change.projectId) !== this.#visibleFields(change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }
 
-  #shownOf(projectId: string): string {
-    return shownOf(this.#inventory.project(projectId));
+  #visibleFields(projectId: string): string {
+    return visibleFields(this.#inventory.project(projectId));
   }
 
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
@@ -183,11 +183,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   #updateMessage(): void {
     const { current } = this.#inventory.waits;
-    const failure = failureShown(this.#inventory, this.#expanded);
+    const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
     this.view.description = account === undefined ? '' : accountLabel(account);
-    if (failure !== undefined) this.#showFailure(explain(failure).words);
+    if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else this.view.message = current === undefined ? '' : retryText(current.status);
   }
 

@@ -2,7 +2,7 @@ import '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../src/api/errors.ts';
 
-const { explain, obstacleOf } = await import('../../../src/ui/fault.ts');
+const { explainError, obstacleOf } = await import('../../../src/ui/errorMessage.ts');
 
 const refused = (status: number): Fault => ({
   kind: 'refused',
@@ -18,12 +18,12 @@ const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect')
   detail: 'x',
 });
 
-describe('explain', () => {
+describe('explainError', () => {
   const rows: readonly (readonly [
     what: string,
     fault: Fault,
-    words: RegExp,
-    help: string,
+    message: RegExp,
+    action: string,
     obstacle?: string,
   ])[] = [
     ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey'],
@@ -48,33 +48,33 @@ describe('explain', () => {
     ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
-  for (const [what, fault, words, help, obstacle = ''] of rows) {
+  for (const [what, fault, message, action, obstacle = ''] of rows) {
     it(`explains ${what} and offers an action`, () => {
       const error = new ApiError('the service says', fault, { arrived: false });
-      const explanation = explain(error);
-      assert.match(explanation.words, words);
-      assert.equal(explanation.help, help);
+      const explanation = explainError(error);
+      assert.match(explanation.message, message);
+      assert.equal(explanation.action, action);
       assert.equal(obstacleOf(error), obstacle);
     });
   }
 
   it('asks to check the state if the change may have been made', () => {
     const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { arrived: true });
-    assert.match(explain(error).words, /Check the current state/);
+    assert.match(explainError(error).message, /Check the current state/);
   });
 
   it('offers the setting when the service asks for an organization', () => {
     const error = new ApiError('org_id is required', refused(400));
-    assert.equal(explain(error).help, 'organization');
+    assert.equal(explainError(error).action, 'organization');
   });
 
   it('sanitizes messages of the service', () => {
     const error = new ApiError('see [here](command:evil)\u0007', refused(422));
-    assert.equal(explain(error).words, 'see [here] (command:evil)');
+    assert.equal(explainError(error).message, 'see [here] (command:evil)');
   });
 
   it('returns the message of any other error', () => {
-    assert.deepEqual(explain(new Error('odd')), { words: 'odd', help: 'log' });
-    assert.deepEqual(explain('text'), { words: 'text', help: 'log' });
+    assert.deepEqual(explainError(new Error('odd')), { message: 'odd', action: 'log' });
+    assert.deepEqual(explainError('text'), { message: 'text', action: 'log' });
   });
 });

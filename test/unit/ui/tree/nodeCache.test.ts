@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { Interned } from '../../../src/ui/tree/interned.ts';
+import { NodeCache } from '../../../../src/ui/tree/nodeCache.ts';
 
 interface Node {
   readonly id: string;
 }
 const node = (id: string): Node => ({ id });
 
-describe('Interned', () => {
+describe('NodeCache', () => {
   it('returns one object per id as long as it has a parent', () => {
-    const nodes = new Interned<Node>(({ id }) => id);
+    const nodes = new NodeCache<Node>(({ id }) => id);
     const [first] = nodes.setChildren(undefined, [node('a')]);
     assert.equal(nodes.setChildren(undefined, [node('a'), node('b')])[0], first);
     assert.equal(nodes.find(node('a')), first);
@@ -17,7 +17,7 @@ describe('Interned', () => {
   });
 
   it('drops the descendants of a removed node', () => {
-    const nodes = new Interned<Node>(({ id }) => id);
+    const nodes = new NodeCache<Node>(({ id }) => id);
     nodes.setChildren(undefined, [node('a')]);
     nodes.setChildren(node('a'), [node('a/b')]);
     nodes.setChildren(node('a/b'), [node('a/b/c')]);
@@ -26,7 +26,7 @@ describe('Interned', () => {
   });
 
   it('compares children with those returned last', () => {
-    const nodes = new Interned<Node>(({ id }) => id);
+    const nodes = new NodeCache<Node>(({ id }) => id);
     assert.equal(nodes.childrenDiffer(undefined, [node('a')]), false, 'no children returned yet');
     nodes.setChildren(undefined, [node('a'), node('b')]);
     assert.equal(nodes.childrenDiffer(undefined, [node('a'), node('b')]), false);

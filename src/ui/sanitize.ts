@@ -9,10 +9,10 @@ const LONGEST = 500;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/g;
 
 /** One line of at most 500 characters, without control or bidi characters, links and icons. */
-export const plain = (text: string): string => lineOf(text).replace(/([\]$])\(/g, '$1 (');
+export const sanitize = (text: string): string => lineOf(text).replace(/([\]$])\(/g, '$1 (');
 
 /** Escapes text for Markdown, including table cells. */
-export const markdown = (text: string): string =>
+export const escapeMarkdown = (text: string): string =>
   lineOf(text)
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')

@@ -1,5 +1,5 @@
 /** Keeps one object per node id, so that VS Code gets the same object every time. Nodes without a parent are dropped. */
-export class Interned<Node> {
+export class NodeCache<Node> {
   readonly #idOf: (node: Node) => string;
   readonly #nodes = new Map<string, Node>();
   readonly #children = new Map<string, readonly string[]>();

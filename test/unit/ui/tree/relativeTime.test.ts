@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { redrawWhileSeen } from '../../../src/ui/tree/aging.ts';
-import { FakeClock } from '../../helpers/fakeClock.ts';
+import { redrawRelativeTimes } from '../../../../src/ui/tree/relativeTime.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 
-describe('redrawWhileSeen', () => {
+describe('redrawRelativeTimes', () => {
   it('redraws every minute and when the view becomes visible, never while it is hidden', () => {
     const clock = new FakeClock();
     const listeners = new Set<() => void>();
@@ -18,7 +18,7 @@ describe('redrawWhileSeen', () => {
       for (const listener of listeners) listener();
     };
     let drawn = 0;
-    const listener = redrawWhileSeen(view as never, () => (drawn += 1), clock);
+    const listener = redrawRelativeTimes(view as never, () => (drawn += 1), clock);
     assert.equal(clock.next(), 60_000);
     assert.equal(drawn, 1);
     setVisible(false);

@@ -1,13 +1,13 @@
-import '../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { Client } from '../../../src/api/client.ts';
-import { Accounts } from '../../../src/model/accounts.ts';
-import { ApiKeyList } from '../../../src/model/apiKeyList.ts';
-import { Session } from '../../../src/model/session.ts';
-import { scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
-import { SecretMap } from '../../helpers/secretMap.ts';
+import { Client } from '../../../../src/api/client.ts';
+import { Accounts } from '../../../../src/model/accounts.ts';
+import { ApiKeyList } from '../../../../src/model/apiKeyList.ts';
+import { Session } from '../../../../src/model/session.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { SecretMap } from '../../../helpers/secretMap.ts';
 
-const { keysItem, keysNodes } = await import('../../../src/ui/tree/apiKeyItems.ts');
+const { keysItem, keysNodes } = await import('../../../../src/ui/tree/apiKeyItems.ts');
 
 describe('keysItem', () => {
   let service: ScriptedService;

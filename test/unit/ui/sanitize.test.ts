@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { markdown, plain } from '../../../src/ui/plain.ts';
+import { escapeMarkdown, sanitize } from '../../../src/ui/sanitize.ts';
 import { redact } from '../../../src/ui/redact.ts';
 
 describe('plain', () => {
@@ -9,26 +9,26 @@ describe('plain', () => {
     const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)/i;
     const part = fc.constantFrom('[', ']', '(', ')', 'x', 'command:y', ' ', '\n', '\u0000', 'https://z');
     fc.assert(
-      fc.property(fc.array(part), (parts) => assert.doesNotMatch(plain(parts.join('')), link)),
+      fc.property(fc.array(part), (parts) => assert.doesNotMatch(sanitize(parts.join('')), link)),
       { numRuns: 2000 },
     );
   });
 
   it('returns one line of limited length without bidi characters', () => {
-    assert.equal(plain('a\r\nb\u202ec'), 'a b c');
-    assert.equal(plain('x'.repeat(10_000)).length, 500);
+    assert.equal(sanitize('a\r\nb\u202ec'), 'a b c');
+    assert.equal(sanitize('x'.repeat(10_000)).length, 500);
   });
 
   it('breaks icons', () => {
-    assert.doesNotMatch(plain('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
+    assert.doesNotMatch(sanitize('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
   });
 
   it('removes invisible characters and lone surrogates', () => {
-    assert.equal(plain('a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800'), 'a b c d e f\ufffd');
+    assert.equal(sanitize('a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800'), 'a b c d e f\ufffd');
   });
 
   it('leaves ordinary names unchanged', () => {
-    assert.equal(plain('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
+    assert.equal(sanitize('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
   });
 });
 
@@ -45,7 +45,7 @@ describe('markdown', () => {
     ['&lt;', '&amp;lt;'],
   ] as const;
   for (const [text, escaped] of rows) {
-    it(`escapes ${text}`, () => assert.equal(markdown(text), escaped));
+    it(`escapes ${text}`, () => assert.equal(escapeMarkdown(text), escaped));
   }
 });
 

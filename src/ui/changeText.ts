@@ -1,13 +1,13 @@
-/** Describes a change of a compute, pending or ended, for the status bar, notifications and the list of operations. */
+/** Describes a change of a compute, pending or endText, for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
 import { labelOf } from '../model/computeStatus.ts';
 import type { ChangeEnd, ChangeVerb, PendingChange } from '../model/pendingChange.ts';
-import { plain } from './plain.ts';
+import { sanitize } from './sanitize.ts';
 
 /** The label of the compute's row. */
-const nameOf = ({ computeId, name }: PendingChange): string => plain(labelOf({ id: computeId, name }));
+const nameOf = ({ computeId, name }: PendingChange): string => sanitize(labelOf({ id: computeId, name }));
 
-export function underway(change: PendingChange): string {
+export function pendingText(change: PendingChange): string {
   const name = nameOf(change);
   const texts: Record<ChangeVerb, string> = {
     create: l10n.t('Creating {0}', name),
@@ -19,28 +19,28 @@ export function underway(change: PendingChange): string {
 }
 
 /** Such as `suspend_compute: running (2 failed attempts)`. */
-export const operationsOf = (change: PendingChange): string =>
+export const operationsText = (change: PendingChange): string =>
   change.operations
     .map(({ action, status, failures }) => {
-      const state = `${plain(action)}: ${plain(status)}`;
+      const state = `${sanitize(action)}: ${sanitize(status)}`;
       return failures > 0 ? l10n.t('{0} ({1} failed attempts)', state, failures) : state;
     })
     .join(', ');
 
-export function ended({ change, outcome, reason }: ChangeEnd): string {
+export function endText({ change, outcome, reason }: ChangeEnd): string {
   switch (outcome) {
     case 'finished':
       return finished(change);
     case 'failed':
       return l10n.t(
         '{0} failed: {1}',
-        underway(change),
-        plain(reason ?? l10n.t('the service gave no reason')),
+        pendingText(change),
+        sanitize(reason ?? l10n.t('the service gave no reason')),
       );
     case 'lost':
-      return l10n.t('{0}: the project no longer exists.', underway(change));
+      return l10n.t('{0}: the project no longer exists.', pendingText(change));
     case 'stuck':
-      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', underway(change));
+      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
     default:
       return outcome satisfies never;
   }

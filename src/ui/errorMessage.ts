@@ -1,58 +1,57 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../api/errors.ts';
-import { plain } from './plain.ts';
+import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
-export type Help = 'newKey' | 'retry' | 'log' | 'organization';
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization';
 
-export interface Explanation {
-  readonly words: string;
-  readonly help: Help;
+export interface ErrorMessage {
+  readonly message: string;
+  readonly action: ErrorAction;
 }
 
-/** The service's own message is kept, sanitized. */
-export function explain(error: unknown): Explanation {
+/** Messages of the service are kept, sanitized. */
+export function explainError(error: unknown): ErrorMessage {
   const fault = faultOf(error);
-  const message = plain(error instanceof Error ? error.message : String(error));
-  if (fault === undefined) return { words: message, help: 'log' };
-  const { words, help } = explainFault(fault, message);
-  const mayBeDone = isOutcomeUnknown(error) && help === 'retry';
+  const text = sanitize(error instanceof Error ? error.message : String(error));
+  if (fault === undefined) return { message: text, action: 'log' };
+  const { message, action } = messageOfFault(fault, text);
   // The change may have been made, so the user should check before trying again.
-  return mayBeDone
-    ? { words: l10n.t('{0} Check the current state in the list.', words), help: 'retry' }
-    : { words, help };
+  return isOutcomeUnknown(error) && action === 'retry'
+    ? { message: l10n.t('{0} Check the current state in the list.', message), action }
+    : { message, action };
 }
 
-function explainFault(fault: Fault, message: string): Explanation {
+function messageOfFault(fault: Fault, message: string): ErrorMessage {
   switch (fault.kind) {
     case 'refused':
-      return explainRefusal(fault.status, message);
+      return messageOfStatus(fault.status, message);
     case 'network':
-      return { words: networkWords(fault.code), help: 'retry' };
+      return { message: networkMessage(fault.code), action: 'retry' };
     case 'timeout':
-      return { words: l10n.t('The service took too long to respond.'), help: 'retry' };
+      return { message: l10n.t('The service took too long to respond.'), action: 'retry' };
     case 'unexpectedReply':
-      return { words: replyWords(fault), help: fault.reason === 'html' ? 'retry' : 'log' };
+      return { message: replyMessage(fault), action: fault.reason === 'html' ? 'retry' : 'log' };
     case 'cancelled':
-      return { words: l10n.t('Canceled.'), help: 'retry' };
+      return { message: l10n.t('Canceled.'), action: 'retry' };
     case 'invalidRequest':
-      return { words: message, help: 'log' };
+      return { message, action: 'log' };
     default:
       return fault satisfies never;
   }
 }
 
-function explainRefusal(status: number, message: string): Explanation {
-  if (status === 401) return { words: l10n.t("The service doesn't accept the API key."), help: 'newKey' };
+function messageOfStatus(status: number, message: string): ErrorMessage {
+  if (status === 401) return { message: l10n.t("The service doesn't accept the API key."), action: 'newKey' };
   if (status === 423) {
     return {
-      words: l10n.t('Another operation is still running on the project. Nothing was changed.'),
-      help: 'retry',
+      message: l10n.t('Another operation is still running on the project. Nothing was changed.'),
+      action: 'retry',
     };
   }
-  if (status === 400 && message.includes('org_id')) return { words: message, help: 'organization' };
-  return { words: message, help: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
+  if (status === 400 && message.includes('org_id')) return { message, action: 'organization' };
+  return { message, action: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
 }
 
 /** Why the service can't be reached, for the welcome view; empty for other errors. */
@@ -72,7 +71,7 @@ const isUnknownAddress = (code: string | undefined): boolean => code === 'ENOTFO
 const isCertificate = (code: string | undefined): boolean =>
   /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '');
 
-function networkWords(code: string | undefined): string {
+function networkMessage(code: string | undefined): string {
   if (code === undefined) return l10n.t("Couldn't reach the service.");
   if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
   if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
@@ -81,7 +80,7 @@ function networkWords(code: string | undefined): string {
     : l10n.t("Couldn't reach the service ({0}).", code);
 }
 
-function replyWords(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {
+function replyMessage(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {
   switch (fault.reason) {
     case 'html':
       return l10n.t(
@@ -90,13 +89,13 @@ function replyWords(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string 
     case 'json':
       return l10n.t("The response of the service was cut off or isn't JSON.");
     case 'shape':
-      return l10n.t('The response of the service has no valid “{0}”.', plain(fault.detail ?? '?'));
+      return l10n.t('The response of the service has no valid “{0}”.', sanitize(fault.detail ?? '?'));
     case 'tooLarge':
       return l10n.t('The response of the service is too large.');
     case 'redirect':
       return l10n.t(
         'The service redirected to {0}. Your key was not sent there.',
-        plain(fault.detail ?? '?'),
+        sanitize(fault.detail ?? '?'),
       );
     default:
       return fault.reason satisfies never;

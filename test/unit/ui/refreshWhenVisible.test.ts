@@ -5,9 +5,9 @@ import { BackgroundRefresh } from '../../../src/model/backgroundRefresh.ts';
 import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
 
-const { refreshWhileSeen } = await import('../../../src/ui/attention.ts');
+const { refreshWhenVisible } = await import('../../../src/ui/refreshWhenVisible.ts');
 
-describe('refreshWhileSeen', () => {
+describe('refreshWhenVisible', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
   let refresh: BackgroundRefresh;
@@ -35,7 +35,7 @@ describe('refreshWhileSeen', () => {
     const changed = new Emitter<{ visible: boolean }>();
     const view = { visible: false, onDidChangeVisibility: changed.event };
     const config = { onDidChange: new Emitter<(setting: string) => boolean>().event };
-    const held = refreshWhileSeen(refresh, view, config);
+    const disposables = refreshWhenVisible(refresh, view, config);
     const runsWith = (visible: boolean, hasFocus: boolean) => {
       view.visible = visible;
       changed.fire({ visible });
@@ -49,7 +49,7 @@ describe('refreshWhileSeen', () => {
     assert.equal(runsWith(true, true), true);
     assert.equal(runsWith(false, true), false);
     assert.equal(runsWith(false, false), false);
-    held.dispose();
+    disposables.dispose();
     assert.equal(focus.listeners.size, 0);
     assert.deepEqual(service.requests, []);
   });

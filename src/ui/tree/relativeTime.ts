@@ -5,7 +5,7 @@ import { toDisposable, type Disposable } from '../../base/disposable.ts';
 const MINUTE = 60_000;
 
 /** Redraws rows with relative times (`3 minutes ago`) every minute while the view is visible. */
-export function redrawWhileSeen(
+export function redrawRelativeTimes(
   view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
   redraw: () => void,
   clock: Clock = systemClock,

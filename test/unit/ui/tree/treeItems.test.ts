@@ -1,13 +1,13 @@
-import '../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeItem } from 'vscode';
-import type { TreeNode } from '../../../src/ui/tree/nodes.ts';
-import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
+import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { childrenOf, idOf, parentOf, roots } = await import('../../../src/ui/tree/nodes.ts');
-const { shownOf, treeItem } = await import('../../../src/ui/tree/treeItems.ts');
-const { tooltip } = await import('../../../src/ui/tree/tooltips.ts');
+const { childrenOf, idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
+const { visibleFields, treeItem } = await import('../../../../src/ui/tree/treeItems.ts');
+const { tooltip } = await import('../../../../src/ui/tree/tooltips.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
 
@@ -152,7 +152,7 @@ describe('treeItem', () => {
       await store.inventory.refreshProjects();
       const { value } = tooltip(store.inventory, node) ?? { value: '' };
       const item = JSON.stringify(treeItem(store.inventory, node));
-      return { looks: item + value, shown: shownOf(store.inventory.project('shop')) };
+      return { looks: item + value, shown: visibleFields(store.inventory.project('shop')) };
     };
     const before = await look({});
     const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };

@@ -2,7 +2,7 @@
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { Compute } from '../api/records.ts';
 import { isPrimary, statusOf, type ComputeStatus } from '../model/computeStatus.ts';
-import { plain } from './plain.ts';
+import { sanitize } from './sanitize.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
   switch (status) {
@@ -40,7 +40,7 @@ export function statusText(compute: Compute): string {
     case 'disabled':
       return l10n.t('disabled');
     case 'unknown':
-      return plain(compute.current_state);
+      return sanitize(compute.current_state);
     default:
       return status satisfies never;
   }
@@ -48,10 +48,10 @@ export function statusText(compute: Compute): string {
 
 const stateName = (state: string): string => {
   if (state === 'active') return l10n.t('active');
-  return state === 'idle' ? l10n.t('idle') : plain(state);
+  return state === 'idle' ? l10n.t('idle') : sanitize(state);
 };
 
 export function typeText(compute: Compute): string {
   if (isPrimary(compute)) return l10n.t('primary');
-  return compute.type === 'read_only' ? l10n.t('read replica') : plain(compute.type);
+  return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
 }

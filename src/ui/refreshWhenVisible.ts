@@ -4,16 +4,16 @@ import type { BackgroundRefresh } from '../model/backgroundRefresh.ts';
 import type { Config } from './config.ts';
 
 /** Refreshes in the background while the view is visible and the window has the focus. */
-export function refreshWhileSeen(
+export function refreshWhenVisible(
   refresh: BackgroundRefresh,
   view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
   config: Pick<Config, 'onDidChange'>,
 ): Disposable {
-  const held = new DisposableStore();
+  const disposables = new DisposableStore();
   const update = () => refresh.setWanted(view.visible && window.state.focused);
-  held.add(view.onDidChangeVisibility(update));
-  held.add(window.onDidChangeWindowState(update));
-  held.add(config.onDidChange(update));
+  disposables.add(view.onDidChangeVisibility(update));
+  disposables.add(window.onDidChangeWindowState(update));
+  disposables.add(config.onDidChange(update));
   update();
-  return held;
+  return disposables;
 }

@@ -20,13 +20,15 @@ export interface Tree<Node> {
   resolveTreeItem?(item: TreeItem, node: Node): TreeItem;
   getParent?(node: Node): Node | undefined;
   /** The text that dragged rows insert; undefined if there is none. */
-  textOf?(nodes: readonly Node[]): string | undefined;
+  dragText?(nodes: readonly Node[]): string | undefined;
 }
 
-export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropController<Node>, Disposable {
+export class LazyTreeView<Node>
+  implements TreeDataProvider<Node>, TreeDragAndDropController<Node>, Disposable
+{
   readonly #loadTree: () => Promise<Tree<Node>>;
   readonly #changed = new EventEmitter<Node[] | undefined>();
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   #loading: Promise<Tree<Node>> | undefined;
   #tree: Tree<Node> | undefined;
 
@@ -38,9 +40,9 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
   /** @param isFlat rows have no children and can't be dragged */
   constructor(id: string, load: () => Promise<Tree<Node>>, { isFlat = false } = {}) {
     this.#loadTree = load;
-    this.#held.add(this.#changed);
+    this.#disposables.add(this.#changed);
     const rows = { treeDataProvider: this, showCollapseAll: !isFlat };
-    this.view = this.#held.add(
+    this.view = this.#disposables.add(
       window.createTreeView(id, isFlat ? rows : { ...rows, dragAndDropController: this }),
     );
   }
@@ -63,12 +65,12 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
   }
 
   async handleDrag(nodes: readonly Node[], data: DataTransfer): Promise<void> {
-    const text = (await this.#load()).textOf?.(nodes);
+    const text = (await this.#load()).dragText?.(nodes);
     if (text !== undefined) data.set('text/plain', new DataTransferItem(text));
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #load(): Promise<Tree<Node>> {
@@ -77,7 +79,7 @@ export class TreeFace<Node> implements TreeDataProvider<Node>, TreeDragAndDropCo
 
   async #attach(): Promise<Tree<Node>> {
     const tree = await this.#loadTree();
-    this.#held.add(tree.onDidChangeTreeData((nodes) => this.#changed.fire(nodes)));
+    this.#disposables.add(tree.onDidChangeTreeData((nodes) => this.#changed.fire(nodes)));
     this.#tree = tree;
     return tree;
   }
