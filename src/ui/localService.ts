@@ -3,9 +3,9 @@ import type { BaseUrl } from '../api/baseUrl.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../model/accounts.ts';
 import type { Session } from '../model/session.ts';
-import type { Config } from './config.ts';
+import type { Config } from './state/config.ts';
 import type { LocalServiceOptions, RunningService } from './localServiceProcess.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 export interface LocalServiceParts {
   /** The bundled service, and where it keeps its state. */

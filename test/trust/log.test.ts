@@ -6,7 +6,7 @@ import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTS, type FaultName } from '../helpers/faultProxyFaults.ts';
 import { tell } from './tally.ts';
 
-const { Log } = await import('../../src/ui/log.ts');
+const { Log } = await import('../../src/ui/log/log.ts');
 
 const KEY = 'sentinel-Key_4f1c9d27aa77e1b0';
 const names = Object.keys(FAULTS) as FaultName[];

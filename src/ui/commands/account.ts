@@ -1,8 +1,8 @@
 /** Connect, switch, disconnect. A key is stored when the service has accepted it, and not before. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Account } from '../../model/accounts.ts';
-import { accountLabel } from '../accountLabel.ts';
-import { announce } from '../announce.ts';
+import { accountLabel } from '../text/accountLabel.ts';
+import { announce } from '../notifications/announce.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';

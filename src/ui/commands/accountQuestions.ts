@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { isCancelled } from '../../api/errors.ts';
 import type { Account } from '../../model/accounts.ts';
-import { explainError } from '../errorMessage.ts';
+import { explainError } from '../text/errorMessage.ts';
 import { askAddress } from './addressQuestion.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';

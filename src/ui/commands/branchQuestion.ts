@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import { isBranchId } from '../../api/ids.ts';
 import type { Compute } from '../../api/records.ts';
 import { isPrimary, labelOf } from '../../model/computeStatus.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';

@@ -5,8 +5,8 @@
 import { commands, env, l10n, window } from 'vscode';
 import { computeLink, leadsInto, parseComputeLink, type ComputeLink } from '../../model/computeLink.ts';
 import { asComputeNode } from '../../model/nodes.ts';
-import { announce } from '../announce.ts';
-import { sanitize } from '../sanitize.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import type { Command, CommandContext } from './context.ts';
 import { askText } from './quickInput.ts';

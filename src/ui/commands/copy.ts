@@ -1,8 +1,8 @@
 /** What leaves for the clipboard: hosts and connection strings. */
 import { env, l10n, window } from 'vscode';
 import { asBranchNode, asComputeNode, asProjectNode } from '../../model/nodes.ts';
-import { announce } from '../announce.ts';
-import { sanitize } from '../sanitize.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';

@@ -3,8 +3,8 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import { settingsOn } from '../../model/pgSettings.ts';
-import { autosuspendText } from '../durationText.ts';
-import { sanitize } from '../sanitize.ts';
+import { autosuspendText } from '../text/durationText.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { answered, type Answer, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';
 

@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records.ts';
 import type { ComputeChange } from '../../api/requests.ts';
 import { isPrimary, labelOf, sizeOf } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from './branchQuestion.ts';
 import { chooseCompute, chooseProject } from './choose.ts';

@@ -1,7 +1,7 @@
 /** Find Compute…: by name, id, branch or project, without opening the tree. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { chooseCompute, computeItem, requireConnection } from './choose.ts';
 import type { Command, CommandContext } from './context.ts';
 import { answered, runFlow } from './flow.ts';

@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { pooledHost } from '../../model/connectionStrings.ts';
 import { asComputeNode } from '../../model/nodes.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import type { CommandContext } from './context.ts';
 import { answered, type Answer, type Page } from './flow.ts';

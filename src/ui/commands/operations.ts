@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { operationsText, pendingText } from '../changeText.ts';
+import { operationsText, pendingText } from '../text/changeText.ts';
 import type { Command } from './context.ts';
 import { pickOne } from './quickInput.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { env, ExtensionKind, extensions, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { connectionString, passwordOf } from '../../model/connectionStrings.ts';
 import { labelOf } from '../../model/computeStatus.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { askForLogin, uriOfService } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { computeOf } from './host.ts';

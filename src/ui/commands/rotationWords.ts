@@ -2,8 +2,8 @@
 import { l10n } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
 import type { ExistingKey, RotationOutcome } from '../../model/keyRotation.ts';
-import { explainError } from '../errorMessage.ts';
-import { sanitize } from '../sanitize.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 type Failure = Exclude<RotationOutcome, { readonly kind: 'rotated' }>;
 

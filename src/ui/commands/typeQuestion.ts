@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../api/requests.ts';
 import { isPrimary, labelOf } from '../../model/computeStatus.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';

@@ -5,9 +5,9 @@ import type { KnownHost } from '../../model/computeIndex.ts';
 import { tlsQuery } from '../../model/connectionStrings.ts';
 import type { LoginNames } from '../../model/knownLogins.ts';
 import type { HostPlace } from '../../model/hostPlaces.ts';
-import { computeTable } from '../computeTable.ts';
-import { statusText } from '../computeText.ts';
-import { sanitize } from '../sanitize.ts';
+import { computeTable } from '../text/computeTable.ts';
+import { statusText } from '../text/computeText.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 export interface ItemContext {
   readonly place: HostPlace;

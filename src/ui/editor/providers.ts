@@ -7,8 +7,8 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { Session } from '../../model/session.ts';
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
+import type { Config } from '../state/config.ts';
+import type { Log } from '../log/log.ts';
 
 export interface EditorParts {
   readonly session: Session;

@@ -5,7 +5,7 @@ import { computeSize, maxConnections } from '../../api/sizes.ts';
 import { isPrimary, labelOf, sizeOf, statusOf } from '../../model/computeStatus.ts';
 import { pooledHost } from '../../model/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 const SETTINGS_TOLD = 50;
 

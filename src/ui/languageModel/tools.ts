@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { Inventory } from '../../model/inventory.ts';
 import { byTypeAndLabel } from '../../model/computeStatus.ts';
-import { explainError } from '../errorMessage.ts';
+import { explainError } from '../text/errorMessage.ts';
 import { resizeCompute, restartCompute } from './changes.ts';
 import { computeAt, fieldsOf, requireConnection, targetOf } from './input.ts';
 import type { Tool, ToolName } from './parts.ts';

@@ -5,7 +5,7 @@ import {
   type CancellationToken,
   type PreparedToolInvocation,
 } from 'vscode';
-import { explainError } from '../errorMessage.ts';
+import { explainError } from '../text/errorMessage.ts';
 import type { ToolName, ToolParts } from './parts.ts';
 import { TOOLS } from './tools.ts';
 

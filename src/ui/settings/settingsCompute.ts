@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settingsAddress.ts';
-import { explainError } from '../errorMessage.ts';
+import { explainError } from '../text/errorMessage.ts';
 
 /** @throws {FileSystemError} when the document belongs to nobody who is connected */
 export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {

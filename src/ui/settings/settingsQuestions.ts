@@ -2,8 +2,8 @@
 import { commands, l10n, window, type Uri } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { labelOf } from '../../model/computeStatus.ts';
-import { effectText } from '../effectText.ts';
-import { sanitize } from '../sanitize.ts';
+import { effectText } from '../text/effectText.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 /** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
 export async function confirmRestart(compute: Compute): Promise<boolean> {

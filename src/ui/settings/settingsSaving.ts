@@ -12,8 +12,8 @@ import {
   type PgSettings,
 } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
-import { explainError } from '../errorMessage.ts';
-import { sanitize } from '../sanitize.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { computeOf, requireAccount, unavailable } from './settingsCompute.ts';
 import type { Refusal, SettingsFile } from './settingsFile.ts';
 import { askAboutConflict, confirmRestart, showDifference } from './settingsQuestions.ts';

@@ -4,9 +4,9 @@ import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/nodes.ts';
-import { formatDate, markdownTable, type Row } from '../computeTable.ts';
-import { ago } from '../durationText.ts';
-import { sanitize } from '../sanitize.ts';
+import { formatDate, markdownTable, type Row } from '../text/computeTable.ts';
+import { ago } from '../text/durationText.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 /** Shown instead of keys if the key in use may not list them. */
 export interface HiddenKeysNode {

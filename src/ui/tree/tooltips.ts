@@ -1,7 +1,7 @@
 import { l10n, MarkdownString } from 'vscode';
 import type { Project } from '../../api/records.ts';
 import type { Inventory } from '../../model/inventory.ts';
-import { computeTable, formatDate, markdownTable, type Row } from '../computeTable.ts';
+import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import type { TreeNode } from './nodes.ts';
 
 /** Returns undefined for nodes whose label says everything. */

@@ -1,10 +1,10 @@
-import '../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { ToolName, ToolParts } from '../../../src/ui/languageModel/parts.ts';
-import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
+import type { ToolName, ToolParts } from '../../../../src/ui/languageModel/parts.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { TOOLS } = await import('../../../src/ui/languageModel/tools.ts');
+const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
 

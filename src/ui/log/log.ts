@@ -1,6 +1,6 @@
 /** The log. Users attach it to bug reports, so every line is redacted. */
 import { window, type LogOutputChannel } from 'vscode';
-import type { Disposable } from '../base/disposable.ts';
+import type { Disposable } from '../../base/disposable.ts';
 import { redact } from './redact.ts';
 
 export class Log implements Disposable {

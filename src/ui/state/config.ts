@@ -1,7 +1,7 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
 import { workspace, type ConfigurationScope, type Event } from 'vscode';
-import { Emitter } from '../base/event.ts';
-import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
+import type { Disposable } from '../../base/disposable.ts';
 
 const SECTION = 'hostedPostgres';
 

@@ -1,6 +1,6 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
-import { faultOf, isOutcomeUnknown, type Fault } from '../api/errors.ts';
+import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { lastAccount, rememberAccount } from '../../../src/ui/lastAccount.ts';
-import { connectStore, MemoryMap } from '../../helpers/connectedStore.ts';
-import { scriptService } from '../../helpers/scriptedService.ts';
-import { until } from '../../workbench/until.ts';
+import { lastAccount, rememberAccount } from '../../../../src/ui/state/lastAccount.ts';
+import { connectStore, MemoryMap } from '../../../helpers/connectedStore.ts';
+import { scriptService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
 
 describe('rememberAccount', () => {
   it('follows the session and writes only changes', async () => {

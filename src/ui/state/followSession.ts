@@ -1,7 +1,7 @@
-import type { Disposable } from '../base/disposable.ts';
-import type { Session } from '../model/session.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import type { Session } from '../../model/session.ts';
 import { setHelp, setObstacle, setState } from './contextKeys.ts';
-import { explainError, obstacleOf } from './errorMessage.ts';
+import { explainError, obstacleOf } from '../text/errorMessage.ts';
 
 /** Updates the context keys when the session changes. */
 export function followSession(session: Session): Disposable {

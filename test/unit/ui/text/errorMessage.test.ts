@@ -1,8 +1,8 @@
-import '../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { ApiError, type Fault } from '../../../src/api/errors.ts';
+import { ApiError, type Fault } from '../../../../src/api/errors.ts';
 
-const { explainError, obstacleOf } = await import('../../../src/ui/errorMessage.ts');
+const { explainError, obstacleOf } = await import('../../../../src/ui/text/errorMessage.ts');
 
 const refused = (status: number): Fault => ({
   kind: 'refused',

@@ -1,6 +1,6 @@
 /** What `when` clauses can ask for. The only place that sets context keys. */
 import { commands } from 'vscode';
-import type { SessionState } from '../model/session.ts';
+import type { SessionState } from '../../model/session.ts';
 
 const told = new Map([
   ['help', ''],

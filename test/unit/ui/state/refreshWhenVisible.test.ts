@@ -1,11 +1,11 @@
-import { focus } from '../../helpers/vscodeValues.ts';
+import { focus } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../src/base/event.ts';
-import { BackgroundRefresh } from '../../../src/model/backgroundRefresh.ts';
-import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
-import { scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
+import { Emitter } from '../../../../src/base/event.ts';
+import { BackgroundRefresh } from '../../../../src/model/backgroundRefresh.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { refreshWhenVisible } = await import('../../../src/ui/refreshWhenVisible.ts');
+const { refreshWhenVisible } = await import('../../../../src/ui/state/refreshWhenVisible.ts');
 
 describe('refreshWhenVisible', () => {
   let service: ScriptedService;

@@ -1,7 +1,7 @@
-import '../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { ago, autosuspendText, duration } = await import('../../../src/ui/durationText.ts');
+const { ago, autosuspendText, duration } = await import('../../../../src/ui/text/durationText.ts');
 
 describe('duration', () => {
   it('uses the largest units', () => {

@@ -3,8 +3,8 @@
  * item has the role `alert`, so they do, and the keyboard focus doesn't move.
  */
 import { StatusBarAlignment, window } from 'vscode';
-import { systemClock, type Clock } from '../base/clock.ts';
-import type { Disposable } from '../base/disposable.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import type { Disposable } from '../../base/disposable.ts';
 
 /** Milliseconds. */
 const SHOWN_FOR = 6000;
