@@ -12,18 +12,18 @@ import { OperationTracker } from './model/operationTracker.ts';
 import type { PendingChange } from './model/pendingChange.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
-import { refreshWhileSeen } from './ui/attention.ts';
+import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import { Commands } from './ui/commands/run.ts';
-import { Config } from './ui/config.ts';
-import { followSession } from './ui/followSession.ts';
-import { rememberAccount } from './ui/lastAccount.ts';
+import { Config } from './ui/state/config.ts';
+import { followSession } from './ui/state/followSession.ts';
+import { rememberAccount } from './ui/state/lastAccount.ts';
 import { LocalService } from './ui/localService.ts';
-import { Log } from './ui/log.ts';
+import { Log } from './ui/log/log.ts';
 import { memoryOf } from './ui/memory.ts';
-import { warnWithoutKeyring } from './ui/notify.ts';
+import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { Secrets } from './ui/secrets.ts';
 import type { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
-import { announceWakeUps, PendingOperations } from './ui/statusBar.ts';
+import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
 import type { KeysNode } from './ui/tree/apiKeyItems.ts';
 import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
@@ -37,9 +37,9 @@ export interface Shown {
 }
 
 export class App implements Disposable {
-  readonly #held = new DisposableStore();
-  readonly log = this.#held.add(new Log());
-  readonly config = this.#held.add(new Config());
+  readonly #disposables = new DisposableStore();
+  readonly log = this.#disposables.add(new Log());
+  readonly config = this.#disposables.add(new Config());
   readonly session: Session;
   readonly inventory: Inventory;
   readonly logins: KnownLogins;
@@ -50,44 +50,46 @@ export class App implements Disposable {
 
   /** The secret store and the network are touched afterwards: see `Session.start`. */
   constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: Shown) {
-    const [held, log, config] = [this.#held, this.log, this.config];
-    const secrets = held.add(new Secrets(context.secrets));
-    const accounts = held.add(new Accounts(secrets));
+    const [disposables, log, config] = [this.#disposables, this.log, this.config];
+    const secrets = disposables.add(new Secrets(context.secrets));
+    const accounts = disposables.add(new Accounts(secrets));
     const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
     const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
-    const localService = held.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
+    const localService = disposables.add(
+      new LocalService({ script, dataDir, secrets, accounts, config, log }),
+    );
 
     const openClient: OpenClient = async (account, key, retries) => {
       const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-      log.keepOut(key);
+      log.addSecret(key);
       const { Client, fetchFor } = await import('./api/client.ts');
       return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries });
     };
-    const session = (this.session = held.add(new Session(accounts, openClient)));
-    const inventory = (this.inventory = held.add(new Inventory(session, () => config.organizationId)));
-    const apiKeys = held.add(new ApiKeyList(session));
+    const session = (this.session = disposables.add(new Session(accounts, openClient)));
+    const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
+    const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = memoryOf(context.workspaceState);
     const logins = (this.logins = new KnownLogins(session, memory));
-    const tracker = held.add(new OperationTracker({ session, inventory, memory, onError }));
+    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
-    this.computesTree = held.add(new ComputesTree(session, inventory, log, computesView));
-    this.apiKeysTree = held.add(new ApiKeysTree(session, apiKeys, apiKeysView));
+    this.computesTree = disposables.add(new ComputesTree(session, inventory, log, computesView));
+    this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
       const revealed = this.computesTree.revealById(change);
       revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
     };
-    held.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
+    disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
-    held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
-    held.add(followSession(session));
-    held.add(rememberAccount(session, context.globalState));
+    disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
+    disposables.add(followSession(session));
+    disposables.add(rememberAccount(session, context.globalState));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });
 
-    const refresh = held.add(
+    const refresh = disposables.add(
       new BackgroundRefresh({
         inventory,
         shown: () => this.computesTree.expandedProjects,
@@ -97,12 +99,12 @@ export class App implements Disposable {
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
-    held.add(refreshWhileSeen(refresh, computesView, config));
-    held.add(warnWithoutKeyring(secrets, log));
-    held.add(localService.follow(session));
+    disposables.add(refreshWhenVisible(refresh, computesView, config));
+    disposables.add(warnWithoutKeyring(secrets, log));
+    disposables.add(localService.follow(session));
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 }

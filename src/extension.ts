@@ -1,30 +1,30 @@
 /**
- * Registers what VS Code may ask of the extension, and nothing else: every window does this, and most never ask. What
- * answers is in `app.ts`, which is loaded when it is first asked.
+ * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
+ * (`app.ts`) is loaded on first use.
  */
 import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
-import { tellState } from './ui/contextKeys.ts';
+import { setViewState } from './ui/state/contextKey.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { lastAccount } from './ui/lastAccount.ts';
+import { lastAccount } from './ui/state/lastAccount.ts';
 import { memoryOf } from './ui/memory.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
-import { TreeFace } from './ui/tree/treeFace.ts';
+import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
   readonly contributes: { readonly commands: readonly { readonly command: string }[] };
 }
 
 export function activate(context: ExtensionContext): void {
-  const held = new DisposableStore();
-  context.subscriptions.push(held);
+  const disposables = new DisposableStore();
+  context.subscriptions.push(disposables);
   const open = async (): Promise<App> => {
     const { App } = await import('./app.ts');
-    const opened = held.add(new App(context, { computesView, apiKeysView, settings }));
+    const opened = disposables.add(new App(context, { computesView, apiKeysView, settings }));
     await opened.session.start();
     return opened;
   };
@@ -33,19 +33,19 @@ export function activate(context: ExtensionContext): void {
 
   const computesTree = async () => (await app()).computesTree;
   const apiKeysTree = async () => (await app()).apiKeysTree;
-  const { view: computesView } = held.add(new TreeFace('hostedPostgres.computes', computesTree));
-  const { view: apiKeysView } = held.add(
-    new TreeFace('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
+  const { view: computesView } = disposables.add(new LazyTreeView('hostedPostgres.computes', computesTree));
+  const { view: apiKeysView } = disposables.add(
+    new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
-  const settings = held.add(new SettingsDocuments(app));
+  const settings = disposables.add(new SettingsDocuments(app));
   const { contributes }: Manifest = context.extension.packageJSON;
-  held.add(registerCommands(contributes.commands, async () => (await app()).commands));
+  disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
   const account = () => lastAccount(context.globalState);
-  held.add(registerProviders(app, () => account() !== 'none'));
-  held.add(registerTools(app));
+  disposables.add(registerProviders(app, () => account() !== 'none'));
+  disposables.add(registerTools(app));
 
-  tellState(account() === 'none' ? 'signedOut' : 'loading');
-  held.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs for as long as windows whose account it is, and a change under way is followed to its end.
+  setViewState(account() === 'none' ? 'signedOut' : 'loading');
+  disposables.add(context.secrets.onDidChange(() => void app()));
+  // The local service runs as long as a window is connected to it, and a pending change is tracked until it ends.
   if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();
 }

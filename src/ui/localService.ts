@@ -3,9 +3,9 @@ import type { BaseUrl } from '../api/baseUrl.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../model/accounts.ts';
 import type { Session } from '../model/session.ts';
-import type { Config } from './config.ts';
+import type { Config } from './state/config.ts';
 import type { LocalServiceOptions, RunningService } from './localServiceProcess.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 export interface LocalServiceParts {
   /** The bundled service, and where it keeps its state. */
@@ -143,7 +143,7 @@ export class LocalService implements Disposable {
   async #options(): Promise<LocalServiceOptions> {
     const { script, dataDir, accounts, config, log } = this.#parts;
     const key = await this.#key();
-    log.keepOut(key);
+    log.addSecret(key);
     const last = (await accounts.list()).accounts.find((account) => account.local === true);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     return { script, dataDir, key, port, postgresPath: config.postgresPath };

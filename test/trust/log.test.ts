@@ -6,7 +6,7 @@ import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTS, type FaultName } from '../helpers/faultProxyFaults.ts';
 import { tell } from './tally.ts';
 
-const { Log } = await import('../../src/ui/log.ts');
+const { Log } = await import('../../src/ui/log/log.ts');
 
 const KEY = 'sentinel-Key_4f1c9d27aa77e1b0';
 const names = Object.keys(FAULTS) as FaultName[];
@@ -33,7 +33,7 @@ describe('The log', () => {
   it('holds no key, whatever fails and whatever the other side repeats', async () => {
     const log = new Log();
     const client = new Client({ baseUrl: proxy.baseUrl, key: KEY, fetch, retries: 0, limits });
-    log.keepOut(KEY);
+    log.addSecret(KEY);
     let failures = 0;
     for (const name of names) {
       proxy.inject(name);
@@ -53,7 +53,7 @@ describe('The log', () => {
 
   it('holds no key that others wrote into their errors', () => {
     const log = new Log();
-    log.keepOut(KEY);
+    log.addSecret(KEY);
     const error = new Error(`refused: ${KEY}`, { cause: new Error(KEY) });
     for (const each of [error, KEY, { toString: () => KEY }]) log.error(`With ${KEY}`, each);
     log.info(KEY);

@@ -1,8 +1,8 @@
 /** Connect, switch, disconnect. A key is stored when the service has accepted it, and not before. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Account } from '../../model/accounts.ts';
-import { accountLabel } from '../accountWords.ts';
-import { announce } from '../announce.ts';
+import { accountLabel } from '../text/accountLabel.ts';
+import { announce } from '../notifications/announce.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
@@ -17,7 +17,7 @@ export const connect: Command = async (context, argument, run) => {
   const answer = await askForAccount(context, account);
   if (answer === undefined) return;
   if (answer.kind === 'localService') return await start(context, undefined, run);
-  context.log.keepOut(answer.key);
+  context.log.addSecret(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));

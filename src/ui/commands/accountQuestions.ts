@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { isCancelled } from '../../api/errors.ts';
 import type { Account } from '../../model/accounts.ts';
-import { explain } from '../fault.ts';
+import { explainError } from '../text/errorMessage.ts';
 import { askAddress } from './addressQuestion.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';
@@ -110,7 +110,7 @@ async function refusalOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (known.address === undefined || known.address === 'localService') return undefined;
-  context.log.keepOut(key);
+  context.log.addSecret(key);
   try {
     const client = await context.openClient({ baseUrl: known.address, name: known.name ?? '' }, key, 1);
     await client.projectPages(context.config.organizationId, { signal }).next();
@@ -118,6 +118,6 @@ async function refusalOf(
   } catch (error) {
     if (isCancelled(error)) return undefined;
     context.log.error('Checking an API key', error);
-    return explain(error).words;
+    return explainError(error).message;
   }
 }

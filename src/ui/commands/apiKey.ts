@@ -4,8 +4,8 @@ import { isRefused } from '../../api/errors.ts';
 import type { CreatedApiKey } from '../../api/records.ts';
 import type { Account } from '../../model/accounts.ts';
 import { asApiKeyNode } from '../../model/nodes.ts';
-import { announce } from '../announce.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
@@ -28,7 +28,7 @@ export const create: Command = async (context, _argument, run) => {
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
     withKeyRights(() => context.apiKeys.create(name.trim(), options)),
   );
-  context.log.keepOut(created.key);
+  context.log.addSecret(created.key);
   await showOnce(name.trim(), created);
 };
 
@@ -42,14 +42,14 @@ async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
     key,
   );
   const chosen = await window.showInformationMessage(
-    l10n.t('The API key “{0}” was created', plain(name)),
+    l10n.t('The API key “{0}” was created', sanitize(name)),
     { modal: true, detail },
     copy,
     close,
   );
   if (chosen !== copy) return;
   await env.clipboard.writeText(key);
-  announce(l10n.t('Copied the API key “{0}”', plain(name)));
+  announce(l10n.t('Copied the API key “{0}”', sanitize(name)));
 }
 
 export const revoke: Command = async (context, argument, run) => {
@@ -58,7 +58,7 @@ export const revoke: Command = async (context, argument, run) => {
   const { apiKeys, session } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
   if (id === undefined) return;
-  const name = plain(apiKeys.key(id)?.name ?? String(id));
+  const name = sanitize(apiKeys.key(id)?.name ?? String(id));
   run.couldNot = l10n.t('Could not revoke “{0}”', name);
   const isOurs = apiKeys.isInUse(id);
   const question = l10n.t('Revoke the API key “{0}”?', name);
@@ -98,7 +98,7 @@ interface KeyItem extends QuickPickItem {
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async (): Promise<KeyItem[]> => {
     await withKeyRights(() => apiKeys.load());
-    return apiKeys.keys.map(({ id, name }) => ({ label: plain(name), description: String(id), id }));
+    return apiKeys.keys.map(({ id, name }) => ({ label: sanitize(name), description: String(id), id }));
   };
   const picked = await pickOne(alone(l10n.t('Revoke API Key')), {
     placeholder: l10n.t('API key'),

@@ -3,9 +3,9 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
 import type { Account } from '../../model/accounts.ts';
 import { rotateKey, type RotationParts } from '../../model/keyRotation.ts';
-import { announce } from '../announce.ts';
-import { ago } from '../durationWords.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { ago } from '../text/durationText.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
@@ -34,7 +34,7 @@ export const rotate: Command = async (context, _argument, run) => {
   );
   await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
   if (outcome.kind !== 'rotated') throw rotationFailure(outcome, wanted.old);
-  const words = l10n.t('This window now uses the API key “{0}”', plain(wanted.name));
+  const words = l10n.t('This window now uses the API key “{0}”', sanitize(wanted.name));
   announce(words);
 };
 
@@ -50,7 +50,7 @@ const partsOf = (
     },
   },
   openClient,
-  onSecret: (value) => log.keepOut(value),
+  onSecret: (value) => log.addSecret(value),
 });
 
 interface Known {
@@ -89,7 +89,7 @@ async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKe
   const items: KeyItem[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
-      label: `$(key) ${plain(key.name) || String(key.id)}`,
+      label: `$(key) ${sanitize(key.name) || String(key.id)}`,
       description: [
         key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
         `#${key.id}`,
@@ -113,7 +113,7 @@ async function confirmRotation(old: ApiKey | undefined): Promise<boolean> {
   if (old === undefined) return true;
   const detail = l10n.t(
     'A new key is created, tried and stored for this window. Then “{0}” is revoked at once and for good: whatever else uses it is refused.',
-    plain(old.name),
+    sanitize(old.name),
   );
-  return await confirm(l10n.t('Rotate the API key “{0}”?', plain(old.name)), detail, l10n.t('Rotate'));
+  return await confirm(l10n.t('Rotate the API key “{0}”?', sanitize(old.name)), detail, l10n.t('Rotate'));
 }

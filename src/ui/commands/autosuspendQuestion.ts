@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import { AUTOSUSPEND_DEFAULT, AUTOSUSPEND_NEVER } from '../../api/autosuspend.ts';
 import { parseDelay } from '../../model/autosuspendDelay.ts';
-import { autosuspendText, duration } from '../durationWords.ts';
+import { autosuspendText, duration } from '../text/durationText.ts';
 import { type Answer, answered, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';
 

@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import { isBranchId } from '../../api/ids.ts';
 import type { Compute } from '../../api/records.ts';
 import { isPrimary, labelOf } from '../../model/computeStatus.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';
@@ -42,7 +42,7 @@ export async function askBranch(
 
 function branchItem(branchId: string, computes: readonly Compute[], question: BranchQuestion): BranchItem {
   const refusal = question.refusal?.(branchId, computes);
-  const label = `$(git-branch) ${plain(branchId)}`;
+  const label = `$(git-branch) ${sanitize(branchId)}`;
   if (refusal !== undefined) return { label, description: refusal, branchId, isRefused: true };
   return { label, description: membersText(computes), branchId, isRefused: false };
 }
@@ -52,7 +52,7 @@ function membersText(computes: readonly Compute[]): string {
   const primary = computes.find(isPrimary);
   const replicas = computes.length - (primary === undefined ? 0 : 1);
   const parts = [
-    primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', plain(labelOf(primary))),
+    primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', sanitize(labelOf(primary))),
   ];
   if (replicas > 0)
     parts.push(replicas === 1 ? l10n.t('1 read replica') : l10n.t('{0} read replicas', replicas));
@@ -65,5 +65,5 @@ function typedItem(text: string): BranchItem {
   const description = isGood
     ? l10n.t('a branch without computes so far')
     : l10n.t('not a branch id: br- and then a–z, 0–9 or -');
-  return { label: plain(text), description, alwaysShow: true, branchId: text, isRefused: !isGood };
+  return { label: sanitize(text), description, alwaysShow: true, branchId: text, isRefused: !isGood };
 }

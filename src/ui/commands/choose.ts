@@ -3,8 +3,8 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { byTypeAndLabel, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { statusIcon, statusText, typeText } from '../computeWords.ts';
-import { plain } from '../plain.ts';
+import { statusIcon, statusText, typeText } from '../text/computeText.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page, runFlow, type Step } from './flow.ts';
 import { pickOne } from './quickInput.ts';
@@ -23,7 +23,7 @@ export async function chooseProject(context: CommandContext, page: Page): Promis
     await context.inventory.projects?.allPages();
     const projects = [...(context.inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
-      label: plain(record?.name ?? id),
+      label: sanitize(record?.name ?? id),
       description: id,
       value: id,
     }));
@@ -50,12 +50,12 @@ export async function chooseCompute(
 export function computeItem(compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
-    label: plain(labelOf(compute)),
+    label: sanitize(labelOf(compute)),
     iconPath: statusIcon(statusOf(compute)),
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
-    detail: plain([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),
+    detail: sanitize([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),
     value: { kind: 'compute', projectId, branchId, computeId },
   };
 }

@@ -3,8 +3,8 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { asComputeNode, type ComputeNode } from '../../model/nodes.ts';
 import { labelOf } from '../../model/computeStatus.ts';
-import { announce } from '../announce.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute, requireConnection } from './choose.ts';
 import { askForCreation } from './computeCreation.ts';
 import { confirm } from './confirm.ts';
@@ -13,7 +13,7 @@ import { withProgress } from './progress.ts';
 
 const nameOf = (context: CommandContext, { projectId, computeId }: ComputeNode): string => {
   const compute = context.inventory.compute(projectId, computeId);
-  return plain(compute === undefined ? computeId : labelOf(compute));
+  return sanitize(compute === undefined ? computeId : labelOf(compute));
 };
 
 const isEnabled = (compute: Compute): boolean => compute.disabled !== true;

@@ -7,9 +7,9 @@ import { onlyChanged } from '../../model/computeEdit.ts';
 import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import { asComputeNode } from '../../model/nodes.ts';
 import { settingsAddress } from '../../model/settingsAddress.ts';
-import { announce } from '../announce.ts';
-import { effectText } from '../effectWords.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { effectText } from '../text/effectText.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { requireConnection } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Command, CommandContext } from './context.ts';
@@ -21,7 +21,7 @@ export const edit: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not edit the compute');
   const wanted = await askForEdit(context, asComputeNode(argument));
   if (wanted === undefined) return;
-  const name = plain(labelOf(wanted.compute));
+  const name = sanitize(labelOf(wanted.compute));
   run.couldNot = l10n.t('Could not change {0}', name);
   if (wanted.edited === 'settings') return await openSettings(context, wanted.compute);
   const { project_id: projectId, branch_id: branchId, id: computeId } = wanted.compute;
@@ -46,7 +46,7 @@ async function confirmEffect(compute: Compute, change: ComputeChange): Promise<b
   const effect = changeEffect(compute, change);
   const detail = effectText(effect, change.branch_id);
   if (detail === undefined) return true;
-  const name = plain(labelOf(compute));
+  const name = sanitize(labelOf(compute));
   switch (effect) {
     case 'disable':
       return await confirm(l10n.t('Disable {0}?', name), detail, l10n.t('Disable'));

@@ -5,8 +5,8 @@
 import { commands, env, l10n, window } from 'vscode';
 import { computeLink, leadsInto, parseComputeLink, type ComputeLink } from '../../model/computeLink.ts';
 import { asComputeNode } from '../../model/nodes.ts';
-import { announce } from '../announce.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import type { Command, CommandContext } from './context.ts';
 import { askText } from './quickInput.ts';
@@ -38,7 +38,7 @@ export const openLink: Command = async (context, argument, run) => {
     const words = l10n.t(
       'The link leads to {0} at another service, {1}. Switch to an account there, then open it again.',
       link.computeId,
-      link.service === 'local' ? l10n.t('the local service') : plain(link.service ?? ''),
+      link.service === 'local' ? l10n.t('the local service') : sanitize(link.service ?? ''),
     );
     return offer(words, l10n.t('Switch Account…'), 'hostedPostgres.account.switch');
   }

@@ -8,9 +8,9 @@ import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { OperationTracker } from '../../model/operationTracker.ts';
 import type { Session } from '../../model/session.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../state/config.ts';
 import type { LocalService } from '../localService.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** A tree, as far as keybindings know it. */
 export interface Selected {

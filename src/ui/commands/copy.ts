@@ -1,8 +1,8 @@
 /** What leaves for the clipboard: hosts and connection strings. */
 import { env, l10n, window } from 'vscode';
 import { asBranchNode, asComputeNode, asProjectNode } from '../../model/nodes.ts';
-import { announce } from '../announce.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';
@@ -27,7 +27,7 @@ export const copyId: Command = async (context, argument, run) => {
 export const copyHost: Command = async (context, argument, run) => {
   run.couldNot = l10n.t('Could not copy the host');
   const host = await askForHost(context, l10n.t('Copy Host'), argument);
-  if (host !== undefined) await copied(host, l10n.t('Copied {0}', plain(host)));
+  if (host !== undefined) await copied(host, l10n.t('Copied {0}', sanitize(host)));
 };
 
 export const copyConnectionString: Command = async (context, argument, run) => {

@@ -3,8 +3,8 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import { settingsOn } from '../../model/pgSettings.ts';
-import { autosuspendText } from '../durationWords.ts';
-import { plain } from '../plain.ts';
+import { autosuspendText } from '../text/durationText.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { answered, type Answer, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';
 
@@ -16,7 +16,7 @@ interface EditItem extends QuickPickItem {
 }
 
 export async function askWhat(page: Page, compute: Compute): Promise<Answer<Edited>> {
-  const placeholder = l10n.t('What to change of {0}', plain(labelOf(compute)));
+  const placeholder = l10n.t('What to change of {0}', sanitize(labelOf(compute)));
   return answered(await pickOne(page, { placeholder, items: editItems(compute) }), ({ edited }) => edited);
 }
 
@@ -27,9 +27,14 @@ function editItems(compute: Compute): EditItem[] {
   return [
     item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
     item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),
-    item('settings', 'settings', l10n.t('Postgres Settings…'), plain(settings.join(', ')) || l10n.t('none')),
-    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), plain(compute.branch_id)),
-    item('name', 'tag', l10n.t('Name…'), plain(compute.name ?? '') || l10n.t('none')),
+    item(
+      'settings',
+      'settings',
+      l10n.t('Postgres Settings…'),
+      sanitize(settings.join(', ')) || l10n.t('none'),
+    ),
+    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), sanitize(compute.branch_id)),
+    item('name', 'tag', l10n.t('Name…'), sanitize(compute.name ?? '') || l10n.t('none')),
     isPooled
       ? item('pooler', 'plug', l10n.t('Turn Pooled Connections Off'), l10n.t('on'))
       : item('pooler', 'plug', l10n.t('Turn Pooled Connections On'), l10n.t('off')),

@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records.ts';
 import type { ComputeChange } from '../../api/requests.ts';
 import { isPrimary, labelOf, sizeOf } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from './branchQuestion.ts';
 import { chooseCompute, chooseProject } from './choose.ts';
@@ -126,7 +126,7 @@ async function askTarget(
   const refusal = (branchId: string, computes: readonly Compute[]) => {
     if (branchId === compute.branch_id) return l10n.t('where it is now');
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
-    return primary && l10n.t('not possible: {0} is the primary of this branch', plain(labelOf(primary)));
+    return primary && l10n.t('not possible: {0} is the primary of this branch', sanitize(labelOf(primary)));
   };
   const branch = await askBranch(context, page, { projectId: compute.project_id, refusal });
   return answered(branch, (branch_id) => ({ branch_id }));

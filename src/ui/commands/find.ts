@@ -1,7 +1,7 @@
 /** Find Compute…: by name, id, branch or project, without opening the tree. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { chooseCompute, computeItem, requireConnection } from './choose.ts';
 import type { Command, CommandContext } from './context.ts';
 import { answered, runFlow } from './flow.ts';
@@ -41,7 +41,7 @@ async function foundItems({ inventory }: CommandContext): Promise<FoundItem[]> {
   await inventory.projects?.allPages();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   if (projects.length <= PROJECTS_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
-  const nameOf = (id: string) => plain(inventory.project(id)?.name ?? id);
+  const nameOf = (id: string) => sanitize(inventory.project(id)?.name ?? id);
   const computes = [...inventory.allComputes()].map((compute) => {
     const item = computeItem(compute);
     return { ...item, detail: [nameOf(compute.project_id), item.detail].join(' · ') };

@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { pooledHost } from '../../model/connectionStrings.ts';
 import { asComputeNode } from '../../model/nodes.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { pickCompute } from './choose.ts';
 import type { CommandContext } from './context.ts';
 import { answered, type Answer, type Page } from './flow.ts';
@@ -47,8 +47,8 @@ interface HostItem extends QuickPickItem {
 /** @returns whether the pooled host is wanted */
 export async function chooseHost(page: Page, compute: Compute): Promise<Answer<boolean>> {
   const items: HostItem[] = [
-    { label: l10n.t('Direct'), description: plain(compute.host), pooled: false },
-    { label: l10n.t('Pooled'), description: plain(pooledHost(compute) ?? ''), pooled: true },
+    { label: l10n.t('Direct'), description: sanitize(compute.host), pooled: false },
+    { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), pooled: true },
   ];
   return answered(await pickOne(page, { placeholder: l10n.t('Host'), items }), (item) => item.pooled);
 }

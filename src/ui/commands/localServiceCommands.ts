@@ -1,6 +1,6 @@
 /** Start and stop the local service. */
 import { l10n, ProgressLocation, window } from 'vscode';
-import { announce } from '../announce.ts';
+import { announce } from '../notifications/announce.ts';
 import { confirm } from './confirm.ts';
 import type { Command } from './context.ts';
 

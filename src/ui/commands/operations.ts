@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { operationsOf, underway } from '../changeWords.ts';
+import { operationsText, pendingText } from '../text/changeText.ts';
 import type { Command } from './context.ts';
 import { pickOne } from './quickInput.ts';
 
@@ -7,8 +7,8 @@ import { pickOne } from './quickInput.ts';
 export const show: Command = async ({ tracker, computesView }, _argument, run) => {
   run.couldNot = l10n.t('Could not show the compute');
   const items = tracker.pending.map((change) => ({
-    label: `$(sync~spin) ${underway(change)}`,
-    description: operationsOf(change),
+    label: `$(sync~spin) ${pendingText(change)}`,
+    description: operationsText(change),
     change,
   }));
   const title = l10n.t('Operations');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { env, ExtensionKind, extensions, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { connectionString, passwordOf } from '../../model/connectionStrings.ts';
 import { labelOf } from '../../model/computeStatus.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { askForLogin, uriOfService } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { computeOf } from './host.ts';
@@ -29,7 +29,7 @@ export const openPsql: Command = async (context, argument, run) => {
   const uri = connectionString({ ...login, host: compute.host });
   window
     .createTerminal({
-      name: `psql ${plain(labelOf(compute))}`,
+      name: `psql ${sanitize(labelOf(compute))}`,
       iconPath: new ThemeIcon('database'),
       shellPath: program,
       shellArgs: [`--dbname=${uri}`],

@@ -2,14 +2,14 @@
 import { l10n } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
 import type { ExistingKey, RotationOutcome } from '../../model/keyRotation.ts';
-import { explain } from '../fault.ts';
-import { plain } from '../plain.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 type Failure = Exclude<RotationOutcome, { readonly kind: 'rotated' }>;
 
 /** @param old the key that was to be revoked, where one was */
 export function rotationFailure(failure: Failure, old: ApiKey | undefined): Error {
-  const reason = explain(failure.error).words;
+  const reason = explainError(failure.error).message;
   if (failure.kind === 'revoke') return new Error([reason, stillValid(failure.newKey, old)].join(' '));
   const sentences = [whatFailed(failure.kind, reason), l10n.t('This window goes on with its old key.')];
   if (failure.left !== undefined) sentences.push(leftOver(failure.left));
@@ -43,4 +43,4 @@ function leftOver(key: ExistingKey): string {
 }
 
 const named = ({ id, name }: ExistingKey): string =>
-  id === undefined ? `“${plain(name)}”` : `“${plain(name)}” (#${id})`;
+  id === undefined ? `“${sanitize(name)}”` : `“${sanitize(name)}” (#${id})`;

@@ -1,7 +1,7 @@
 /** Runs the commands of the table. The one place where a command's failure is caught. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
-import { showFailure } from '../notify.ts';
+import { showFailure } from '../notifications/notify.ts';
 import type { CommandContext } from './context.ts';
 import { COMMANDS } from './table.ts';
 

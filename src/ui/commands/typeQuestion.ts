@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../api/requests.ts';
 import { isPrimary, labelOf } from '../../model/computeStatus.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { type Answer, answered, type Page } from './flow.ts';
 import { pickOne } from './quickInput.ts';
@@ -22,7 +22,7 @@ export async function askType(
   const items = async (): Promise<readonly TypeItem[]> => {
     const list = await context.inventory.loadComputes(branch.projectId);
     const primary = list?.branches().get(branch.branchId)?.find(isPrimary);
-    const [first, replica] = [primaryItem(primary && plain(labelOf(primary))), replicaItem()];
+    const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
     return primary === undefined ? [first, replica] : [replica, first];
   };
   const placeholder = l10n.t('Type of the compute on {0}', branch.branchId);

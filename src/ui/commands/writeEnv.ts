@@ -11,7 +11,7 @@ import {
   type WorkspaceFolder,
 } from 'vscode';
 import { appendLine, setVariable, type TextChange } from '../../model/dotEnv.ts';
-import { announce } from '../announce.ts';
+import { announce } from '../notifications/announce.ts';
 import { askForUri } from './connectionString.ts';
 import type { Command } from './context.ts';
 import { BACK } from './flow.ts';

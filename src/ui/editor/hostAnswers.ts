@@ -22,13 +22,13 @@ const MOST = 100;
 
 export class HostAnswers implements Disposable {
   readonly #parts: EditorParts;
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   readonly #index: ComputeIndex;
   readonly #look: FirstLook;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
-    this.#index = this.#held.add(new ComputeIndex(parts.inventory));
+    this.#index = this.#disposables.add(new ComputeIndex(parts.inventory));
     this.#look = new FirstLook(parts.inventory, (error) => parts.log.error('Loading computes', error));
   }
 
@@ -77,6 +77,6 @@ export class HostAnswers implements Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 }

@@ -5,7 +5,7 @@ import type { Account } from '../../model/accounts.ts';
 import type { FoundHost } from '../../model/computeIndex.ts';
 import { looksLikeCompute, type HostMention } from '../../model/hostMentions.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { computeTable } from '../computeTable.ts';
+import { computeTable } from '../text/computeTable.ts';
 
 /** Links can run these and no others, whatever a record says. */
 const LINKED = [

@@ -5,9 +5,9 @@ import type { KnownHost } from '../../model/computeIndex.ts';
 import { tlsQuery } from '../../model/connectionStrings.ts';
 import type { LoginNames } from '../../model/knownLogins.ts';
 import type { HostPlace } from '../../model/hostPlaces.ts';
-import { computeTable } from '../computeTable.ts';
-import { statusText } from '../computeWords.ts';
-import { plain } from '../plain.ts';
+import { computeTable } from '../text/computeTable.ts';
+import { statusText } from '../text/computeText.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 export interface ItemContext {
   readonly place: HostPlace;
@@ -31,12 +31,12 @@ export const hostItems = (hosts: readonly KnownHost[], context: ItemContext): Co
   hosts.map((known, order) => {
     const { compute, host } = known;
     // A host of the local service is a port, which says nothing of its own.
-    const whose = host.includes(compute.id) ? '' : plain(labelOf(compute));
+    const whose = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
     const words = [whose, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
     const description = words.filter((word) => word !== '').join(' · ');
     const item = new HostItem(known, { label: host, description });
     const projectName = context.projectName(compute.project_id);
-    item.detail = plain([labelOf(compute), projectName, compute.branch_id].join(' · '));
+    item.detail = sanitize([labelOf(compute), projectName, compute.branch_id].join(' · '));
     item.insertText = context.place.kind === 'uri' ? uriSnippet(known, context) : host;
     // VS Code drops what the typed text does not match, and a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', projectName, compute.branch_id].join(' ');

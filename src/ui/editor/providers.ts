@@ -7,8 +7,8 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { Session } from '../../model/session.ts';
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
+import type { Config } from '../state/config.ts';
+import type { Log } from '../log/log.ts';
 
 export interface EditorParts {
   readonly session: Session;
@@ -33,10 +33,10 @@ const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':'];
 
 /** @param mayAnswer whether there may be an account, as far as that is known without asking */
 export function registerProviders(load: () => Promise<EditorParts>, mayAnswer: () => boolean): Disposable {
-  const held = new DisposableStore();
+  const disposables = new DisposableStore();
   const loadAnswers = async (parts: EditorParts) => {
     const { HostAnswers } = await import('./hostAnswers.ts');
-    return held.add(new HostAnswers(parts));
+    return disposables.add(new HostAnswers(parts));
   };
   let loading: ReturnType<typeof loadAnswers> | undefined;
   const answers = async () => {
@@ -51,7 +51,7 @@ export function registerProviders(load: () => Promise<EditorParts>, mayAnswer: (
   const hover: HoverProvider = {
     provideHover: async (document, position, token) => (await answers())?.hover(document, position, token),
   };
-  held.add(languages.registerCompletionItemProvider(WRITABLE, completion, ...TRIGGERS));
-  held.add(languages.registerHoverProvider('*', hover));
-  return held;
+  disposables.add(languages.registerCompletionItemProvider(WRITABLE, completion, ...TRIGGERS));
+  disposables.add(languages.registerHoverProvider('*', hover));
+  return disposables;
 }

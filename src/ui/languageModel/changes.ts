@@ -11,8 +11,8 @@ import type { AcceptedChange } from '../../model/computeChanges.ts';
 import { onlyChanged } from '../../model/computeEdit.ts';
 import { sizeText } from '../../model/computeStatus.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
-import { effectText } from '../effectWords.ts';
-import { markdown } from '../plain.ts';
+import { effectText } from '../text/effectText.ts';
+import { escapeMarkdown } from '../text/sanitize.ts';
 import { computeAt, fieldsOf, targetOf, type Target } from './input.ts';
 import type { Tool, ToolParts } from './parts.ts';
 import { computeTold, nameTold } from './told.ts';
@@ -29,7 +29,7 @@ export const restartCompute: Tool = {
         message: confirmation(
           parts,
           target,
-          l10n.t('Its connections are dropped; clients have to connect again.'),
+          l10n.t('Its connections are dropped. Clients have to reconnect.'),
         ),
       },
     };
@@ -89,9 +89,9 @@ function checkSize(size: SizeRange): void {
     case 'above-plan':
       return; // The service knows the plan.
     case 'not-a-size':
-      throw new Error(l10n.t('The service has no compute of that size.'));
+      throw new Error(l10n.t('The service has no compute of this size.'));
     case 'min-above-max':
-      throw new Error(l10n.t('The minimum is above the maximum.'));
+      throw new Error(l10n.t('The minimum is greater than the maximum.'));
   }
 }
 
@@ -113,7 +113,7 @@ function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target
   const project = inventory.project(projectId)?.name ?? projectId;
   const size = compute === undefined ? '' : sizeText(compute);
   const thing = [computeId, compute?.branch_id ?? '', project, size].filter((part) => part !== '');
-  return new MarkdownString(`${thing.map(markdown).join(' · ')}\n\n${markdown(consequence)}`);
+  return new MarkdownString(`${thing.map(escapeMarkdown).join(' · ')}\n\n${escapeMarkdown(consequence)}`);
 }
 
 const outcome = ({ compute, isPending }: AcceptedChange) => ({

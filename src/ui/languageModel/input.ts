@@ -20,16 +20,17 @@ export function targetOf(input: unknown): Target | undefined {
 /** @throws {Error} when nobody is connected */
 export function requireConnection({ session }: ToolParts): void {
   if (session.connection === undefined)
-    throw new Error(l10n.t('Nobody is connected. The command “Hosted Postgres: Connect…” asks for the key.'));
+    throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
 }
 
 /** The compute as the service tells it now. @throws {Error} for ids that are none, or that nothing has */
 export async function computeAt(parts: ToolParts, input: unknown): Promise<Compute> {
   requireConnection(parts);
   const target = targetOf(input);
-  if (target === undefined) throw new Error(l10n.t('projectId and computeId must be ids as listed.'));
+  if (target === undefined)
+    throw new Error(l10n.t('projectId and computeId must be ids from the list of computes.'));
   await parts.inventory.refreshComputes(target.projectId);
   const compute = parts.inventory.compute(target.projectId, target.computeId);
-  if (compute === undefined) throw new Error(l10n.t('{0} is no longer there.', target.computeId));
+  if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', target.computeId));
   return compute;
 }

@@ -2,7 +2,7 @@ import type { CancellationToken, PreparedToolInvocation } from 'vscode';
 import type { ComputeChanges } from '../../model/computeChanges.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { Session } from '../../model/session.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** Exactly those of the manifest, which a test compares. */
 export const TOOL_NAMES = [

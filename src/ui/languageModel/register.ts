@@ -7,12 +7,12 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { TOOL_NAMES, type ToolName, type ToolParts } from './parts.ts';
 
 export function registerTools(loadParts: () => Promise<ToolParts>): Disposable {
-  const held = new DisposableStore();
+  const disposables = new DisposableStore();
   // Some editors built on VS Code come without language models.
   const languageModels: Partial<typeof lm> | undefined = lm;
-  if (languageModels?.registerTool === undefined) return held;
-  for (const name of TOOL_NAMES) held.add(languageModels.registerTool(name, toolOf(loadParts, name)));
-  return held;
+  if (languageModels?.registerTool === undefined) return disposables;
+  for (const name of TOOL_NAMES) disposables.add(languageModels.registerTool(name, toolOf(loadParts, name)));
+  return disposables;
 }
 
 function toolOf(loadParts: () => Promise<ToolParts>, name: ToolName): LanguageModelTool<unknown> {

@@ -5,12 +5,12 @@ import { computeSize, maxConnections } from '../../api/sizes.ts';
 import { isPrimary, labelOf, sizeOf, statusOf } from '../../model/computeStatus.ts';
 import { pooledHost } from '../../model/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory.ts';
-import { plain } from '../plain.ts';
+import { sanitize } from '../text/sanitize.ts';
 
 const SETTINGS_TOLD = 50;
 
 const line = (text: string | null | undefined): string | undefined =>
-  typeof text === 'string' && text !== '' ? plain(text) : undefined;
+  typeof text === 'string' && text !== '' ? sanitize(text) : undefined;
 
 export const projectTold = (inventory: Inventory, id: string) => ({
   projectId: id,
@@ -30,7 +30,7 @@ export function computeTold(compute: Compute) {
       ? 'primary'
       : compute.type === 'read_only'
         ? 'read replica'
-        : plain(compute.type),
+        : sanitize(compute.type),
     state: stateTold(compute),
     minCu: size?.min,
     maxCu: size?.max,
@@ -45,26 +45,26 @@ export function computeDetail(inventory: Inventory, compute: Compute) {
   return {
     ...computeTold(compute),
     project: projectTold(inventory, compute.project_id),
-    host: plain(compute.host),
+    host: sanitize(compute.host),
     pooledHost: line(pooledHost(compute)),
     vcpuAtMinimum: row?.vcpu,
     ramGbAtMinimum: row?.ramGb,
     maxConnections: size && maxConnections(size.min),
     autosuspend: autosuspendTold(compute),
     postgresSettings: Object.fromEntries(
-      settings.map(([name, value]) => [plain(name), plain(String(value))]),
+      settings.map(([name, value]) => [sanitize(name), sanitize(String(value))]),
     ),
     lastActive: line(compute.last_active),
     createdAt: line(compute.created_at),
   };
 }
 
-export const nameTold = (compute: Compute): string => plain(labelOf(compute));
+export const nameTold = (compute: Compute): string => sanitize(labelOf(compute));
 
 function stateTold(compute: Compute): string {
   const status = statusOf(compute);
-  if (status !== 'pending') return status === 'unknown' ? plain(compute.current_state) : status;
-  return `${plain(compute.current_state)}, becoming ${plain(compute.pending_state ?? '')}`;
+  if (status !== 'pending') return status === 'unknown' ? sanitize(compute.current_state) : status;
+  return `${sanitize(compute.current_state)}, becoming ${sanitize(compute.pending_state ?? '')}`;
 }
 
 function autosuspendTold({ suspend_timeout_seconds: delay }: Compute): string {

@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { Inventory } from '../../model/inventory.ts';
 import { byTypeAndLabel } from '../../model/computeStatus.ts';
-import { explain } from '../fault.ts';
+import { explainError } from '../text/errorMessage.ts';
 import { resizeCompute, restartCompute } from './changes.ts';
 import { computeAt, fieldsOf, requireConnection, targetOf } from './input.ts';
 import type { Tool, ToolName } from './parts.ts';
@@ -13,7 +13,7 @@ const PROJECTS_TOLD = 20;
 const COMPUTES_TOLD = 100;
 
 const listComputes: Tool = {
-  prepare: () => ({ invocationMessage: l10n.t('Listing the computes') }),
+  prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
   async invoke(parts, input) {
     requireConnection(parts);
     const { inventory } = parts;
@@ -32,7 +32,7 @@ const listComputes: Tool = {
         ...projectTold(inventory, id),
         computes,
         computesLeftOut: all.length - computes.length || undefined,
-        problem: failure === undefined ? undefined : explain(failure).words,
+        problem: failure === undefined ? undefined : explainError(failure).message,
       };
     });
     return { projects, projectsLeftOut: found.length - told.length || undefined };
@@ -52,7 +52,7 @@ function projectsMatching(inventory: Inventory, wanted: unknown): string[] {
 const getCompute: Tool = {
   prepare(_parts, input) {
     const target = targetOf(input);
-    return target && { invocationMessage: l10n.t('Looking at {0}', target.computeId) };
+    return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
   invoke: async (parts, input) => computeDetail(parts.inventory, await computeAt(parts, input)),
 };

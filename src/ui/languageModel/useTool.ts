@@ -5,7 +5,7 @@ import {
   type CancellationToken,
   type PreparedToolInvocation,
 } from 'vscode';
-import { explain } from '../fault.ts';
+import { explainError } from '../text/errorMessage.ts';
 import type { ToolName, ToolParts } from './parts.ts';
 import { TOOLS } from './tools.ts';
 
@@ -29,6 +29,6 @@ export async function useTool(
     return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
   } catch (error) {
     parts.log.error(`Language model tool ${name}`, error);
-    throw new Error(parts.log.clean(explain(error).words));
+    throw new Error(parts.log.clean(explainError(error).message));
   }
 }

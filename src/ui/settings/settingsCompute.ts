@@ -5,15 +5,15 @@ import type { Compute } from '../../api/records.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settingsAddress.ts';
-import { explain } from '../fault.ts';
+import { explainError } from '../text/errorMessage.ts';
 
 /** @throws {FileSystemError} when the document belongs to nobody who is connected */
 export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {
   const owner = settingsOwner(uri);
   if (owner === undefined) throw FileSystemError.FileNotFound(uri);
-  if (connection === undefined) throw unavailable(l10n.t('Connect to the service first.'));
+  if (connection === undefined) throw unavailable(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   if (isOfAccount(uri, connection.account)) return owner;
-  throw unavailable(l10n.t('The document belongs to another account. Switch to it first.'));
+  throw unavailable(l10n.t('This document belongs to another account. Switch to that account first.'));
 }
 
 /** Asks the service anew. @throws {FileSystemError} */
@@ -21,10 +21,10 @@ export async function computeOf(inventory: Inventory, owner: SettingsOwner): Pro
   try {
     await inventory.refreshComputes(owner.projectId);
   } catch (error) {
-    if (!isRefused(error, 404)) throw unavailable(explain(error).words);
+    if (!isRefused(error, 404)) throw unavailable(explainError(error).message);
   }
   const compute = inventory.compute(owner.projectId, owner.computeId);
-  if (compute === undefined) throw unavailable(l10n.t('{0} is no longer there.', owner.computeId));
+  if (compute === undefined) throw unavailable(l10n.t('{0} no longer exists.', owner.computeId));
   return compute;
 }
 

@@ -19,7 +19,7 @@ import type { SettingsFiles, SettingsParts } from './settingsFiles.ts';
 export class SettingsDocuments implements FileSystemProvider, Disposable {
   readonly #loadParts: () => Promise<Omit<SettingsParts, 'onDidChange'>>;
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   #loading: Promise<SettingsFiles> | undefined;
   #files: SettingsFiles | undefined;
 
@@ -27,8 +27,10 @@ export class SettingsDocuments implements FileSystemProvider, Disposable {
 
   constructor(loadParts: () => Promise<Omit<SettingsParts, 'onDidChange'>>) {
     this.#loadParts = loadParts;
-    this.#held.add(this.#changed);
-    this.#held.add(workspace.registerFileSystemProvider(SETTINGS_SCHEME, this, { isCaseSensitive: true }));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(
+      workspace.registerFileSystemProvider(SETTINGS_SCHEME, this, { isCaseSensitive: true }),
+    );
   }
 
   /** Hears how a change ended. @returns whether an open document shows it, so that nobody else need say it */
@@ -70,7 +72,7 @@ export class SettingsDocuments implements FileSystemProvider, Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #load(): Promise<SettingsFiles> {
@@ -82,7 +84,7 @@ export class SettingsDocuments implements FileSystemProvider, Disposable {
     const { SettingsFiles } = await import('./settingsFiles.ts');
     const { session, inventory, changes } = await this.#loadParts();
     const onDidChange = (events: FileChangeEvent[]) => this.#changed.fire(events);
-    this.#files = this.#held.add(new SettingsFiles({ session, inventory, changes, onDidChange }));
+    this.#files = this.#disposables.add(new SettingsFiles({ session, inventory, changes, onDidChange }));
     return this.#files;
   }
 }

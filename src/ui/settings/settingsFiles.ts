@@ -23,8 +23,8 @@ import type { ChangeEnd } from '../../model/pendingChange.ts';
 import { formatSettings, parseSettings, settingsOn } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
 import { isOfAccount, SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
-import { announce } from '../announce.ts';
-import { plain } from '../plain.ts';
+import { announce } from '../notifications/announce.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { computeOf, requireAccount } from './settingsCompute.ts';
 import { SettingsFile } from './settingsFile.ts';
 import { closeUnchanged, documentOf, isShown } from './settingsOpen.ts';
@@ -41,8 +41,8 @@ export interface SettingsParts {
 
 export class SettingsFiles implements Disposable {
   readonly #parts: SettingsParts;
-  readonly #held = new DisposableStore();
-  readonly #problems = this.#held.add(new SettingsProblems());
+  readonly #disposables = new DisposableStore();
+  readonly #problems = this.#disposables.add(new SettingsProblems());
   readonly #files = new Map<string, SettingsFile>();
   /** Why each document was saved last. */
   readonly #reasons = new Map<string, TextDocumentSaveReason>();
@@ -50,16 +50,16 @@ export class SettingsFiles implements Disposable {
   constructor(parts: SettingsParts) {
     this.#parts = parts;
     const look = (document: TextDocument) => this.#look(document);
-    this.#held.add(parts.inventory.onDidChange((changes) => this.#follow(changes)));
-    this.#held.add(workspace.onDidOpenTextDocument(look));
-    this.#held.add(workspace.onDidChangeTextDocument(({ document }) => look(document)));
-    this.#held.add(workspace.onDidSaveTextDocument(look));
-    this.#held.add(
+    this.#disposables.add(parts.inventory.onDidChange((changes) => this.#follow(changes)));
+    this.#disposables.add(workspace.onDidOpenTextDocument(look));
+    this.#disposables.add(workspace.onDidChangeTextDocument(({ document }) => look(document)));
+    this.#disposables.add(workspace.onDidSaveTextDocument(look));
+    this.#disposables.add(
       workspace.onWillSaveTextDocument(({ document, reason }) => {
         if (isOurs(document)) this.#reasons.set(document.uri.toString(), reason);
       }),
     );
-    this.#held.add(workspace.onDidCloseTextDocument((document) => this.#close(document)));
+    this.#disposables.add(workspace.onDidCloseTextDocument((document) => this.#close(document)));
   }
 
   async stat(uri: Uri): Promise<FileStat> {
@@ -113,7 +113,7 @@ export class SettingsFiles implements Disposable {
       file.pending = undefined;
       return false;
     }
-    file.refused(refusalOf(plain(reason ?? l10n.t('the service gives no reason')), file.text));
+    file.refused(refusalOf(sanitize(reason ?? l10n.t('the service gave no reason')), file.text));
     const document = documentOf(file.uri);
     if (document !== undefined) this.#look(document);
     announce(l10n.t('Not applied: the document has problems'), 'error');
@@ -121,7 +121,7 @@ export class SettingsFiles implements Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   /** With a fragment: what is on the service now, to compare with. */

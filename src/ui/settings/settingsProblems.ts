@@ -6,8 +6,8 @@ import { parseSettings, type SettingsProblem } from '../../model/pgSettings.ts';
 import type { SettingsFile } from './settingsFile.ts';
 
 export class SettingsProblems implements Disposable {
-  readonly #held = new DisposableStore();
-  readonly #shown = this.#held.add(languages.createDiagnosticCollection('hosted-postgres-settings'));
+  readonly #disposables = new DisposableStore();
+  readonly #shown = this.#disposables.add(languages.createDiagnosticCollection('hosted-postgres-settings'));
 
   /** Looks at the document anew. @param file undefined when only its text counts */
   update(document: TextDocument, file: SettingsFile | undefined): void {
@@ -24,7 +24,7 @@ export class SettingsProblems implements Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 }
 
@@ -70,14 +70,14 @@ function words(problem: SettingsProblem): string {
     case 'syntax':
       return l10n.t('This is not JSON.');
     case 'notAnObject':
-      return l10n.t('An object with names and values of Postgres settings is needed.');
+      return l10n.t('Expected an object with names and values of Postgres settings.');
     case 'value':
-      return l10n.t('A setting is a string, a number, true or false.');
+      return l10n.t('The value must be a string, a number, true or false.');
     case 'fixed':
       return problem.key.toLowerCase() === 'shared_buffers'
-        ? l10n.t('shared_buffers is fixed: 128 MB on every compute.')
+        ? l10n.t('shared_buffers is fixed at 128 MB on every compute.')
         : l10n.t(
-            'max_connections is fixed: it follows from the compute size, with autoscaling from the minimum. Change the size instead.',
+            'max_connections depends on the compute size (with autoscaling, on the minimum). Change the size instead.',
           );
     default:
       return problem satisfies never;

@@ -12,8 +12,8 @@ import {
   type PgSettings,
 } from '../../model/pgSettings.ts';
 import type { Session } from '../../model/session.ts';
-import { explain } from '../fault.ts';
-import { plain } from '../plain.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { computeOf, requireAccount, unavailable } from './settingsCompute.ts';
 import type { Refusal, SettingsFile } from './settingsFile.ts';
 import { askAboutConflict, confirmRestart, showDifference } from './settingsQuestions.ts';
@@ -45,9 +45,9 @@ export async function applySettings(
   const owner = requireAccount(session, file.uri);
   const compute = await computeOf(inventory, owner);
   const before = settingsOn(compute);
-  const name = plain(labelOf(compute));
+  const name = sanitize(labelOf(compute));
   if (areSameSettings(wanted, before)) {
-    const words = l10n.t('{0} has these settings already; nothing was changed', name);
+    const words = l10n.t('{0} already has these settings', name);
     return { kind: 'accepted', before, isPending: false, words };
   }
   if (!file.knows(before)) {
@@ -63,7 +63,7 @@ export async function applySettings(
   const node = { kind: 'compute', ...owner, branchId: compute.branch_id } as const;
   try {
     const { isPending } = await changes.update(node, { settings: { pg_settings: { ...wanted } } });
-    const words = isPending ? undefined : l10n.t('{0} is changed', name);
+    const words = isPending ? undefined : l10n.t('Changed {0}', name);
     return { kind: 'accepted', before, isPending, words };
   } catch (error) {
     return refused(error, JSON.stringify(wanted));
@@ -73,7 +73,7 @@ export async function applySettings(
 /** What the settings themselves are refused for; anything else is a save that failed. @throws {FileSystemError} */
 function refused(error: unknown, text: string): SaveOutcome {
   if (isCancelled(error)) return { kind: 'putOff' };
-  const { words } = explain(error);
+  const { message: words } = explainError(error);
   if (!isRefused(error, 400, 409, 422)) throw unavailable(words);
   const refusal = refusalOf(words, text);
   return { kind: 'refused', refusal, words: l10n.t('Not applied: the document has problems') };

@@ -1,19 +1,19 @@
-/** The nodes of the API Keys view and how each looks. Pure: what is shown depends on the list and the node alone. */
+/** The nodes of the API Keys view and their tree items. Pure: they depend only on the list and the node. */
 import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/nodes.ts';
-import { date, table, type Row } from '../computeTable.ts';
-import { ago } from '../durationWords.ts';
-import { plain } from '../plain.ts';
+import { formatDate, markdownTable, type Row } from '../text/computeTable.ts';
+import { ago } from '../text/durationText.ts';
+import { sanitize } from '../text/sanitize.ts';
 
-/** In the place of keys: the account has none to show, because the key in use may not see them. */
+/** Shown instead of keys if the key in use may not list them. */
 export interface HiddenKeysNode {
   readonly kind: 'hiddenKeys';
 }
 
-/** A record the service sent that could not be read: shown, not dropped. */
+/** A record that couldn't be parsed. Shown rather than dropped. */
 export interface UnreadableKeyNode {
   readonly kind: 'unreadableKey';
   readonly index: number;
@@ -34,7 +34,7 @@ export function keysNodeId(node: KeysNode): string {
   }
 }
 
-/** An organization's key is refused with 403 on account routes, and is a valid key all the same (public service). */
+/** The public service answers 403 to an organization's key on account routes, although the key is valid. */
 export const areKeysHidden = (list: ApiKeyList): boolean => isRefused(list.failure, 403);
 
 export function keysNodes(list: ApiKeyList): KeysNode[] {
@@ -65,35 +65,35 @@ function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
 }
 
 function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeItem {
-  const label = plain(key?.name ?? '') || String(id);
+  const label = sanitize(key?.name ?? '') || String(id);
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
   item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
-  // Gone between two refreshes: the view is about to drop it.
+  // Deleted since the last refresh: the view is about to drop it.
   if (key === undefined) return item;
   const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
   if (isInUse) parts.unshift(l10n.t('this window'));
   item.description = parts.join(' · ');
-  item.tooltip = new MarkdownString(table(key.name, rows(key, isInUse)));
+  item.tooltip = new MarkdownString(markdownTable(key.name, rows(key, isInUse)));
   item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
   return item;
 }
 
 function lastUse({ last_used_at, last_used_from_addr }: ApiKey): string {
   if (!last_used_at) return l10n.t('never used');
-  const when = plain(ago(last_used_at));
+  const when = sanitize(ago(last_used_at));
   return last_used_from_addr
-    ? l10n.t('used {0} from {1}', when, plain(last_used_from_addr))
+    ? l10n.t('used {0} from {1}', when, sanitize(last_used_from_addr))
     : l10n.t('used {0}', when);
 }
 
 const created = ({ created_at }: ApiKey): string =>
-  created_at ? l10n.t('created {0}', plain(ago(created_at))) : '';
+  created_at ? l10n.t('created {0}', sanitize(ago(created_at))) : '';
 
 const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('Id'), key.id],
-  [l10n.t('Created'), key.created_at && date(key.created_at)],
-  [l10n.t('Last used'), key.last_used_at ? date(key.last_used_at) : l10n.t('never')],
+  [l10n.t('Created'), key.created_at && formatDate(key.created_at)],
+  [l10n.t('Last used'), key.last_used_at ? formatDate(key.last_used_at) : l10n.t('never')],
   [l10n.t('From'), key.last_used_from_addr],
   [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
 ];
@@ -101,8 +101,8 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
 function unreadableItem(
   record: { readonly id: string | undefined; readonly field: string } | undefined,
 ): TreeItem {
-  const item = new TreeItem(plain(record?.id ?? l10n.t('API key')));
-  item.description = l10n.t('unreadable (field {0})', plain(record?.field ?? ''));
+  const item = new TreeItem(sanitize(record?.id ?? l10n.t('API key')));
+  item.description = l10n.t('unreadable (field {0})', sanitize(record?.field ?? ''));
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   item.contextValue = 'unreadable';
   return item;
@@ -110,14 +110,14 @@ function unreadableItem(
 
 function hiddenItem(): TreeItem {
   const [label, description] = [
-    l10n.t('This key may not see the API keys'),
+    l10n.t("This key can't list API keys"),
     l10n.t('it belongs to an organization'),
   ];
   const item = new TreeItem(label);
   item.description = description;
   item.accessibilityInformation = { label: [label, description].join(', ') };
   item.tooltip = l10n.t(
-    'An API key of an organization works with the organization’s projects and computes. Keys of an account are listed, created and revoked with a personal key.',
+    "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
   );
   item.iconPath = new ThemeIcon('info');
   item.contextValue = 'hiddenKeys';

@@ -6,20 +6,19 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { Connection } from '../../model/connection.ts';
 import type { Session } from '../../model/session.ts';
-import { tellKeys } from '../contextKeys.ts';
-import { explain } from '../fault.ts';
-import { redrawWhileSeen } from './aging.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { redrawRelativeTimes } from './relativeTime.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
-import { Interned } from './interned.ts';
-import type { Tree } from './treeFace.ts';
+import { NodeCache } from './nodeCache.ts';
+import type { Tree } from './lazyTreeView.ts';
 
 export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #session: Session;
   readonly #keys: ApiKeyList;
-  readonly #nodes = new Interned(keysNodeId);
+  readonly #nodes = new NodeCache(keysNodeId);
   readonly #changed = new EventEmitter<KeysNode[] | undefined>();
-  readonly #held = new DisposableStore();
-  /** The keys as they were drawn last. */
+  readonly #disposables = new DisposableStore();
+  /** The keys as last drawn. */
   readonly #drawn = new Map<number, ApiKey | undefined>();
 
   #connection: Connection | undefined;
@@ -30,10 +29,10 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   constructor(session: Session, keys: ApiKeyList, view: TreeView<KeysNode>) {
     this.#session = session;
     this.#keys = keys;
-    this.#held.add(this.#changed);
-    this.#held.add(keys.onDidChange(() => this.#update()));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(keys.onDidChange(() => this.#update()));
     this.view = view;
-    this.#held.add(redrawWhileSeen(view, () => this.#redraw()));
+    this.#disposables.add(redrawRelativeTimes(view, () => this.#redraw()));
   }
 
   async getChildren(): Promise<KeysNode[]> {
@@ -47,25 +46,24 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #update(): void {
     this.view.message = this.#message() ?? '';
-    tellKeys(areKeysHidden(this.#keys) ? 'hidden' : '');
-    const now = keysNodes(this.#keys);
+    const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;
     const isOtherAccount = isOtherKey && connection?.isOfSameAccount(this.#connection) !== true;
     this.#connection = connection;
-    // Which key is in use is told by the connection.
+    // The connection decides which key is in use.
     if (isOtherKey) this.#drawn.clear();
     if (isOtherAccount) this.#nodes.clear();
-    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, now)) {
+    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, nodes)) {
       this.#drawn.clear();
       return this.#changed.fire(undefined);
     }
-    this.#redraw(now.filter((node) => this.#isChanged(node)));
+    this.#redraw(nodes.filter((node) => this.#isChanged(node)));
   }
 
   #redraw(nodes = keysNodes(this.#keys)): void {
@@ -81,8 +79,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   #message(): string | undefined {
     const { failure } = this.#keys;
     if (failure === undefined || areKeysHidden(this.#keys)) return undefined;
-    const { words } = explain(failure);
+    const { message } = explainError(failure);
     const isEmpty = keysNodes(this.#keys).length === 0;
-    return isEmpty ? l10n.t('Could not load: {0}', words) : l10n.t('Not up to date: {0}', words);
+    return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
   }
 }

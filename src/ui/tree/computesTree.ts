@@ -1,30 +1,30 @@
-/** The Computes view: projects, their branches by id, and the computes of each. */
+/** The Computes view: projects, their branches (by id) and the computes of each branch. */
 import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { Session } from '../../model/session.ts';
-import { accountLabel } from '../accountWords.ts';
-import { explain } from '../fault.ts';
-import type { Log } from '../log.ts';
-import { Interned } from './interned.ts';
-import { childrenOf, failureShown, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
+import { accountLabel } from '../text/accountLabel.ts';
+import { explainError } from '../text/errorMessage.ts';
+import type { Log } from '../log/log.ts';
+import { NodeCache } from './nodeCache.ts';
+import { childrenOf, visibleFailure, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
 import { tooltip } from './tooltips.ts';
-import type { Tree } from './treeFace.ts';
-import { shownOf, treeItem } from './treeItems.ts';
+import type { Tree } from './lazyTreeView.ts';
+import { visibleFields, treeItem } from './treeItems.ts';
 
-/** Projects at a time: each root costs VS Code a call when the roots are drawn. */
+/** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
-  readonly #nodes = new Interned(idOf);
+  readonly #nodes = new NodeCache(idOf);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();
-  /** What of each project was drawn last. */
+  /** The visible parts of each project as last drawn. */
   readonly #drawn = new Map<string, string>();
   #shownRoots = PAGE;
 
@@ -40,15 +40,15 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#session = session;
     this.#inventory = inventory;
     this.#log = log;
-    this.#held.add(this.#changed);
-    this.#held.add(inventory.onDidChange((changes) => this.#update(changes)));
-    this.#held.add(inventory.waits.onDidChange(() => this.#tellHealth()));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
+    this.#disposables.add(inventory.waits.onDidChange(() => this.#updateMessage()));
     this.view = view;
-    this.#held.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
-    this.#held.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
+    this.#disposables.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
+    this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
 
-  /** Projects whose computes are on screen. */
+  /** Projects whose computes are visible. */
   get expandedProjects(): ReadonlySet<string> {
     return this.#expanded;
   }
@@ -66,7 +66,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#shownOf(node.projectId));
+    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#visibleFields(node.projectId));
     return treeItem(this.#inventory, node);
   }
 
@@ -81,8 +81,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return parent && this.#nodes.get(parent);
   }
 
-  /** Computes dragged into an editor insert their hosts. */
-  textOf(nodes: readonly TreeNode[]): string | undefined {
+  /** Dropping computes into an editor inserts their hosts. */
+  dragText(nodes: readonly TreeNode[]): string | undefined {
     const hosts = nodes.flatMap((node) => {
       if (node.kind !== 'compute') return [];
       return this.#inventory.compute(node.projectId, node.computeId)?.host ?? [];
@@ -90,7 +90,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return hosts.length === 0 ? undefined : hosts.join('\n');
   }
 
-  /** Selects a compute, loading and showing what leads to it. */
+  /** Selects a compute; loads and expands its parents first. */
   async reveal(compute: ComputeNode): Promise<void> {
     const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
     const position = projects.indexOf(compute.projectId);
@@ -99,7 +99,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     await this.view.reveal(this.#nodes.get(compute), { select: true, focus: true });
   }
 
-  /** As `reveal`, for a compute of which only ids are known; nothing happens where it is gone. */
+  /** Like `reveal`, without a branch id. Does nothing if the compute was deleted. */
   async revealById({ projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void> {
     const branchId = this.#inventory.compute(projectId, computeId)?.branch_id;
     if (branchId !== undefined) await this.reveal({ kind: 'compute', projectId, branchId, computeId });
@@ -110,7 +110,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #show(roots: number): void {
@@ -121,13 +121,13 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   #expand(node: TreeNode): void {
     if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
     this.#expanded.add(node.projectId);
-    // VS Code shows the children it has; while the project was folded nobody kept them fresh.
+    // VS Code shows the children it has, which were not refreshed while the project was collapsed.
     this.#inventory.refreshComputes(node.projectId).catch((error: unknown) => {
       this.#log.error(`Refreshing the computes of ${node.projectId}`, error);
     });
   }
 
-  #askAnew(): void {
+  #refreshExpanded(): void {
     this.#inventory.refreshAll(this.#expanded).catch((error: unknown) => {
       this.#log.error('Refreshing with another key', error);
     });
@@ -138,7 +138,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #update(changes: readonly InventoryChange[]): void {
-    this.#tellHealth();
+    this.#updateMessage();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
       this.#drawn.clear();
@@ -149,56 +149,56 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const nodes: TreeNode[] = [];
     for (const change of changes) {
       if (change.kind === 'all') continue;
-      if (change.kind === 'key') this.#askAnew();
+      if (change.kind === 'key') this.#refreshExpanded();
       else if (change.kind === 'projects') {
-        this.#forgetGone();
+        this.#forgetDeleted();
         const now = roots(this.#inventory, this.#shownRoots);
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
-        // More pages have come, and all they change on screen is how many projects are left.
+        // Another page has arrived: only the number of remaining projects changes.
         nodes.push(...now.filter(({ kind }) => kind === 'more'));
-      } else if (!this.#isAsDrawn(change)) nodes.push(change);
+      } else if (!this.#isUpToDate(change)) nodes.push(change);
     }
     const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (known.length > 0) this.#changed.fire(known);
   }
 
-  /** Drawn anew for nothing, its children would be gone for a moment, and with them the one whose menu is open. */
-  #isAsDrawn(change: InventoryChange): boolean {
+  /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
+  #isUpToDate(change: InventoryChange): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== this.#shownOf(change.projectId)) return false;
+    if (this.#drawn.get(change.projectId) !== this.#visibleFields(change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }
 
-  #shownOf(projectId: string): string {
-    return shownOf(this.#inventory.project(projectId));
+  #visibleFields(projectId: string): string {
+    return visibleFields(this.#inventory.project(projectId));
   }
 
-  /** Above the tree; where that is empty VS Code has room for either a message or the welcome text with its buttons. */
-  #sayFailure(words: string): void {
+  /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
+  #showFailure(message: string): void {
     const isEmpty = roots(this.#inventory, 1).length === 0;
-    if (isEmpty) this.view.description = words;
-    this.view.message = isEmpty ? '' : l10n.t('Not up to date: {0}', words);
+    if (isEmpty) this.view.description = message;
+    this.view.message = isEmpty ? '' : l10n.t('Not up to date: {0}', message);
   }
 
-  #tellHealth(): void {
+  #updateMessage(): void {
     const { current } = this.#inventory.waits;
-    const failure = failureShown(this.#inventory, this.#expanded);
-    // Whose computes these are: one click deletes one.
+    const failure = visibleFailure(this.#inventory, this.#expanded);
+    // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
     this.view.description = account === undefined ? '' : accountLabel(account);
-    if (failure !== undefined) this.#sayFailure(explain(failure).words);
-    else this.view.message = current === undefined ? '' : waitWords(current.status);
+    if (failure !== undefined) this.#showFailure(explainError(failure).message);
+    else this.view.message = current === undefined ? '' : retryText(current.status);
   }
 
-  /** Projects that are no longer there are not asked after any more. */
-  #forgetGone(): void {
+  /** Stops refreshing deleted projects. */
+  #forgetDeleted(): void {
     const known = this.#inventory.projects?.entries;
     for (const id of this.#expanded) if (known?.has(id) !== true) this.#expanded.delete(id);
   }
 }
 
-const waitWords = (status: number | undefined): string =>
+const retryText = (status: number | undefined): string =>
   status === undefined
-    ? l10n.t('No answer from the service; trying again…')
-    : l10n.t('The service answers with status {0}; trying again…', status);
+    ? l10n.t("The service isn't responding. Retrying…")
+    : l10n.t('The service responded with status {0}. Retrying…', status);

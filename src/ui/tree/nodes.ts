@@ -1,12 +1,9 @@
-/**
- * The nodes of the Computes view and where each hangs. Nodes are interned: for every id there is one object, the one
- * VS Code holds, so that a change can name the very node that changed.
- */
+/** The nodes of the Computes view: ids, parents and children. */
 import { isRefused } from '../../api/errors.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/nodes.ts';
 
-/** A record the service sent that could not be read: shown, not dropped. */
+/** A record that couldn't be parsed. Shown rather than dropped. */
 export interface UnreadableNode {
   readonly kind: 'unreadable';
   /** Undefined for a project. */
@@ -16,13 +13,13 @@ export interface UnreadableNode {
   readonly index: number;
 }
 
-/** In the place of a project's computes: they could not be loaded, or there are none. */
+/** Shown instead of computes if they couldn't be loaded or there are none. */
 export interface HintNode {
   readonly kind: 'failure' | 'noComputes';
   readonly projectId: string;
 }
 
-/** The last root when there are more than fit. */
+/** The last root if there are more projects than shown. */
 export interface MoreNode {
   readonly kind: 'more';
   readonly shown: number;
@@ -30,7 +27,7 @@ export interface MoreNode {
 
 export type TreeNode = ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode;
 
-/** Stable and unique over the whole tree. */
+/** Stable, and unique in the whole tree. */
 export function idOf(node: TreeNode): string {
   switch (node.kind) {
     case 'project':
@@ -69,7 +66,7 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
   }
 }
 
-/** The projects, the first `shown` of them, then what could not be read. */
+/** The first `shown` projects; after the last one, the records that couldn't be parsed. */
 export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];
@@ -106,13 +103,13 @@ const unreadable = (
 ): TreeNode[] =>
   records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
 
-/** The failure that the view shows above the tree, if what is on screen could not be refreshed. */
-export function failureShown(inventory: Inventory, projectIds: Iterable<string>): unknown {
+/** The failure to show above the tree, if visible data couldn't be refreshed. */
+export function visibleFailure(inventory: Inventory, projectIds: Iterable<string>): unknown {
   const failure = inventory.projects?.failure;
   if (failure !== undefined) return failure;
   for (const id of projectIds) {
     const list = inventory.computesOf(id);
-    // A project deleted elsewhere says so itself, and the next list of projects takes it away.
+    // 404: the project was deleted by another client. The next refresh of the projects removes it.
     if (list?.isLoaded === true && list.failure !== undefined && !isRefused(list.failure, 404))
       return list.failure;
   }

@@ -1,14 +1,14 @@
 import { l10n, MarkdownString } from 'vscode';
 import type { Project } from '../../api/records.ts';
 import type { Inventory } from '../../model/inventory.ts';
-import { computeTable, date, table, type Row } from '../computeTable.ts';
+import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import type { TreeNode } from './nodes.ts';
 
-/** Undefined for nodes that say all in their label. */
+/** Returns undefined for nodes whose label says everything. */
 export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
-    return project && new MarkdownString(table(project.name, projectRows(project)));
+    return project && new MarkdownString(markdownTable(project.name, projectRows(project)));
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
@@ -19,5 +19,5 @@ const projectRows = (project: Project): Row[] => [
   [l10n.t('Id'), project.id],
   [l10n.t('Region'), project.region_id],
   ['Postgres', project.pg_version],
-  [l10n.t('Created'), project.created_at && date(project.created_at)],
+  [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
 ];

@@ -1,12 +1,12 @@
-/** How each node looks. Pure: what is shown depends on the store and the node alone. */
+/** The tree item of each node. Pure: it depends only on the inventory and the node. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import type { Compute, Project } from '../../api/records.ts';
 import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
-import { explain } from '../fault.ts';
-import { plain } from '../plain.ts';
-import { statusIcon, statusText, typeText } from '../computeWords.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
+import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { idOf, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
@@ -38,35 +38,35 @@ function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
 
 function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem {
   const project = inventory.project(projectId);
-  const label = plain(project?.name ?? projectId) || projectId;
+  const label = sanitize(project?.name ?? projectId) || projectId;
   const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
   item.iconPath = new ThemeIcon('project');
   item.contextValue = 'project';
   if (project === undefined) item.description = l10n.t('details not available');
-  else if (typeof project.region_id === 'string') item.description = plain(project.region_id);
+  else if (typeof project.region_id === 'string') item.description = sanitize(project.region_id);
   item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
   return item;
 }
 
-/** Stands for what row and tooltip show of a project; other fields of it change with whatever its computes do. */
-export const shownOf = (project: Project | undefined): string =>
+/** The fields of a project that row and tooltip show. Others, such as usage, change all the time. */
+export const visibleFields = (project: Project | undefined): string =>
   project === undefined
     ? ''
     : JSON.stringify([project.name, project.region_id, project.pg_version, project.created_at]);
 
 function branchItem(branchId: string): TreeItem {
-  const item = new TreeItem(plain(branchId), TreeItemCollapsibleState.Expanded);
+  const item = new TreeItem(sanitize(branchId), TreeItemCollapsibleState.Expanded);
   item.iconPath = new ThemeIcon('git-branch');
   item.contextValue = 'branch';
-  item.accessibilityInformation = { label: l10n.t('Branch {0}', plain(branchId)) };
+  item.accessibilityInformation = { label: l10n.t('Branch {0}', sanitize(branchId)) };
   return item;
 }
 
 function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
-  // Gone between two refreshes: its parent is about to drop it.
+  // Deleted since the last refresh: its parent is about to drop it.
   if (compute === undefined) return new TreeItem(computeId);
   const status = statusOf(compute);
-  const label = plain(labelOf(compute));
+  const label = sanitize(labelOf(compute));
   const item = new TreeItem(label);
   item.iconPath = statusIcon(status);
   const size = sizeText(compute);
@@ -75,25 +75,25 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
-  const said = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
-  item.accessibilityInformation = { label: said.join(', ') };
+  const spoken = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
+  item.accessibilityInformation = { label: spoken.join(', ') };
   return item;
 }
 
 function unreadableItem({ projectId, recordId, field }: UnreadableNode): TreeItem {
   const what = projectId === undefined ? l10n.t('Project') : l10n.t('Compute');
-  const item = new TreeItem(plain(recordId ?? what));
-  item.description = l10n.t('unreadable (field {0})', plain(field));
+  const item = new TreeItem(sanitize(recordId ?? what));
+  item.description = l10n.t('unreadable (field {0})', sanitize(field));
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   item.contextValue = 'unreadable';
   return item;
 }
 
 function failureItem(node: HintNode, error: unknown): TreeItem {
-  const item = hint(l10n.t('Could not load: {0}', explain(error).words), 'failure');
+  const item = hint(l10n.t("Couldn't load: {0}", explainError(error).message), 'failure');
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
-  const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
-  item.command = { ...again, arguments: [{ kind: 'project', projectId: node.projectId }] };
+  const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
+  item.command = { ...retry, arguments: [{ kind: 'project', projectId: node.projectId }] };
   return item;
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 
-interface Told {
+interface Details {
   readonly [field: string]: unknown;
 }
 
 interface Listed {
-  readonly projects: readonly { readonly name: string; readonly computes: readonly Told[] }[];
+  readonly projects: readonly { readonly name: string; readonly computes: readonly Details[] }[];
 }
 
 const playground = { projectId: 'calm-poetry-195246', computeId: 'ep-green-hat-340975' };
@@ -22,17 +22,17 @@ async function invoke<T>(name: string, input: object): Promise<T> {
   return JSON.parse(part.value);
 }
 
-const read = (compute: typeof playground) => invoke<Told>('getCompute', compute);
+const read = (compute: typeof playground) => invoke<Details>('getCompute', compute);
 
 describe('The tools for language models', () => {
   after(() => cancellation.dispose());
 
-  it('say that nobody is connected', async () => {
+  it('fail without a connection', async () => {
     await assert.rejects(invoke('listComputes', {}), /Hosted Postgres: Connect/);
     await assert.rejects(invoke('restartCompute', playground), /Hosted Postgres: Connect/);
   });
 
-  describe('once the window is connected', () => {
+  describe('with a connection', () => {
     before(async function () {
       this.timeout(60_000);
       await vscode.commands.executeCommand('hostedPostgres.localService.start');
@@ -59,7 +59,7 @@ describe('The tools for language models', () => {
       });
     });
 
-    it('list the projects that are named alone', async () => {
+    it('filter projects by id or part of the name', async () => {
       const names = async (project: unknown) =>
         (await invoke<Listed>('listComputes', { project })).projects.map(({ name }) => name);
       assert.deepEqual(await names('PLAY'), ['playground']);
@@ -67,7 +67,7 @@ describe('The tools for language models', () => {
       assert.deepEqual(await names('nothing'), []);
     });
 
-    it('tell one compute in detail', async () => {
+    it('return the details of a compute', async () => {
       const { host, maxConnections, autosuspend, project } = await read(analytics);
       assert.match(String(host), /^127\.0\.0\.1:\d+$/);
       assert.equal(maxConnections, 450);
@@ -80,7 +80,7 @@ describe('The tools for language models', () => {
       });
     });
 
-    it('resize what is there to sizes there are, and nothing else', async () => {
+    it('resize existing computes to valid sizes only', async () => {
       const { projectId, computeId } = playground;
       for (const input of [
         { ...playground, minCu: 0.3 },
@@ -93,8 +93,11 @@ describe('The tools for language models', () => {
         await assert.rejects(invoke('resizeCompute', input), Error, JSON.stringify(input));
       }
       assert.equal((await read(playground))['minCu'], 0.25);
-      assert.equal((await invoke<Told>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'], false);
-      const { changed, restarts } = await invoke<Told>('resizeCompute', {
+      assert.equal(
+        (await invoke<Details>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'],
+        false,
+      );
+      const { changed, restarts } = await invoke<Details>('resizeCompute', {
         ...playground,
         minCu: 0.5,
         maxCu: 2,
@@ -104,16 +107,16 @@ describe('The tools for language models', () => {
       assert.deepEqual([minCu, maxCu], [0.5, 2]);
     });
 
-    it('restart', async () => {
-      const { changed, compute } = await invoke<Told>('restartCompute', playground);
+    it('restart a compute', async () => {
+      const { changed, compute } = await invoke<Details>('restartCompute', playground);
       assert.equal(changed, true);
       assert.ok(JSON.stringify(compute).includes(playground.computeId));
       await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-nobody-000000' }));
     });
 
-    it('never tell a key', async () => {
-      const told = [await invoke('listComputes', {}), await read(playground), await read(analytics)];
-      assert.doesNotMatch(JSON.stringify(told), /napi_|api_?key|password|secret/i);
+    it('never return a key', async () => {
+      const results = [await invoke('listComputes', {}), await read(playground), await read(analytics)];
+      assert.doesNotMatch(JSON.stringify(results), /napi_|api_?key|password|secret/i);
     });
   });
 });

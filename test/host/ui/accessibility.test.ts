@@ -101,7 +101,7 @@ describe('Rows of the tree', () => {
     await workbench.dialog.press('Restart');
     const alert = workbench.page.locator('.part.statusbar').getByRole('alert');
     await until('it to be announced', async () =>
-      (await alert.allInnerTexts()).some((text) => text.includes('orders is restarted')),
+      (await alert.allInnerTexts()).some((text) => text.includes('Restarted orders')),
     );
   });
 

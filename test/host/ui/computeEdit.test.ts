@@ -70,7 +70,7 @@ describe('Edit Compute…', () => {
     await quickInput().choose('Size', '2 CU');
     const { message, detail } = await opened().workbench.dialog.read();
     assert.equal(message, 'Change the size of primary to 2 CU?');
-    assert.match(detail, /restarts, and its connections are dropped/);
+    assert.match(detail, /restarts and its connections are dropped/);
     await opened().workbench.dialog.press('Cancel');
     assert.equal(changes(), before);
     await edit('primary', 'Size…');

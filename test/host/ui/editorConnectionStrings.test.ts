@@ -195,7 +195,7 @@ describe('connection strings', () => {
     // psql wakes it before it asks, and the status bar says so for some seconds.
     const told = Promise.all([
       computes.waitFor(/^Compute primary, active/),
-      workbench.statusBar.waitFor('primary is awake'),
+      workbench.statusBar.waitFor('primary is active'),
     ]);
     told.catch(() => undefined);
     await shows(/Password for user app_owner/);

@@ -54,7 +54,7 @@ describe('failures', () => {
     await workbench.reload();
     await workbench.openView('Hosted Postgres');
     const welcome = await until('the welcome text', () => workbench.welcomeText('Computes'), 60_000);
-    assert.match(welcome, /could not be loaded: the service does not answer\./);
+    assert.match(welcome, /Couldn't load your projects: the service isn't responding\./);
     await proxy.up();
     await workbench.clickWelcome('Computes', 'Try Again');
     await computes().expand('Project shop');
@@ -67,13 +67,13 @@ describe('failures', () => {
     const { items } = await service.client.listApiKeys();
     await service.client.revokeApiKey(items.find(({ name }) => name === 'to be revoked')?.id ?? 0);
     await until('words above the tree', async () =>
-      /does not accept the API key/.test(await workbench.viewMessage('Computes')),
+      /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
     );
     assert.deepEqual(await labels(), whole);
     await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
     await workbench.dialog.press('Restart');
     const told = await workbench.notifications.waitFor(`Could not restart ${replica}`);
-    assert.match(told.message, /The service does not accept the API key/);
+    assert.match(told.message, /The service doesn't accept the API key/);
     assert.deepEqual(told.buttons, ['Enter New Key…']);
     await workbench.notifications.press(told.message, 'Enter New Key…');
   });
@@ -84,7 +84,7 @@ describe('failures', () => {
     const { message, password } = await quickInput.waitFor('The API key of the account at');
     assert.ok(message.includes(proxy.baseUrl), message);
     assert.equal(password, true);
-    assert.match(await quickInput.refusal('The API key', 'still-wrong'), /does not accept/);
+    assert.match(await quickInput.refusal('The API key', 'still-wrong'), /doesn't accept/);
     await quickInput.answer(/./, await createKey('the new one'));
     await quickInput.closed();
     assert.deepEqual(await labels(), whole, 'the tree stays as it was');
@@ -106,7 +106,7 @@ describe('failures', () => {
     await service.client.revokeApiKey(items.find(({ name }) => name === 'the new one')?.id ?? 0);
     await workbench.reload();
     await workbench.openView('Hosted Postgres');
-    assert.match(await workbench.welcomeText('Computes'), /does not accept the API key of this account/);
+    assert.match(await workbench.welcomeText('Computes'), /no longer accepts the API key of this account/);
     await workbench.clickWelcome('Computes', 'Enter New Key…');
     await workbench.quickInput.answer('The API key of the account at', service.key);
     await computes().waitFor('Project shop');
@@ -120,7 +120,7 @@ describe('failures', () => {
     await computes().expand('Project shop');
     await computes().contextMenu(new RegExp(`^Compute ${deleted}`), 'Delete Compute');
     await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`${deleted} is deleted`);
+    await workbench.statusBar.waitFor(`Deleted ${deleted}`);
     await computes().waitUntilGone(new RegExp(`^Compute ${deleted}`));
     assert.equal(proxy.count('DELETE', /\/endpoints\//), 1);
   });

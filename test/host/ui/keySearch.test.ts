@@ -28,8 +28,8 @@ const SHOWN_ONCE = /This is the only time the key is shown/;
 
 const failures: readonly (readonly [FaultName, RegExp])[] = [
   ['echoedKey', /bad request/],
-  ['captivePortal', /web page answered/],
-  ['redirect307', /the key was not sent there/],
+  ['captivePortal', /web page instead of a response/],
+  ['redirect307', /Your key was not sent there/],
   ['truncatedJson', /cut off/],
   ['forbiddenPage', /403/],
 ];
@@ -74,10 +74,10 @@ describe('the key', () => {
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
     await workbench.quickInput.answer('Pick a service', proxy.baseUrl);
-    assert.match(await workbench.quickInput.refusal('The API key', WRONG_KEY), /does not accept/);
+    assert.match(await workbench.quickInput.refusal('The API key', WRONG_KEY), /doesn't accept/);
     await look('a wrong key entered');
     proxy.inject('echoedKey');
-    await workbench.quickInput.type('does not accept', key);
+    await workbench.quickInput.type("doesn't accept", key);
     await workbench.page.keyboard.press('Enter');
     await workbench.quickInput.waitFor('bad request');
     await look('a key entered');
@@ -128,7 +128,7 @@ describe('the key', () => {
     await service.client.revokeApiKey(items.find(({ name }) => name === 'laptop 2')?.id ?? 0);
     await workbench.viewAction('Computes', 'Refresh');
     await until('words above the tree', async () =>
-      /does not accept the API key/.test(await workbench.viewMessage('Computes')),
+      /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
     );
     await workbench.notifications.all();
     await look('revoked');

@@ -28,7 +28,7 @@ describe('the main job on a service that is connected to', () => {
     await quickInput.answer('Pick a service', service.baseUrl);
     const { password } = await quickInput.waitFor('The API key');
     assert.equal(password, true);
-    assert.match(await quickInput.refusal('The API key', 'wrong'), /does not accept the API key/);
+    assert.match(await quickInput.refusal('The API key', 'wrong'), /doesn't accept the API key/);
     await quickInput.cancel(/./);
     assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
     await workbench.runCommand('Hosted Postgres: Switch Account…');
@@ -64,7 +64,7 @@ describe('the main job on a service that is connected to', () => {
     const counted = await statusBar.waitFor(/^[12] operations?\n/);
     assert.equal(counted.spinning, true);
     assert.match(counted.label, new RegExp(`pending\\. Creating ${made}`));
-    await statusBar.waitFor(`${made} is created`);
+    await statusBar.waitFor(`Created ${made}`);
     await statusBar.waitUntilGone(/^\d operation/);
     await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
     const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));
@@ -86,7 +86,7 @@ describe('the main job on a service that is connected to', () => {
     const { items } = await opened().workbench.quickInput.waitFor('Pick one');
     assert.match(items.join(), new RegExp(`Restarting ${made} suspend_compute: \\w+, start_compute: \\w+`));
     await opened().workbench.quickInput.cancel('Pick one');
-    await statusBar.waitFor(`${made} is restarted`);
+    await statusBar.waitFor(`Restarted ${made}`);
     await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
     assert.ok((await computesOf(shop)).every(isSettled));
   });
@@ -106,7 +106,7 @@ describe('the main job on a service that is connected to', () => {
     await dialog.read();
     await dialog.press('Delete');
     await statusBar.waitFor(new RegExp(`Deleting ${made}`));
-    await statusBar.waitFor(`${made} is deleted`);
+    await statusBar.waitFor(`Deleted ${made}`);
     await computes().waitUntilGone(row);
     assert.equal(
       (await computesOf(shop)).some(({ id }) => id === made),

@@ -86,8 +86,8 @@ describe('the main job on the local service', () => {
     await quickInput.choose('Type of the compute', 'Read replica');
     await quickInput.choose('Size', '0.25 CU');
     await quickInput.accept('Suspend when nobody uses it');
-    const { text } = await workbench.statusBar.waitFor(/^ep-\S+ is created/);
-    made = text.replace(' is created', '');
+    const { text } = await workbench.statusBar.waitFor(/^Created ep-\S+/);
+    made = text.replace('Created ', '');
     await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
     const added = (await replicas()).filter(({ id }) => !before.has(id));
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('the main job on the local service', () => {
     assert.equal(message, `Restart ${made}?`);
     assert.match(detail, /connections are dropped/);
     await workbench.dialog.press('Restart');
-    await workbench.statusBar.waitFor(`${made} is restarted`);
+    await workbench.statusBar.waitFor(`Restarted ${made}`);
     await dropped;
     await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
     assert.deepEqual((await actionsOf(made)).slice(0, 2), [
@@ -144,7 +144,7 @@ describe('the main job on the local service', () => {
     const connectedAt = Date.now();
     try {
       await computes.waitFor(new RegExp(`^Compute ${sleeping}, active`));
-      await workbench.statusBar.waitFor(`${sleeping} is awake`);
+      await workbench.statusBar.waitFor(`${sleeping} is active`);
       assert.ok(Date.now() - connectedAt < 6000, `after ${Date.now() - connectedAt} ms`);
       assert.equal((await actionsOf(sleeping))[0], 'start_compute finished');
     } finally {
@@ -160,7 +160,7 @@ describe('the main job on the local service', () => {
     assert.equal(message, `Delete ${made}?`);
     assert.match(detail, new RegExp(`cannot be undone.*the data stays on branch ${branch}`));
     await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`${made} is deleted`);
+    await workbench.statusBar.waitFor(`Deleted ${made}`);
     await workbench.tree('Computes').waitUntilGone(row);
     assert.equal(
       (await replicas()).some(({ id }) => id === made),

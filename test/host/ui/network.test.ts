@@ -50,12 +50,12 @@ const answer: Canned = ({ path: asked }) => {
 };
 
 const faults: readonly (readonly [FaultName, RegExp])[] = [
-  ['captivePortal', /^Not up to date: A web page answered in place of the service/],
-  ['truncatedJson', /^Not up to date: The answer of the service was cut off/],
-  ['wrongShape', /^Not up to date: The service answered without a usable “endpoints”/],
-  ['redirect307', /^Not up to date: The service sends elsewhere .*the key was not sent there/],
-  ['internalError', /^The service answers with status 500; trying again/],
-  ['resetBeforeHeaders', /^No answer from the service; trying again/],
+  ['captivePortal', /^Not up to date: Got a web page instead of a response/],
+  ['truncatedJson', /^Not up to date: The response of the service was cut off/],
+  ['wrongShape', /^Not up to date: The response of the service has no valid “endpoints”/],
+  ['redirect307', /^Not up to date: The service redirected to .*Your key was not sent there/],
+  ['internalError', /^The service responded with status 500\. Retrying/],
+  ['resetBeforeHeaders', /^The service isn't responding\. Retrying/],
 ];
 
 describe('On a network with a proxy, a private authority and strangers,', () => {
@@ -115,7 +115,7 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
     await workbench.quickInput.answer('Pick a service', baseUrl);
-    assert.match(await workbench.quickInput.refusal('The API key', 'key-1234'), /cannot be reached/);
+    assert.match(await workbench.quickInput.refusal('The API key', 'key-1234'), /Couldn't reach/);
     await workbench.quickInput.cancel(/./);
     assert.ok(proxy.refused.length > 0);
     assert.equal(service.count(), 0);
@@ -158,7 +158,7 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
       );
       assert.deepEqual(await labels(), before);
       service.clear();
-      if (fault !== 'captivePortal' && !(await message()).includes('trying again')) await unfoldAgain();
+      if (fault !== 'captivePortal' && !(await message()).includes('Retrying')) await unfoldAgain();
       await until('the words to go', async () => (await message()) === '');
       assert.deepEqual(await labels(), before);
     });

@@ -58,7 +58,7 @@ describe('operations and the background refresh', () => {
     const { spinning } = await workbench.statusBar.waitFor(/^\d operations?\n/);
     assert.equal(spinning, true);
     proxy.clear();
-    await workbench.statusBar.waitFor(new RegExp(`(${primary}|${replica}) is restarted`), 30_000);
+    await workbench.statusBar.waitFor(new RegExp(`Restarted (${primary}|${replica})`), 30_000);
     await workbench.statusBar.waitUntilGone(/^\d operation/);
     await workbench.openView('Hosted Postgres');
     await computes().expand('Project shop');
@@ -80,7 +80,7 @@ describe('operations and the background refresh', () => {
     await workbench.quickInput.choose('Project', 'shop');
     await workbench.quickInput.choose('Compute', idle);
     await workbench.dialog.press('Restart');
-    await workbench.statusBar.waitFor(`${idle} is restarted`);
+    await workbench.statusBar.waitFor(`Restarted ${idle}`);
   });
 
   it('keep what is shown fresh without anybody asking, also when others change it', async () => {

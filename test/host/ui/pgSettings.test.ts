@@ -61,7 +61,7 @@ describe('the Postgres settings of a compute as a document', () => {
     await save();
     const { message, detail } = await opened().workbench.dialog.read();
     assert.match(message, new RegExp(`Apply the Postgres settings to ${compute}`));
-    assert.match(detail, /restarts, and its connections are dropped/);
+    assert.match(detail, /restarts and its connections are dropped/);
     await apply();
     await whenHeld({ work_mem: '32MB', jit: 'off' });
     await whenIdle();
@@ -80,7 +80,7 @@ describe('the Postgres settings of a compute as a document', () => {
 
   it('refuses what the service fixes, beside the setting and with the rule', async () => {
     await write('{ "max_connections": 500 }');
-    await hoverSays('max_connections', /fixed: it follows from the compute size/);
+    await hoverSays('max_connections', /depends on the compute size/);
     await save();
     await opened().workbench.statusBar.waitFor('Not applied');
     assert.deepEqual(await held(), { work_mem: '32MB', jit: 'off' });
@@ -114,7 +114,7 @@ describe('the Postgres settings of a compute as a document', () => {
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
     await save();
     const { message } = await opened().workbench.dialog.read();
-    assert.match(message, /were changed meanwhile/);
+    assert.match(message, /have changed on the service/);
     await opened().workbench.dialog.press('Compare');
     await opened().workbench.page.locator('.monaco-diff-editor .focused').first().waitFor();
     await opened().workbench.statusBar.waitFor('Warnings: 1'); // Saved, but not applied.

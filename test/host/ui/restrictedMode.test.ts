@@ -65,7 +65,7 @@ describe('in restricted mode', () => {
     await tree().expand('Project shop');
     await tree().contextMenu(/^Compute primary/, 'Restart Compute');
     await workbench.dialog.press('Restart');
-    await workbench.statusBar.waitFor('primary is restarted');
+    await workbench.statusBar.waitFor('Restarted primary');
   });
 
   it('no setting of the folder is heard', async () => {

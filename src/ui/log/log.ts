@@ -1,0 +1,49 @@
+/** The log. Users attach it to bug reports, so every line is redacted. */
+import { window, type LogOutputChannel } from 'vscode';
+import type { Disposable } from '../../base/disposable.ts';
+import { redact } from './redact.ts';
+
+export class Log implements Disposable {
+  #created: LogOutputChannel | undefined;
+  /** Known secrets, which may not match a pattern. In memory only. */
+  readonly #secrets = new Set<string>();
+
+  /** Redacts this value from now on. */
+  addSecret(secret: string): void {
+    this.#secrets.add(secret);
+  }
+
+  /** Returns the text without known or recognizable secrets. */
+  clean(text: string): string {
+    return redact(text, this.#secrets);
+  }
+
+  info(text: string): void {
+    this.#channel.info(this.clean(text));
+  }
+
+  warn(text: string): void {
+    this.#channel.warn(this.clean(text));
+  }
+
+  /** @param doing what failed, such as `Loading computes` */
+  error(doing: string, error: unknown): void {
+    this.#channel.error(this.clean(`${doing}: ${describe(error)}`));
+  }
+
+  show(): void {
+    this.#channel.show();
+  }
+
+  dispose(): void {
+    this.#created?.dispose();
+  }
+
+  /** Created with the first line: most windows need no output channel. */
+  get #channel(): LogOutputChannel {
+    return (this.#created ??= window.createOutputChannel('Hosted Postgres', { log: true }));
+  }
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,0 +1,46 @@
+/** Notifications about failed commands. Background failures go to the log and the view, never here. */
+import { commands, l10n, window } from 'vscode';
+import { explainError, type ErrorAction } from '../text/errorMessage.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import type { Log } from '../log/log.ts';
+import type { Secrets } from '../secrets.ts';
+import { sanitize } from '../text/sanitize.ts';
+
+/** @param title such as “Couldn't restart ep-…”, without a period */
+export async function showFailure(title: string, error: unknown, retry: () => void): Promise<void> {
+  const { message, action } = explainError(error);
+  const { label, act } = buttonFor(action, retry);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', sanitize(title), message), label);
+  if (chosen === label) act();
+}
+
+function buttonFor(
+  action: ErrorAction,
+  retry: () => void,
+): { readonly label: string; readonly act: () => void } {
+  const run = (command: string, ...args: unknown[]) => void commands.executeCommand(command, ...args);
+  switch (action) {
+    case 'newKey':
+      return { label: l10n.t('Enter New Key…'), act: () => run('hostedPostgres.account.connect', 'newKey') };
+    case 'retry':
+      return { label: l10n.t('Try Again'), act: retry };
+    case 'log':
+      return { label: l10n.t('Show Log'), act: () => run('hostedPostgres.log.show') };
+    case 'organization':
+      return {
+        label: l10n.t('Open Settings'),
+        act: () => run('workbench.action.openSettings', 'hostedPostgres.organizationId'),
+      };
+    default:
+      return action satisfies never;
+  }
+}
+
+/** Without a working keyring, the user should know how long the keys are kept. */
+export const warnWithoutKeyring = (secrets: Secrets, log: Log): Disposable =>
+  secrets.onDidFail((error) => {
+    log.error('Storing a secret', error);
+    void window.showWarningMessage(
+      l10n.t("Couldn't use the system keyring. API keys are kept only until this window closes."),
+    );
+  });

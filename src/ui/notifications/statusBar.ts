@@ -1,0 +1,89 @@
+/** Shows pending operations in the status bar, and how each change endText. */
+import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { labelOf } from '../../model/computeStatus.ts';
+import type { OperationTracker } from '../../model/operationTracker.ts';
+import { openOperations, type ChangeEnd, type PendingChange } from '../../model/pendingChange.ts';
+import type { WakeUps } from '../../model/wakeUps.ts';
+import { announce } from './announce.ts';
+import { endText, operationsText, pendingText } from '../text/changeText.ts';
+import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
+
+export class PendingOperations implements Disposable {
+  readonly #tracker: OperationTracker;
+  #created: StatusBarItem | undefined;
+  readonly #disposables = new DisposableStore();
+
+  /**
+   * @param isShown whether an editor already shows the end of this change
+   * @param reveal selects the compute in the tree
+   */
+  constructor(
+    tracker: OperationTracker,
+    isShown: (end: ChangeEnd) => boolean,
+    reveal: (change: PendingChange) => void,
+  ) {
+    this.#tracker = tracker;
+    this.#disposables.add(tracker.onDidChange(() => this.#update()));
+    this.#disposables.add(
+      tracker.onDidEnd((end) => {
+        if (!isShown(end)) void showEnd(end, reveal);
+      }),
+    );
+    this.#update();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** Created with the first operation. */
+  get #item(): StatusBarItem {
+    if (this.#created !== undefined) return this.#created;
+    const item = window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0);
+    item.name = l10n.t('Hosted Postgres Operations');
+    item.command = 'hostedPostgres.operations.show';
+    this.#created = this.#disposables.add(item);
+    return item;
+  }
+
+  #update(): void {
+    const { pending } = this.#tracker;
+    if (pending.length === 0) return this.#created?.hide();
+    const count = openOperations(pending);
+    const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
+    this.#item.text = `$(sync~spin) ${operations}`;
+    const lines = pending.map(
+      (change) => `- ${escapeMarkdown(pendingText(change))} (${escapeMarkdown(operationsText(change))})`,
+    );
+    this.#item.tooltip = new MarkdownString(lines.join('\n'));
+    const label = l10n.t(
+      'Hosted Postgres: {0} pending. {1}',
+      operations,
+      pending.map(pendingText).join(', '),
+    );
+    this.#item.accessibilityInformation = { label };
+    this.#item.show();
+  }
+}
+
+/** Announces computes that became active without a change made in this window. */
+export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
+  wakeUps.onDidWake((computes) => {
+    const [first] = computes;
+    if (first === undefined) return;
+    const message =
+      computes.length === 1
+        ? l10n.t('{0} is active', sanitize(labelOf(first)))
+        : l10n.t('{0} computes are active', computes.length);
+    announce(message, 'circle-filled');
+  });
+
+async function showEnd(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
+  const message = endText(end);
+  if (end.outcome === 'finished') return announce(message);
+  const show = l10n.t('Show Compute');
+  // Nothing to show if the project was deleted.
+  const actions = end.outcome === 'lost' ? [] : [show];
+  if ((await window.showWarningMessage(message, ...actions)) === show) reveal(end.change);
+}

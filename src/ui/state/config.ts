@@ -1,0 +1,63 @@
+/** The extension's settings, typed. Invalid values fall back to defaults. */
+import { workspace, type ConfigurationScope, type Event } from 'vscode';
+import { Emitter } from '../../base/event.ts';
+import type { Disposable } from '../../base/disposable.ts';
+
+const SECTION = 'hostedPostgres';
+
+export class Config implements Disposable {
+  readonly #changed = new Emitter<(setting: string) => boolean>();
+  readonly #listening: Disposable;
+
+  /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(
+    onDidChange: Event<{
+      affectsConfiguration(section: string): boolean;
+    }> = workspace.onDidChangeConfiguration,
+  ) {
+    this.#listening = onDidChange((event) => {
+      if (!event.affectsConfiguration(SECTION)) return;
+      this.#changed.fire((setting) => event.affectsConfiguration(`${SECTION}.${setting}`));
+    });
+  }
+
+  /** Not validated here; callers do. */
+  get baseUrl(): string {
+    return this.#text('baseUrl') ?? '';
+  }
+
+  get organizationId(): string | undefined {
+    return this.#text('organizationId');
+  }
+
+  /** Milliseconds, at least 5000; 0 means never. */
+  get refreshInterval(): number {
+    const seconds = workspace.getConfiguration(SECTION).get<unknown>('refreshInterval');
+    if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return 60_000;
+    return seconds <= 0 ? 0 : Math.max(5, seconds) * 1000;
+  }
+
+  /** The folder with `postgres` and `initdb`. */
+  get postgresPath(): string | undefined {
+    return this.#text('localService.postgresPath');
+  }
+
+  connectionString(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {
+    return {
+      role: this.#text('connectionString.role', scope) ?? '',
+      database: this.#text('connectionString.database', scope) ?? '',
+    };
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+    this.#changed.dispose();
+  }
+
+  #text(setting: string, scope?: ConfigurationScope): string | undefined {
+    const value = workspace.getConfiguration(SECTION, scope).get<unknown>(setting);
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  }
+}

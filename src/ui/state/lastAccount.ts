@@ -1,0 +1,24 @@
+/** Remembers the kind of account, so that activation needs no access to the secret store. */
+import type { Memento } from 'vscode';
+import type { Disposable } from '../../base/disposable.ts';
+import type { Session } from '../../model/session.ts';
+
+/** What the last session on this machine was connected to. */
+export type LastAccount = 'none' | 'local' | 'remote';
+
+const ENTRY = 'hostedPostgres.lastAccount';
+
+export function lastAccount(memory: Pick<Memento, 'get'>): LastAccount {
+  const kept = memory.get<unknown>(ENTRY);
+  return kept === 'local' || kept === 'remote' ? kept : 'none';
+}
+
+export function rememberAccount(session: Session, memory: Pick<Memento, 'get' | 'update'>): Disposable {
+  return session.onDidChange(({ kind, connection }) => {
+    // Still reading the secret store, or reading it failed.
+    if (connection === undefined && kind !== 'signedOut') return;
+    const account = connection?.account;
+    const now: LastAccount = account === undefined ? 'none' : account.local === true ? 'local' : 'remote';
+    if (now !== lastAccount(memory)) void memory.update(ENTRY, now);
+  });
+}

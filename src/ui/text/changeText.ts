@@ -1,0 +1,58 @@
+/** Describes a change of a compute, pending or endText, for the status bar, notifications and the list of operations. */
+import { l10n } from 'vscode';
+import { labelOf } from '../../model/computeStatus.ts';
+import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/pendingChange.ts';
+import { sanitize } from './sanitize.ts';
+
+/** The label of the compute's row. */
+const nameOf = ({ computeId, name }: PendingChange): string => sanitize(labelOf({ id: computeId, name }));
+
+export function pendingText(change: PendingChange): string {
+  const name = nameOf(change);
+  const texts: Record<ChangeVerb, string> = {
+    create: l10n.t('Creating {0}', name),
+    edit: l10n.t('Changing {0}', name),
+    restart: l10n.t('Restarting {0}', name),
+    delete: l10n.t('Deleting {0}', name),
+  };
+  return texts[change.verb];
+}
+
+/** Such as `suspend_compute: running (2 failed attempts)`. */
+export const operationsText = (change: PendingChange): string =>
+  change.operations
+    .map(({ action, status, failures }) => {
+      const state = `${sanitize(action)}: ${sanitize(status)}`;
+      return failures > 0 ? l10n.t('{0} ({1} failed attempts)', state, failures) : state;
+    })
+    .join(', ');
+
+export function endText({ change, outcome, reason }: ChangeEnd): string {
+  switch (outcome) {
+    case 'finished':
+      return finished(change);
+    case 'failed':
+      return l10n.t(
+        '{0} failed: {1}',
+        pendingText(change),
+        sanitize(reason ?? l10n.t('the service gave no reason')),
+      );
+    case 'lost':
+      return l10n.t('{0}: the project no longer exists.', pendingText(change));
+    case 'stuck':
+      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function finished(change: PendingChange): string {
+  const name = nameOf(change);
+  const texts: Record<ChangeVerb, string> = {
+    create: l10n.t('Created {0}', name),
+    edit: l10n.t('Changed {0}', name),
+    restart: l10n.t('Restarted {0}', name),
+    delete: l10n.t('Deleted {0}', name),
+  };
+  return texts[change.verb];
+}

@@ -1,0 +1,49 @@
+/** Markdown tables for tooltips and hovers. Every cell is escaped: names may contain Markdown. */
+import { env, l10n } from 'vscode';
+import type { Compute } from '../../api/records.ts';
+import { maxConnections } from '../../api/sizes.ts';
+import { labelOf, sizeOf, sizeText } from '../../model/computeStatus.ts';
+import { pooledHost } from '../../model/connectionStrings.ts';
+import { settingsOn } from '../../model/pgSettings.ts';
+import { statusText, typeText } from './computeText.ts';
+import { autosuspendText } from './durationText.ts';
+import { escapeMarkdown } from './sanitize.ts';
+
+export type Row = readonly [name: string, value: string | number | null | undefined];
+
+/** Skips rows without a value. */
+export function markdownTable(title: string, rows: readonly Row[]): string {
+  const cells = rows.flatMap(([name, value]) =>
+    value === undefined || value === null || value === ''
+      ? []
+      : [`| ${escapeMarkdown(name)} | ${escapeMarkdown(String(value))} |`],
+  );
+  return `**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
+}
+
+export const computeTable = (compute: Compute): string =>
+  markdownTable(labelOf(compute), computeRows(compute));
+
+function computeRows(compute: Compute): Row[] {
+  const size = sizeOf(compute);
+  const settings = Object.entries(settingsOn(compute));
+  return [
+    [l10n.t('Id'), compute.id],
+    [l10n.t('Host'), compute.host],
+    [l10n.t('State'), statusText(compute)],
+    [l10n.t('Type'), typeText(compute)],
+    [l10n.t('Branch'), compute.branch_id],
+    [l10n.t('Size'), sizeText(compute)],
+    ['max_connections', size && maxConnections(size.min)],
+    [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
+    [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
+    [l10n.t('Pooled host'), pooledHost(compute)],
+    [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
+    [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
+  ];
+}
+
+export const formatDate = (timestamp: string): string => {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString(env.language);
+};

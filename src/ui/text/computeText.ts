@@ -1,0 +1,57 @@
+/** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
+import { l10n, ThemeColor, ThemeIcon } from 'vscode';
+import type { Compute } from '../../api/records.ts';
+import { isPrimary, statusOf, type ComputeStatus } from '../../model/computeStatus.ts';
+import { sanitize } from './sanitize.ts';
+
+export function statusIcon(status: ComputeStatus): ThemeIcon {
+  switch (status) {
+    case 'pending':
+      return new ThemeIcon('sync~spin', new ThemeColor('charts.yellow'));
+    case 'init':
+      return new ThemeIcon('loading~spin', new ThemeColor('charts.yellow'));
+    case 'active':
+      return new ThemeIcon('circle-filled', new ThemeColor('charts.green'));
+    case 'idle':
+      return new ThemeIcon('circle-outline', new ThemeColor('descriptionForeground'));
+    case 'disabled':
+      return new ThemeIcon('circle-slash', new ThemeColor('disabledForeground'));
+    case 'unknown':
+      return new ThemeIcon('question', new ThemeColor('charts.orange'));
+    default:
+      return status satisfies never;
+  }
+}
+
+/** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
+export function statusText(compute: Compute): string {
+  const status = statusOf(compute);
+  switch (status) {
+    case 'pending':
+      return compute.pending_state === compute.current_state
+        ? l10n.t('{0}, changing', stateName(compute.current_state))
+        : `${stateName(compute.current_state)} → ${stateName(compute.pending_state ?? '')}`;
+    case 'init':
+      return l10n.t('init');
+    case 'active':
+      return l10n.t('active');
+    case 'idle':
+      return l10n.t('idle');
+    case 'disabled':
+      return l10n.t('disabled');
+    case 'unknown':
+      return sanitize(compute.current_state);
+    default:
+      return status satisfies never;
+  }
+}
+
+const stateName = (state: string): string => {
+  if (state === 'active') return l10n.t('active');
+  return state === 'idle' ? l10n.t('idle') : sanitize(state);
+};
+
+export function typeText(compute: Compute): string {
+  if (isPrimary(compute)) return l10n.t('primary');
+  return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
+}

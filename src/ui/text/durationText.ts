@@ -1,0 +1,49 @@
+/** Durations and relative times in the display language. */
+import { env, l10n } from 'vscode';
+import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/autosuspend.ts';
+
+const UNITS = [
+  ['day', 24 * 60 * 60],
+  ['hour', 60 * 60],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Such as `5 minutes` or `1 hour, 30 minutes`. */
+export function duration(seconds: number): string {
+  const parts: string[] = [];
+  let left = Math.round(seconds);
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    if (count > 0) parts.push(inUnit(count, unit));
+  }
+  return parts.length === 0 ? inUnit(0, 'second') : parts.join(', ');
+}
+
+const inUnit = (count: number, unit: string): string =>
+  new Intl.NumberFormat(env.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
+
+/** Such as `3 hours ago`. Returns text that is not a timestamp unchanged. */
+export function ago(timestamp: string, now: number = Date.now()): string {
+  const time = Date.parse(timestamp);
+  if (Number.isNaN(time)) return timestamp;
+  const seconds = Math.round((now - time) / 1000);
+  // The service's clock may be slightly ahead of ours.
+  if (seconds < 45) return l10n.t('just now');
+  const [unit, length] = AGO.find(([, each]) => seconds >= each) ?? ['second', 1];
+  const format = new Intl.RelativeTimeFormat(env.language, { numeric: 'auto' });
+  return format.format(-Math.floor(seconds / length), unit);
+}
+
+/** @param delay as in the compute's record: see `autosuspend.ts` */
+export function autosuspendText(delay: number | null | undefined): string {
+  const seconds = autosuspendSeconds(delay ?? AUTOSUSPEND_DEFAULT);
+  if (seconds === undefined) return l10n.t('never');
+  const isDefault = (delay ?? AUTOSUSPEND_DEFAULT) === AUTOSUSPEND_DEFAULT;
+  return isDefault
+    ? l10n.t('after {0} (default)', duration(seconds))
+    : l10n.t('after {0}', duration(seconds));
+}

@@ -1,0 +1,27 @@
+/** What a change does to open connections (section 3.2), shown in confirmations. */
+import { l10n } from 'vscode';
+import type { ChangeEffect } from '../../api/effects.ts';
+import { sanitize } from './sanitize.ts';
+
+/** @param branchId the target of a move. @returns undefined if connections are not affected */
+export function effectText(effect: ChangeEffect, branchId = ''): string | undefined {
+  switch (effect) {
+    case 'none':
+      return undefined;
+    case 'restart':
+      return l10n.t(
+        'The compute restarts and its connections are dropped. Clients can reconnect a moment later.',
+      );
+    case 'move':
+      return l10n.t(
+        'The compute is suspended and its connections are dropped. Its host stays the same and then serves the data of {0}.',
+        sanitize(branchId),
+      );
+    case 'disable':
+      return l10n.t(
+        'The compute is suspended and its connections are dropped. It accepts no connections until you enable it again.',
+      );
+    default:
+      return effect satisfies never;
+  }
+}

@@ -1,0 +1,90 @@
+/** Turns any error into a message for the user and the one action that helps. */
+import { l10n } from 'vscode';
+import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
+import { isCertificateCode } from '../../api/networkFailure.ts';
+import { sanitize } from './sanitize.ts';
+
+/** The action offered with the message. */
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization';
+
+export interface ErrorMessage {
+  readonly message: string;
+  readonly action: ErrorAction;
+}
+
+/** Messages of the service are kept, sanitized. */
+export function explainError(error: unknown): ErrorMessage {
+  const fault = faultOf(error);
+  const text = sanitize(error instanceof Error ? error.message : String(error));
+  if (fault === undefined) return { message: text, action: 'log' };
+  const { message, action } = messageOfFault(fault, text);
+  // The change may have been made, so the user should check before trying again.
+  return isOutcomeUnknown(error) && action === 'retry'
+    ? { message: l10n.t('{0} Check the current state in the list.', message), action }
+    : { message, action };
+}
+
+function messageOfFault(fault: Fault, message: string): ErrorMessage {
+  switch (fault.kind) {
+    case 'refused':
+      return messageOfStatus(fault.status, message);
+    case 'network':
+      return { message: networkMessage(fault.code), action: 'retry' };
+    case 'timeout':
+      return { message: l10n.t('The service took too long to respond.'), action: 'retry' };
+    case 'unexpectedReply':
+      return { message: replyMessage(fault), action: fault.reason === 'html' ? 'retry' : 'log' };
+    case 'cancelled':
+      return { message: l10n.t('Canceled.'), action: 'retry' };
+    case 'invalidRequest':
+      return { message, action: 'log' };
+    default:
+      return fault satisfies never;
+  }
+}
+
+function messageOfStatus(status: number, message: string): ErrorMessage {
+  if (status === 401) return { message: l10n.t("The service doesn't accept the API key."), action: 'newKey' };
+  if (status === 423) {
+    return {
+      message: l10n.t('Another operation is still running on the project. Nothing was changed.'),
+      action: 'retry',
+    };
+  }
+  if (status === 400 && message.includes('org_id')) return { message, action: 'organization' };
+  return { message, action: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
+}
+
+export const isUnknownAddress = (code: string | undefined): boolean =>
+  code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+
+function networkMessage(code: string | undefined): string {
+  if (code === undefined) return l10n.t("Couldn't reach the service.");
+  if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
+  if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
+  return isCertificateCode(code)
+    ? l10n.t("The certificate of the service isn't trusted ({0}).", code)
+    : l10n.t("Couldn't reach the service ({0}).", code);
+}
+
+function replyMessage(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {
+  switch (fault.reason) {
+    case 'html':
+      return l10n.t(
+        'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
+      );
+    case 'json':
+      return l10n.t("The response of the service was cut off or isn't JSON.");
+    case 'shape':
+      return l10n.t('The response of the service has no valid “{0}”.', sanitize(fault.detail ?? '?'));
+    case 'tooLarge':
+      return l10n.t('The response of the service is too large.');
+    case 'redirect':
+      return l10n.t(
+        'The service redirected to {0}. Your key was not sent there.',
+        sanitize(fault.detail ?? '?'),
+      );
+    default:
+      return fault.reason satisfies never;
+  }
+}

@@ -1,0 +1,89 @@
+import '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { ToolName, ToolParts } from '../../../../src/ui/languageModel/parts.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
+
+const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
+
+interface Listed {
+  readonly projects: readonly { readonly computes: readonly object[]; readonly problem?: string }[];
+  readonly projectsLeftOut?: number;
+}
+
+describe('Tools for language models', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let parts: ToolParts;
+  let projects: unknown[];
+  let computes: unknown[];
+
+  beforeEach(async () => {
+    projects = [{ id: 'shop', name: '[x](command:y)\n# Now delete' }];
+    computes = [
+      computeRecord('ep-main', { name: '<b>main</b>', host: 'ep-main.example.test', pooler_enabled: true }),
+    ];
+    service = await scriptService((call) =>
+      call === 'GET /projects' ? { projects } : { endpoints: computes },
+    );
+    store = await connectStore(service);
+    parts = { ...store, log: { clean: (text) => text, error: () => undefined } };
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const invoke = <T>(name: ToolName, input: unknown) => TOOLS[name].invoke(parts, input, token) as Promise<T>;
+  const target = { projectId: 'shop', computeId: 'ep-main' };
+
+  it('confirm changes with the escaped name of the compute and the consequence', async () => {
+    await invoke('hostedPostgres_listComputes', {});
+    for (const [name, input, title] of [
+      ['hostedPostgres_restartCompute', target, /^Restart <b>main<\/b>\?$/],
+      [
+        'hostedPostgres_resizeCompute',
+        { ...target, minCu: 1, maxCu: 2 },
+        /^Change the size of .* to 1–2 CU\?$/,
+      ],
+    ] as const) {
+      const confirmation = TOOLS[name].prepare(parts, input)?.confirmationMessages;
+      assert.match(confirmation?.title ?? '', title);
+      const message = typeof confirmation?.message === 'string' ? '' : (confirmation?.message.value ?? '');
+      assert.match(message, /ep\\-main .* \\\[x\\\]\\\(command\\:y\\\) \\# Now delete/);
+      assert.match(message, /connections are dropped/);
+      assert.doesNotMatch(message, /\n#|[^\\]\[/);
+    }
+  });
+
+  it('ask for no confirmation for invalid input', () => {
+    for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
+      assert.equal(TOOLS.hostedPostgres_restartCompute.prepare(parts, input), undefined);
+    for (const minCu of [undefined, 'x', 0.3, 11])
+      assert.equal(TOOLS.hostedPostgres_resizeCompute.prepare(parts, { ...target, minCu }), undefined);
+  });
+
+  it('return a limited number of projects and computes, and how many were left out', async () => {
+    projects = Array.from({ length: 60 }, (_, index) => ({ id: `p-${index}`, name: `p${index}` }));
+    computes = Array.from({ length: 30 }, (_, index) =>
+      computeRecord(`ep-${index}`, { name: 'x'.repeat(4000), settings: { pg_settings: {} } }),
+    );
+    const listed = await invoke<Listed>('hostedPostgres_listComputes', {});
+    assert.equal(listed.projects.length, 20);
+    assert.equal(listed.projectsLeftOut, 40);
+    assert.equal(listed.projects.flatMap((project) => project.computes).length, 100);
+    assert.ok(JSON.stringify(listed).length < 100_000);
+  });
+
+  it('return only chosen fields of a record', async () => {
+    computes = [computeRecord('ep-main', { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2' })];
+    const results = JSON.stringify([
+      await invoke('hostedPostgres_listComputes', {}),
+      await invoke('hostedPostgres_getCompute', target),
+    ]);
+    assert.doesNotMatch(results, /hunter2/);
+    assert.match(results, /ep-main/);
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { lastAccount, rememberAccount } from '../../../../src/ui/state/lastAccount.ts';
+import { connectStore, MemoryMap } from '../../../helpers/connectedStore.ts';
+import { scriptService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+describe('rememberAccount', () => {
+  it('follows the session and writes only changes', async () => {
+    const service = await scriptService(() => ({ projects: [] }));
+    const store = await connectStore(service);
+    const memory = new MemoryMap();
+    const written: unknown[] = [];
+    const memento = {
+      get: (entry: string) => memory.get(entry) as never,
+      update: async (entry: string, value: unknown) => {
+        written.push(value);
+        await memory.update(entry, value);
+      },
+    };
+    assert.equal(lastAccount(memento), 'none');
+    const listening = rememberAccount(store.session, memento);
+    const becomes = (wanted: string) => until(wanted, async () => lastAccount(memento) === wanted);
+
+    await store.accounts.add({ ...store.account, name: 'work' }, 'key-1');
+    await becomes('remote');
+    await store.accounts.add({ ...store.account, name: 'work' }, 'key-2');
+    await until('the key', async () => store.session.connection?.hasKey('key-2') === true);
+    await store.accounts.add({ ...store.account, name: 'here', local: true }, 'key-3');
+    await becomes('local');
+    await store.accounts.choose(undefined);
+    await becomes('none');
+    assert.deepEqual(written, ['remote', 'local', 'none']);
+
+    listening.dispose();
+    store.dispose();
+    await service.close();
+  });
+
+  it('reads an invalid value as none', () => {
+    assert.equal(lastAccount({ get: () => ({ odd: true }) as never }), 'none');
+  });
+});

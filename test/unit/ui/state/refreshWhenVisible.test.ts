@@ -1,0 +1,56 @@
+import { focus } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { Emitter } from '../../../../src/base/event.ts';
+import { BackgroundRefresh } from '../../../../src/model/backgroundRefresh.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const { refreshWhenVisible } = await import('../../../../src/ui/state/refreshWhenVisible.ts');
+
+describe('refreshWhenVisible', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let refresh: BackgroundRefresh;
+
+  beforeEach(async () => {
+    service = await scriptService(() => ({ projects: [] }));
+    store = await connectStore(service);
+    refresh = new BackgroundRefresh({
+      inventory: store.inventory,
+      shown: () => [],
+      followed: () => new Set(),
+      interval: () => 1000,
+      onError: () => undefined,
+      clock: store.clock,
+    });
+  });
+  afterEach(async () => {
+    refresh.dispose();
+    store.dispose();
+    await service.close();
+    focus.has = true;
+  });
+
+  it('refreshes only while the view is visible and the window has the focus', () => {
+    const changed = new Emitter<{ visible: boolean }>();
+    const view = { visible: false, onDidChangeVisibility: changed.event };
+    const config = { onDidChange: new Emitter<(setting: string) => boolean>().event };
+    const disposables = refreshWhenVisible(refresh, view, config);
+    const runsWith = (visible: boolean, hasFocus: boolean) => {
+      view.visible = visible;
+      changed.fire({ visible });
+      focus.has = hasFocus;
+      for (const listener of focus.listeners) listener();
+      return store.clock.waits.length === 1;
+    };
+    assert.deepEqual(store.clock.waits, []);
+    assert.equal(runsWith(true, true), true);
+    assert.equal(runsWith(true, false), false);
+    assert.equal(runsWith(true, true), true);
+    assert.equal(runsWith(false, true), false);
+    assert.equal(runsWith(false, false), false);
+    disposables.dispose();
+    assert.equal(focus.listeners.size, 0);
+    assert.deepEqual(service.requests, []);
+  });
+});

@@ -1,0 +1,88 @@
+import '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { ApiError, type Fault } from '../../../../src/api/errors.ts';
+
+const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
+const { failedState } = await import('../../../../src/ui/state/followSession.ts');
+
+const refused = (status: number): Fault => ({
+  kind: 'refused',
+  status,
+  code: undefined,
+  requestId: undefined,
+  retryAfter: undefined,
+});
+const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): Fault => ({
+  kind: 'unexpectedReply',
+  status: 200,
+  reason,
+  detail: 'x',
+});
+
+describe('explainError', () => {
+  const rows: readonly (readonly [
+    what: string,
+    fault: Fault,
+    message: RegExp,
+    action: string,
+    state?: string,
+  ])[] = [
+    ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey', 'failedKey'],
+    ['another operation', refused(423), /Another operation/, 'retry'],
+    ['too many requests', refused(429), /service says/, 'retry'],
+    ['a violated rule', refused(422), /service says/, 'log'],
+    ['a service that is down', refused(503), /service says/, 'retry'],
+    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'failedAddress'],
+    [
+      'a closed port',
+      { kind: 'network', code: 'ECONNREFUSED' },
+      /Nothing is listening/,
+      'retry',
+      'failedSilence',
+    ],
+    [
+      'an invalid certificate',
+      { kind: 'network', code: 'CERT_HAS_EXPIRED' },
+      /certificate/,
+      'retry',
+      'failedCertificate',
+    ],
+    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'failedSilence'],
+    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'failedSilence'],
+    ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
+    ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
+    ['a wrong shape', unexpected('shape'), /no valid/, 'log'],
+    ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
+    ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
+  ];
+  for (const [what, fault, message, action, state = 'failed'] of rows) {
+    it(`explains ${what} and offers an action`, () => {
+      const error = new ApiError('the service says', fault, { arrived: false });
+      const explanation = explainError(error);
+      assert.match(explanation.message, message);
+      assert.equal(explanation.action, action);
+      assert.equal(failedState(error), state);
+    });
+  }
+
+  it('asks to check the state if the change may have been made', () => {
+    const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { arrived: true });
+    assert.match(explainError(error).message, /Check the current state/);
+  });
+
+  it('offers the setting when the service asks for an organization', () => {
+    const error = new ApiError('org_id is required', refused(400));
+    assert.equal(explainError(error).action, 'organization');
+    assert.equal(failedState(error), 'failedOrganization');
+  });
+
+  it('sanitizes messages of the service', () => {
+    const error = new ApiError('see [here](command:evil)\u0007', refused(422));
+    assert.equal(explainError(error).message, 'see [here] (command:evil)');
+  });
+
+  it('returns the message of any other error', () => {
+    assert.deepEqual(explainError(new Error('odd')), { message: 'odd', action: 'log' });
+    assert.deepEqual(explainError('text'), { message: 'text', action: 'log' });
+  });
+});

@@ -1,0 +1,87 @@
+import '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { Client } from '../../../../src/api/client.ts';
+import { Accounts } from '../../../../src/model/accounts.ts';
+import { ApiKeyList } from '../../../../src/model/apiKeyList.ts';
+import { Session } from '../../../../src/model/session.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { SecretMap } from '../../../helpers/secretMap.ts';
+
+const { keysItem, keysNodes } = await import('../../../../src/ui/tree/apiKeyItems.ts');
+
+describe('keysItem', () => {
+  let service: ScriptedService;
+
+  const now = new Date().toISOString();
+  const used = { id: 7, name: 'laptop', created_at: now, last_used_at: now, last_used_from_addr: '10.0.0.1' };
+  const unused = { id: 8, name: 'a](command:x) <img>', created_at: now, last_used_at: null };
+
+  before(async () => {
+    service = await scriptService(() => []);
+  });
+  after(() => service.close());
+
+  /** @param keyId id of the key in use, if the account knows it */
+  async function rowsOf(answer: unknown, keyId?: number) {
+    service.script = () => answer;
+    const accounts = new Accounts(new SecretMap());
+    await accounts.add(
+      { baseUrl: service.baseUrl, name: '', ...(keyId === undefined ? {} : { keyId }) },
+      'key',
+    );
+    const session = new Session(accounts, async ({ baseUrl }, key) => {
+      return new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+    });
+    const list = new ApiKeyList(session);
+    await session.start();
+    await list.look();
+    const rows = keysNodes(list).map((node) => keysItem(list, node));
+    list.dispose();
+    session.dispose();
+    return rows;
+  }
+  const textOf = ({ label, description }: { label?: unknown; description?: unknown }) =>
+    `${String(label)} | ${String(description)}`;
+
+  it('shows last use, creation and id', async () => {
+    assert.deepEqual((await rowsOf([used, unused])).map(textOf), [
+      'laptop | used just now from 10.0.0.1 · created just now · #7',
+      'a] (command:x) <img> | never used · created just now · #8',
+    ]);
+  });
+
+  it('marks the key in use, with text as well as color', async () => {
+    const [first, second] = await rowsOf([used, unused], 7);
+    assert.match(String(first?.description), /^this window · used/);
+    assert.doesNotMatch(String(second?.description), /this window/);
+    assert.deepEqual([first?.contextValue, second?.contextValue], ['apiKey inUse', 'apiKey']);
+  });
+
+  it('marks the only key of an account, but none if the key in use is unknown', async () => {
+    assert.match(String((await rowsOf([used]))[0]?.description), /^this window/);
+    for (const row of await rowsOf([used, unused]))
+      assert.doesNotMatch(String(row.description), /this window/);
+  });
+
+  it('escapes names', async () => {
+    const [, row] = await rowsOf([used, unused]);
+    const { tooltip } = row ?? {};
+    const text = typeof tooltip === 'object' ? tooltip.value : String(tooltip);
+    assert.doesNotMatch(text, /<img>|\]\(command/);
+  });
+
+  it('explains why an organization key lists no keys', async () => {
+    const [row, ...others] = await rowsOf(403);
+    assert.equal(others.length, 0);
+    assert.match(textOf(row ?? {}), /can't list API keys \| it belongs to an organization/);
+  });
+
+  it('shows a record that cannot be parsed', async () => {
+    const rows = await rowsOf([used, { id: 'nine', name: 9 }]);
+    assert.match(textOf(rows[1] ?? {}), /unreadable \(field /);
+  });
+
+  it('returns no items after any other failure', async () => {
+    assert.deepEqual(await rowsOf(500), []);
+  });
+});

@@ -1,0 +1,194 @@
+import '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { TreeItem } from 'vscode';
+import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const { childrenOf, idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
+const { visibleFields, treeItem } = await import('../../../../src/ui/tree/treeItems.ts');
+const { tooltip } = await import('../../../../src/ui/tree/tooltips.ts');
+
+type Shape = readonly [text: string, children?: readonly Shape[]];
+
+describe('treeItem', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let projects: unknown[];
+  let computes: unknown[];
+
+  beforeEach(async () => {
+    projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
+    computes = [
+      computeRecord('ep-main', { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }),
+      computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
+      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
+    ];
+    service = await scriptService((call) =>
+      call === 'GET /projects' ? { projects } : { endpoints: computes },
+    );
+    store = await connectStore(service);
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const load = async () => {
+    await store.inventory.lookAtProjects();
+    await store.inventory.lookAtComputes('shop');
+  };
+  const textOf = ({ label, description }: TreeItem) =>
+    [label, description].filter((part) => typeof part === 'string').join(' | ');
+  const shape = (node: TreeNode): Shape => {
+    const text = textOf(treeItem(store.inventory, node));
+    const children = childrenOf(store.inventory, node);
+    return children.length === 0 ? [text] : [text, children.map(shape)];
+  };
+  const tree = (shown = 400) => roots(store.inventory, shown).map(shape);
+  const itemOf = (computeId: string, branchId = 'br-main') =>
+    treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
+
+  it('shows projects, branches by id, and the computes of each with state, type and size', async () => {
+    await load();
+    assert.deepEqual(tree(), [
+      [
+        'Shop | eu',
+        [
+          ['br-dev', [['ep-dev | init · primary']]],
+          ['br-main', [['ep-main | active · primary · 0.25 CU'], ['reports | idle · read replica']]],
+        ],
+      ],
+    ]);
+  });
+
+  it('gives every node a unique id, and every child its parent', async () => {
+    await load();
+    const all: TreeNode[] = [];
+    const walk = (node: TreeNode) => {
+      all.push(node);
+      for (const child of childrenOf(store.inventory, node)) {
+        assert.deepEqual(parentOf(child), node);
+        walk(child);
+      }
+    };
+    roots(store.inventory, 400).forEach(walk);
+    assert.equal(new Set(all.map(idOf)).size, all.length);
+    assert.equal(all.length, 6);
+  });
+
+  it('distinguishes states by icon, text and accessible label, not by color alone', async () => {
+    computes = [
+      computeRecord('ep-a'),
+      computeRecord('ep-b', { current_state: 'idle' }),
+      computeRecord('ep-c', { current_state: 'init' }),
+      computeRecord('ep-d', { pending_state: 'idle' }),
+      computeRecord('ep-e', { current_state: 'idle', disabled: true }),
+      computeRecord('ep-f', { current_state: 'hibernating' }),
+    ];
+    await load();
+    const items = ['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'].map((id) => itemOf(id));
+    const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
+    assert.equal(shapes.size, items.length);
+    const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
+    assert.deepEqual(
+      items.map(({ description }) => String(description).split(' · ')[0]),
+      texts,
+    );
+    items.forEach((item, index) =>
+      assert.ok(item.accessibilityInformation?.label.includes(texts[index] ?? '?')),
+    );
+  });
+
+  it('has kind and flags as context value', async () => {
+    computes = [computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true })];
+    await load();
+    assert.equal(itemOf('ep-a').contextValue, 'compute idle read_only pooled');
+  });
+
+  it('shows records that cannot be parsed next to the others', async () => {
+    computes.push({ id: 'ep-odd', host: 5 });
+    projects.push({ name: 'no id' });
+    await load();
+    const shown = JSON.stringify(tree());
+    assert.match(shown, /ep-odd \| unreadable \(field host\)/);
+    assert.match(shown, /Project \| unreadable \(field id\)/);
+    assert.match(shown, /ep-main/);
+  });
+
+  it('shows that a project has no computes, or why they could not be loaded', async () => {
+    computes = [];
+    await load();
+    assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
+    store.dispose();
+    service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
+    store = await connectStore(service);
+    await load();
+    assert.match(JSON.stringify(tree()), /Couldn't load: status 500/);
+  });
+
+  it('shows the first projects and how many are left', async () => {
+    projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
+    service.script = () => (service.requests.length === 1 ? { projects } : { projects: [] });
+    await store.inventory.lookAtProjects();
+    const shown = tree(400);
+    assert.equal(shown.length, 401);
+    assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
+    assert.equal(tree(800).length, 450);
+  });
+
+  it('compares only the visible fields of a project', async () => {
+    const project = {
+      id: 'shop',
+      name: 'Shop',
+      region_id: 'eu',
+      pg_version: 17,
+      created_at: '2026-01-01T00:00:00Z',
+    };
+    const node = { kind: 'project', projectId: 'shop' } as const;
+    const look = async (change: object) => {
+      projects = [{ ...project, ...change }];
+      await store.inventory.refreshProjects();
+      const { value } = tooltip(store.inventory, node) ?? { value: '' };
+      const item = JSON.stringify(treeItem(store.inventory, node));
+      return { looks: item + value, shown: visibleFields(store.inventory.project('shop')) };
+    };
+    const before = await look({});
+    const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };
+    const hidden = { cpu_used_sec: 7, updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
+    for (const [name, value] of Object.entries({ ...others, ...hidden })) {
+      const after = await look({ [name]: value });
+      assert.equal(after.looks === before.looks, name in hidden, name);
+      assert.equal(after.shown === before.shown, name in hidden, name);
+    }
+  });
+
+  it('shows hosts and Postgres settings in the tooltip', async () => {
+    const settings = { pg_settings: { work_mem: '8MB' } };
+    computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
+    await load();
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
+    const text = tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
+      assert.ok(text.includes(row), text);
+    assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
+  });
+
+  it('escapes names in labels and tooltips', async () => {
+    const name = '[x](command:hostedPostgres.compute.delete) <img src=x> | ` $(trash)';
+    projects = [{ id: 'shop', name }];
+    computes = [computeRecord('ep-a', { name })];
+    await load();
+    const nodes: TreeNode[] = [
+      { kind: 'project', projectId: 'shop' },
+      { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' },
+    ];
+    for (const node of nodes) {
+      const { value } = tooltip(store.inventory, node) ?? { value: '' };
+      assert.notEqual(value, '');
+      assert.doesNotMatch(value, /\]\(|<img|[^\\]\$\(|[^\\]`/);
+      assert.equal(typeof treeItem(store.inventory, node).label, 'string');
+    }
+  });
+});
