@@ -1,7 +1,7 @@
-// Builds what ships (dist/extension.js and the bundles it loads lazily, dist/service.js) and, with
-// `--tests`, the suites that run inside VS Code (dist/test/index.js).
-// Every dynamic `import('./x.ts')` below src/ becomes a bundle of its own, dist/x.js: activation loads
-// the wiring alone, and what is needed later is loaded then.
+// Builds what ships (dist/extension.js, the bundles that it loads lazily, and dist/service.js) and, with `--tests`,
+// the suites that run inside VS Code (dist/test/index.js).
+// Every dynamic `import('./x.ts')` in src/ becomes a separate bundle, dist/x.js. So activation loads only
+// dist/extension.js, and everything else is loaded on first use.
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const watch = process.argv.includes('--watch');
 const tests = process.argv.includes('--tests');
 const production = process.argv.includes('--production');
 
-/** Entry points found so far: bundle name → source file. Grows while bundles that import lazily are built. */
+/** The known bundles: name → source file. The build of a bundle adds those that it imports lazily. */
 const bundles = new Map([
   ['extension', path.resolve('src/extension.ts')],
   ['service', path.resolve('src/service/main.ts')],
@@ -39,7 +39,7 @@ const shared = {
   target: 'node22',
   format: 'cjs',
   external: ['vscode'],
-  // Bundles are loaded by `require`: Node's own `import` would first search the text of each for its exports.
+  // Loads bundles by `require`. Node's `import` would first scan the text of each for its exports.
   supported: { 'dynamic-import': false },
   minify: production,
   sourcemap: production ? false : 'linked',
@@ -48,7 +48,7 @@ const shared = {
   logLevel: 'warning',
 };
 
-// VS Code looks up which extension asks each time its API is required; files that import it are many.
+// Many files import `vscode`, and each `require` makes VS Code look up the calling extension. So require it once.
 const apiOnce =
   'var require = ((load, api) => (id) => id === "vscode" ? (api ??= load(id)) : load(id))(require);';
 

@@ -1,5 +1,4 @@
-// `npm run l10n`: writes l10n/bundle.l10n.json, the texts of the code for translators, and tells what the
-// translations lack.
+// `npm run l10n`: writes the texts of the code to l10n/bundle.l10n.json and lists missing and stale translations.
 import { writeFile } from 'node:fs/promises';
 import { bundleFile, readTexts, textsInSource } from './helpers/l10nTexts.ts';
 
@@ -11,6 +10,6 @@ await writeFile(
 const german = readTexts(bundleFile('de'));
 const missing = texts.filter((text) => german[text] === undefined);
 const stale = Object.keys(german).filter((text) => !texts.includes(text));
-console.log(`${texts.length} texts; in German ${missing.length} are missing, ${stale.length} are stale`);
+console.log(`${texts.length} texts; German: ${missing.length} missing, ${stale.length} stale`);
 for (const text of missing) console.log(`+ ${JSON.stringify(text)}`);
 for (const text of stale) console.log(`- ${JSON.stringify(text)}`);

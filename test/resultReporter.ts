@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-/** What one run of mocha leaves for `test/run.ts`, in the file that RESULTS_FILE names. */
+/** The counts that one mocha run writes to the file named by RESULTS_FILE, for `test/run.ts`. */
 export interface Results {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** Mocha's own report to read, and the counts to add up. Runs in Node and inside the extension host. */
+/** Prints mocha's usual report and writes the counts to a file. Runs in Node and inside the extension host. */
 export default class ResultReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);

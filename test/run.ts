@@ -1,5 +1,5 @@
-// `npm test`: runs the steps of a plan to the end, whatever fails on the way, with their output as it comes,
-// and ends with one line that sums up. The exit code is 0 only when every step ran and nothing failed.
+// `npm test`: runs all steps of a plan, even if some fail, and ends with one summary line. The exit code is 0 only if
+// every step ran and nothing failed.
 //   node test/run.ts [all | host]
 import { rmSync } from 'node:fs';
 import { mkdtemp, open, readFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { makeMemoryFolder } from './memoryFolder.ts';
 import type { Results } from './resultReporter.ts';
 import { plans, type Step } from './steps.ts';
 import { projectRoot } from './workbench/folders.ts';
-import { startGuarded, type Guarded } from './workbench/guarded.ts';
+import { startSupervised, type SupervisedProcess } from './workbench/supervisedProcess.ts';
 
 interface Outcome extends Results {
   readonly step: Step;
@@ -23,14 +23,14 @@ if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
 const memory = await makeMemoryFolder();
-const running = new Set<Guarded>();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void giveUp());
+const running = new Set<SupervisedProcess>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void abort());
 const tallyFile = path.join(scratch, 'tally.jsonl');
 const outcomes: Outcome[] = [];
 let tally: ReadonlyMap<string, number>;
 try {
   for (const stage of plans[name]) {
-    // The first step of a stage shows its output as it comes, the others when they end.
+    // The first step of a stage prints its output at once, the others print theirs when they end.
     const [first, ...others] = stage;
     if (first === undefined) continue;
     outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
@@ -46,7 +46,7 @@ function removeFolders(): void {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-async function giveUp(): Promise<void> {
+async function abort(): Promise<void> {
   await Promise.all([...running].map((program) => program.stop()));
   removeFolders();
   process.exit(130);
@@ -59,7 +59,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
   const outputFile = path.join(scratch, `${step.name}.log`);
   const output = await open(outputFile, 'w');
   const [command = '', ...args] = step.command;
-  const program = startGuarded(command, args, {
+  const program = startSupervised(command, args, {
     env: {
       ...process.env,
       ...(memory !== undefined && { TMPDIR: memory }),
@@ -80,7 +80,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
   return { step, seconds: (Date.now() - startedAt) / 1000, ...counts };
 }
 
-/** A step that failed without a failed test, or that ran no test at all, counts as one failure. */
+/** Counts a step as one failure if it failed without a failed test or ran no test. */
 async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
   const failure = { passed: 0, failed: 1, skipped: 0 };
   if (step.counts === 'nothing') return succeeded ? { ...failure, failed: 0 } : failure;
@@ -95,7 +95,7 @@ async function readResults(file: string): Promise<Results | undefined> {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** What the suites counted beside tests (faults, generated inputs, places searched), added up by name. */
+/** Adds up by name what the suites counted in addition to tests: faults, generated inputs, places searched. */
 async function readTally(): Promise<ReadonlyMap<string, number>> {
   const text = await readFile(tallyFile, 'utf8').catch(() => '');
   const sums = new Map<string, number>();
@@ -110,8 +110,8 @@ function report(): void {
   console.log('\n──');
   for (const { step, seconds, passed, failed } of outcomes) {
     const counted = [passed > 0 && `${passed} passed`, failed > 0 && `${failed} failed`].filter(Boolean);
-    const said = counted.length === 0 ? 'done' : counted.join(', ');
-    console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${said}`);
+    const outcome = counted.length === 0 ? 'done' : counted.join(', ');
+    console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${outcome}`);
   }
   for (const [what, count] of tally) console.log(`${what.padEnd(24)}${count}`);
   const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);

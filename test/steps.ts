@@ -1,4 +1,4 @@
-// The steps of `npm test`. Those of one stage run at the same time; a stage starts when the one before ended.
+// The steps of `npm test`. The steps of a stage run at the same time, and the stages one after the other.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
@@ -12,7 +12,7 @@ const mocha = [node, 'node_modules/mocha/bin/mocha.js', '--reporter', './test/re
 export interface Step {
   readonly name: string;
   readonly command: readonly string[];
-  /** Where the counts come from: the results file that mocha writes, or one for the step as a whole. */
+  /** How the step is counted: by mocha's results file, as one test, or not at all. */
   readonly counts: 'results' | 'one' | 'nothing';
 }
 
@@ -20,7 +20,7 @@ const checks: readonly Step[] = [
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
   {
     name: 'format',
-    // Of files whose text is the same as when they were found well formatted, nothing is said again.
+    // Skips files that have not changed since the last successful check.
     command: [...prettier, '--check', '--cache', '--cache-strategy', 'content', '.'],
     counts: 'one',
   },
@@ -28,17 +28,17 @@ const checks: readonly Step[] = [
 ];
 const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts'], counts: 'results' };
 /**
- * Suites wait for much else than a core, of which even small machines have two. On a machine for continuous integration,
- * where everything is done for the first time and nobody waits, steadiness is worth more than a minute.
+ * Suites spend most of their time waiting, so three at a time fit on two cores. On CI, where every cache is cold,
+ * stability matters more than one minute.
  */
-const someAtATime = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' : '2'];
-const longestOfService = [
+const parallel = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' : '2'];
+const longestServiceSuites = [
   ...['pooler', 'stockClients', 'trouble', 'readReplica', 'ordinaryUser'].map((name) => `postgres/${name}`),
   'crash',
 ];
 const service: Step = {
   name: 'service',
-  command: [...mocha, ...someAtATime, ...suites('service', longestOfService)],
+  command: [...mocha, ...parallel, ...suites('service', longestServiceSuites)],
   counts: 'results',
 };
 const trust: Step = {
@@ -51,7 +51,7 @@ const install: Step = {
   command: [...script, 'test/workbench/install.ts'],
   counts: 'nothing',
 };
-/** As it ships, so that what is tested is what users get, and weighs no more than it may. */
+/** Builds for production, so that the tests run what users get and the size budget is checked. */
 const build: Step = {
   name: 'build',
   command: [...script, 'esbuild.mjs', '--tests', '--production'],
@@ -64,13 +64,12 @@ const inside: Step = {
 };
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', ...someAtATime, ...uiSuites()],
+  command: [...mocha, '--timeout', '60000', ...parallel, ...uiSuites()],
   counts: 'results',
 };
 
 /**
- * The files of suites in a folder, at any depth: the longest first, so that none of them is left to the end, when the
- * others have nothing more to do.
+ * Returns the suites in a folder, at any depth. The longest come first, so that none of them runs alone at the end.
  */
 function suites(folder: string, longest: readonly string[]): string[] {
   const root = path.join(projectRoot, 'test', folder);
@@ -80,7 +79,7 @@ function suites(folder: string, longest: readonly string[]): string[] {
   return [...first, ...others].map((name) => path.join(root, name));
 }
 
-/** Those that share a window are loaded by the file of that name. */
+/** Suites that share a window are loaded by the file named after the window. */
 function uiSuites(): string[] {
   const folder = path.join(projectRoot, 'test', 'host', 'ui');
   const names = Object.values(sharedWindows).flatMap((window) => window.suites);
@@ -92,7 +91,7 @@ function uiSuites(): string[] {
   ];
 }
 
-/** The stages of a run, by its name: everything, or the suites in VS Code alone. */
+/** The stages of each plan: everything, or only the suites in VS Code. */
 export const plans = {
   all: [
     [install, build],

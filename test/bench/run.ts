@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
-import { startGuarded } from '../workbench/guarded.ts';
+import { startSupervised } from '../workbench/supervisedProcess.ts';
 import type { Result } from './result.ts';
 import { rows, type Row } from './rows.ts';
 import { table } from './table.ts';
@@ -52,7 +52,7 @@ async function measure(row: Row): Promise<readonly Result[]> {
     row.name,
     file,
   ];
-  const program = startGuarded(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
+  const program = startSupervised(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
   const timer = setTimeout(() => void program.stop(), row.limit * 1000);
   await program.exited;
   clearTimeout(timer);

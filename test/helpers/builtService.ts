@@ -1,4 +1,4 @@
-/** The local service as one file, built once for all tests of a run: it starts in a third of the time the source takes. */
+/** Bundles the local service once for all tests of a run. The bundle starts three times as fast as the sources. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 
 let built: Promise<string> | undefined;
 
-/** @returns the file, which is there until the tests end */
+/** Returns the bundle's file, which exists until the tests end. */
 export const builtService = (): Promise<string> => (built ??= buildService());
 
 async function buildService(): Promise<string> {

@@ -1,13 +1,13 @@
-/** One raw request to a service, for what the client would never send, and the whole reply. */
+/** Sends one raw request, such as the client would never send, and returns the whole reply. */
 import { request, type Dispatcher } from 'undici';
 
 export interface Call {
   readonly method?: string;
   readonly path: string;
-  /** Sent as JSON; a string or bytes as they are. */
+  /** Sent as JSON. Strings and bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Undefined: none is sent. */
+  /** Without it, the request has no authorization header. */
   readonly key?: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly text: string;
-  /** Undefined for a reply without a body. */
+  /** Undefined if the reply has no body. */
   readonly json: unknown;
 }
 

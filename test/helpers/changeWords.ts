@@ -1,6 +1,6 @@
 import type { InventoryChange } from '../../src/model/inventory.ts';
 
-/** Such as `compute shop br-main ep-one`. */
+/** Describes a change, such as `compute shop br-main ep-one`. */
 export const wordsOf = (change: InventoryChange): string => {
   const { kind, ...rest } = change;
   return [kind, ...Object.values(rest)].join(' ');

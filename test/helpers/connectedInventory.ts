@@ -1,4 +1,4 @@
-/** The store, connected to a service as the extension connects it; the secret store is a map. */
+/** Creates the inventory connected to a service, wired as in the extension. The secret store is a map. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/accounts.ts';
@@ -10,9 +10,8 @@ import { SecretMap } from './secretMap.ts';
 export interface ConnectedInventory {
   readonly session: Session;
   readonly inventory: Inventory;
-  /** Method and path of every request, in the order they were sent. */
+  /** Method and path of every request, in the order of sending. */
   readonly requests: readonly string[];
-  /** Signs out, or in again. */
   signOut(): Promise<void>;
   signIn(): Promise<void>;
   dispose(): void;
@@ -21,20 +20,20 @@ export interface ConnectedInventory {
 export async function connectInventory(
   service: Pick<LocalService, 'baseUrl' | 'key'>,
 ): Promise<ConnectedInventory> {
-  const held = new DisposableStore();
+  const disposables = new DisposableStore();
   const account = { baseUrl: service.baseUrl, name: '' };
-  const accounts = held.add(new Accounts(new SecretMap()));
+  const accounts = disposables.add(new Accounts(new SecretMap()));
   await accounts.add(account, service.key);
   const requests: string[] = [];
-  const noted: typeof fetch = (input, init) => {
+  const recordingFetch: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     requests.push(`${request.method} ${request.url.slice(service.baseUrl.length)}`);
     return fetch(request);
   };
   const open = ({ baseUrl }: { baseUrl: LocalService['baseUrl'] }, key: string) =>
-    Promise.resolve(new Client({ baseUrl, key, fetch: noted, retries: 0 }));
-  const session = held.add(new Session(accounts, open));
-  const inventory = held.add(new Inventory(session, () => undefined));
+    Promise.resolve(new Client({ baseUrl, key, fetch: recordingFetch, retries: 0 }));
+  const session = disposables.add(new Session(accounts, open));
+  const inventory = disposables.add(new Inventory(session, () => undefined));
   await session.start();
   const choose = async (chosen: typeof account | undefined) => {
     await accounts.choose(chosen);
@@ -46,6 +45,6 @@ export async function connectInventory(
     requests,
     signOut: () => choose(undefined),
     signIn: () => choose(account),
-    dispose: () => held.dispose(),
+    dispose: () => disposables.dispose(),
   };
 }

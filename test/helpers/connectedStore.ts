@@ -1,4 +1,4 @@
-/** The model wired as the extension wires it, connected to a scripted service, with a secret store and memory of maps. */
+/** Creates the model connected to a scripted service, wired as in the extension. Secrets and memory are maps. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/model/accounts.ts';
@@ -18,7 +18,7 @@ export class MemoryMap implements Memory {
   }
 
   async update(entry: string, value: unknown): Promise<void> {
-    // As VS Code does: what comes back after a reload went through JSON.
+    // VS Code stores values as JSON too.
     this.entries.set(entry, JSON.parse(JSON.stringify(value)));
   }
 }
@@ -38,24 +38,24 @@ export interface ConnectedStore {
 
 export async function connectStore(
   { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
-  given: { memory?: Memory; clock?: FakeClock; secrets?: SecretMap; key?: string } = {},
+  options: { memory?: Memory; clock?: FakeClock; secrets?: SecretMap; key?: string } = {},
 ): Promise<ConnectedStore> {
-  const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = given;
-  const held = new DisposableStore();
+  const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
+  const disposables = new DisposableStore();
   const account: Account = { baseUrl, name: '' };
-  const accounts = held.add(new Accounts(secrets));
-  await accounts.add(account, given.key ?? 'key');
+  const accounts = disposables.add(new Accounts(secrets));
+  await accounts.add(account, options.key ?? 'key');
   const open = async (of: Account, key: string) =>
     new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
-  const session = held.add(new Session(accounts, open));
-  const inventory = held.add(new Inventory(session, () => undefined));
+  const session = disposables.add(new Session(accounts, open));
+  const inventory = disposables.add(new Inventory(session, () => undefined));
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const tracker = held.add(
+  const tracker = disposables.add(
     new OperationTracker({ session, inventory, memory, clock, onError, random: () => 1 }),
   );
   const changes = new ComputeChanges(session, inventory, tracker);
   await session.start();
   const stores = { account, secrets, accounts, session, inventory, tracker, changes };
-  return { ...stores, clock, errors, dispose: () => held.dispose() };
+  return { ...stores, clock, errors, dispose: () => disposables.dispose() };
 }

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is told to go on, so that a day of polling takes no time. */
+/** A clock that only tests advance, so that a day of polling takes no time. */
 import type { Clock } from '../../src/base/clock.ts';
 import { toDisposable } from '../../src/base/disposable.ts';
 import { until } from '../workbench/until.ts';
@@ -19,12 +19,12 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Milliseconds to each timer that is set, soonest first. */
+  /** Milliseconds until each pending timer, soonest first. */
   get waits(): number[] {
     return this.#timers.map(({ due }) => due - this.#now).sort((a, b) => a - b);
   }
 
-  /** Goes to the next timer and lets it run. @returns the milliseconds that passed */
+  /** Advances to the next timer and runs it. Returns the milliseconds that passed. */
   next(): number {
     const [timer] = this.#timers.toSorted((a, b) => a.due - b.due);
     if (timer === undefined) throw new Error('No timer is set');
@@ -35,13 +35,14 @@ export class FakeClock implements Clock {
     return passed;
   }
 
-  /** Goes to the next timer and waits until what it began has set the one after it. */
+  /** Runs the next timer and waits until its work has set another one. */
   async turn(): Promise<number> {
     const passed = this.next();
     await until('the next timer', async () => this.#timers.length > 0);
     return passed;
   }
 
+  /** Advances the time without running any timer. */
   pass(milliseconds: number): void {
     this.#now += milliseconds;
   }

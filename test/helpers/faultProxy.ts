@@ -1,6 +1,6 @@
 /**
- * A loopback server between a client and the service that lets requests pass, counts them, and makes a named fault
- * happen to the ones it was told to. For every suite: the client's own, and those inside a real VS Code.
+ * A loopback proxy between a client and the service. It forwards and counts requests, and injects faults into those
+ * that a test selects. Used by the client's unit tests as well as by the suites inside a real VS Code.
  *
  *     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
  *     proxy.inject('resetMidBody', { method: 'GET', path: /endpoints$/, nth: 2 });
@@ -16,7 +16,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
-import { FAULTS, type Exchange, type FaultName, type Passed } from './faultProxyFaults.ts';
+import { FAULTS, type Exchange, type FaultName, type UpstreamReply } from './faultProxyFaults.ts';
 
 export type { FaultName } from './faultProxyFaults.ts';
 
@@ -28,32 +28,32 @@ export interface CannedRequest {
   readonly body: string;
 }
 
-/** A reply for one request, in the place of a service. */
+/** Replies in place of a service. */
 export type Canned = (request: CannedRequest) => {
   readonly status?: number;
   readonly json?: unknown;
 };
 
 export interface FaultProxyOptions {
-  /** The service's base address, or what to answer in its place. */
+  /** The service's base address, or a function that replies in its place. */
   readonly upstream: string | Canned;
-  /** Speaks TLS with this certificate (PEM). */
+  /** Serves HTTPS with this certificate (PEM). */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 export interface When {
   readonly method?: string;
-  /** Held against the path below the base address, without the query. */
+  /** Matched against the path below the base address, without the query. */
   readonly path?: RegExp;
-  /** The first request it happens to, among those that match from now on; 1 is the next. */
+  /** The first request to affect, counted among later matching requests. 1, the default, is the next. */
   readonly nth?: number;
-  /** To how many in a row; once if not told. */
+  /** The number of consecutive requests to affect. By default, one. */
   readonly times?: number;
 }
 
 export interface Injection {
   readonly fault: FaultName;
-  /** Requests it happened to. */
+  /** The number of affected requests. */
   readonly hits: number;
 }
 
@@ -77,7 +77,7 @@ class Rule implements Injection {
     this.#when = when;
   }
 
-  takes(method: string, path: string): boolean {
+  applies(method: string, path: string): boolean {
     const { nth = 1, times = 1 } = this.#when;
     if ((this.#when.method ?? method) !== method || !(this.#when.path ?? /^/).test(path)) return false;
     this.#matched += 1;
@@ -98,13 +98,13 @@ export class FaultProxy {
   readonly requests: Recorded[] = [];
   /** Every key that came with a request. */
   readonly keys = new Set<string>();
-  /** What arrived where a redirect points: there must be nothing, and never a key. */
+  /** Requests that followed a redirect to another origin. There must be none. */
   readonly strayed: { readonly path: string; readonly authorization: string | undefined }[] = [];
   readonly #options: FaultProxyOptions;
   readonly #server: Server;
-  readonly #elsewhere: Server;
+  readonly #otherOrigin: Server;
   readonly #rules: Rule[] = [];
-  readonly #doomed = new WeakSet<Socket>();
+  readonly #socketsToReset = new WeakSet<Socket>();
   #port = 0;
 
   private constructor(options: FaultProxyOptions) {
@@ -114,7 +114,7 @@ export class FaultProxy {
     this.#server = options.tls
       ? https.createServer({ ...options.tls }, onRequest)
       : http.createServer(onRequest);
-    this.#elsewhere = http.createServer((request, response) => {
+    this.#otherOrigin = http.createServer((request, response) => {
       this.strayed.push({ path: request.url ?? '', authorization: request.headers.authorization });
       response.end('{}');
     });
@@ -122,7 +122,7 @@ export class FaultProxy {
 
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
     const proxy = new FaultProxy(options);
-    await Promise.all([listen(proxy.#server), listen(proxy.#elsewhere)]);
+    await Promise.all([listen(proxy.#server), listen(proxy.#otherOrigin)]);
     proxy.#port = portOf(proxy.#server);
     return proxy;
   }
@@ -132,24 +132,24 @@ export class FaultProxy {
     return `${scheme}://127.0.0.1:${this.#port}${PREFIX}` as BaseUrl;
   }
 
-  /** Makes a fault happen. Where several match, the one injected last. */
+  /** Injects a fault. If several match a request, the last one wins. */
   inject(fault: FaultName, when: When = {}): Injection {
     const rule = new Rule(fault, when);
     this.#rules.unshift(rule);
     return rule;
   }
 
-  /** From now on everything passes again. */
+  /** Removes all faults. */
   clear(): void {
     this.#rules.length = 0;
   }
 
-  /** How many requests came so far, of one method and path or of all. */
+  /** Counts the requests so far: all of them, or those with the method and path. */
   count(method?: string, path = /^/): number {
     return this.requests.filter((one) => (method ?? one.method) === one.method && path.test(one.path)).length;
   }
 
-  /** Refuses connections and cuts those there are, as a service that went away. */
+  /** Refuses new connections and closes open ones, like a service that is down. */
   async down(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -157,13 +157,13 @@ export class FaultProxy {
     await closed;
   }
 
-  /** Is back at the same address. */
+  /** Listens again at the same address. */
   up(): Promise<void> {
     return listen(this.#server, this.#port);
   }
 
   async stop(): Promise<void> {
-    for (const server of [this.#server, this.#elsewhere]) {
+    for (const server of [this.#server, this.#otherOrigin]) {
       if (!server.listening) continue;
       server.close();
       server.closeAllConnections();
@@ -175,14 +175,14 @@ export class FaultProxy {
     const method = request.method ?? 'GET';
     const url = new URL(request.url ?? '/', 'http://any');
     const path = url.pathname.replace(PREFIX, '');
-    const fault = this.#rules.find((rule) => rule.takes(method, path))?.fault;
+    const fault = this.#rules.find((rule) => rule.applies(method, path))?.fault;
     this.requests.push({ method, path, fault });
     this.keys.add((request.headers.authorization ?? '').replace(/^Bearer /, ''));
-    if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
+    if (this.#socketsToReset.has(request.socket)) return void request.socket.resetAndDestroy();
     const body = await text(request);
-    const pass = () => this.#pass(request, path + url.search, body);
+    const forward = () => this.#forward(request, path + url.search, body);
     if (fault === undefined) {
-      const reply = await pass();
+      const reply = await forward();
       response.writeHead(reply.status, { 'content-type': reply.contentType });
       response.end(reply.body === '' ? undefined : reply.body);
       return;
@@ -190,15 +190,15 @@ export class FaultProxy {
     const exchange: Exchange = {
       request,
       response,
-      elsewhere: `http://127.0.0.1:${portOf(this.#elsewhere)}`,
-      pass,
-      onGone: (stop) => request.socket.once('close', stop),
-      cutAtNextRequest: () => this.#doomed.add(request.socket),
+      otherOrigin: `http://127.0.0.1:${portOf(this.#otherOrigin)}`,
+      forward,
+      onClose: (stop) => request.socket.once('close', stop),
+      resetOnNextRequest: () => this.#socketsToReset.add(request.socket),
     };
     await FAULTS[fault](exchange);
   }
 
-  async #pass(request: IncomingMessage, path: string, body: string): Promise<Passed> {
+  async #forward(request: IncomingMessage, path: string, body: string): Promise<UpstreamReply> {
     const { upstream } = this.#options;
     const method = request.method ?? 'GET';
     if (typeof upstream !== 'string') {

@@ -1,41 +1,41 @@
-/** Services that fail before a request can be sent: by name, as addresses to give to a client. */
+/** Addresses of services that fail before a request can be sent, by the name of the fault. */
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { FaultProxy, type Canned } from './faultProxy.ts';
-import { makeCertificate, type CertificateWishes } from './faultProxyCertificate.ts';
+import { makeCertificate, type CertificateOptions } from './faultProxyCertificate.ts';
 
 export interface FaultyAddress {
   readonly baseUrl: BaseUrl;
   stop(): Promise<void>;
 }
 
-/** Signs what is meant to be trusted but for one thing: add it to the trusted ones where that matters. */
+/** Signs certificates whose only fault is something else. Trust it in tests of that other fault. */
 export const testAuthority = makeCertificate({ isAuthority: true });
 
-const nothing: Canned = () => ({ status: 200, json: {} });
+const empty: Canned = () => ({ status: 200, json: {} });
 
-const withCertificate = (wishes: CertificateWishes) => async (): Promise<FaultyAddress> => {
-  const { key, cert } = makeCertificate(wishes);
-  return FaultProxy.start({ upstream: nothing, tls: { key, cert } });
+const withCertificate = (options: CertificateOptions) => async (): Promise<FaultyAddress> => {
+  const { key, cert } = makeCertificate(options);
+  return FaultProxy.start({ upstream: empty, tls: { key, cert } });
 };
 
 async function withoutListener(): Promise<FaultyAddress> {
-  const proxy = await FaultProxy.start({ upstream: nothing });
+  const proxy = await FaultProxy.start({ upstream: empty });
   await proxy.down();
   return proxy;
 }
 
-/** A server that speaks no TLS, under an https address. */
+/** An HTTP server under an https address. */
 async function withoutTls(): Promise<FaultyAddress> {
-  const proxy = await FaultProxy.start({ upstream: nothing });
+  const proxy = await FaultProxy.start({ upstream: empty });
   return {
     baseUrl: proxy.baseUrl.replace('http:', 'https:') as BaseUrl,
     stop: () => proxy.stop(),
   };
 }
 
-/** Takes connections and never says a word, not even for TLS. */
+/** Accepts connections and never sends anything, not even a TLS handshake. */
 async function silent(): Promise<FaultyAddress> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => void sockets.add(socket.on('error', () => undefined)));

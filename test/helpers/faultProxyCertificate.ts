@@ -1,24 +1,24 @@
 /**
- * Certificates made on the spot (X.509 v3 in DER, ECDSA P-256), so that a test has a service of which exactly one thing
- * is wrong, and no private key lies in the repository.
+ * Creates certificates at run time (X.509 v3 in DER, ECDSA P-256). So a test can have a service with exactly one fault,
+ * and the repository contains no private key.
  */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
-export interface CertificateWishes {
-  /** Host names and IPv4 addresses it is for. */
+export interface CertificateOptions {
+  /** Host names and IPv4 addresses that the certificate is valid for. */
   readonly names?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Whether it may sign others. */
+  /** Whether it may sign other certificates. */
   readonly isAuthority?: boolean;
-  /** Who signs it; itself if not told. */
+  /** The certificate that signs it. By default, it is self-signed. */
   readonly issuer?: Certificate;
 }
 
 export interface Certificate {
   readonly subject: string;
   readonly privateKey: KeyObject;
-  /** PEM, as `tls` takes them. */
+  /** PEM, as `tls` expects. */
   readonly key: string;
   readonly cert: string;
 }
@@ -50,11 +50,11 @@ const pem = (label: string, content: Buffer) =>
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Makes a certificate; without wishes a self-signed one for this machine, valid today. */
-export function makeCertificate(wishes: CertificateWishes = {}): Certificate {
-  const { names = ['localhost', '127.0.0.1'], isAuthority = false, issuer } = wishes;
+/** Creates a certificate: by default, a self-signed one for this machine, valid today. */
+export function makeCertificate(options: CertificateOptions = {}): Certificate {
+  const { names = ['localhost', '127.0.0.1'], isAuthority = false, issuer } = options;
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const subject = isAuthority ? `Test authority ${randomBytes(4).toString('hex')}` : (names[0] ?? 'nobody');
+  const subject = isAuthority ? `Test authority ${randomBytes(4).toString('hex')}` : (names[0] ?? 'unnamed');
   const extensions = [
     extension('551d13', sequence(...(isAuthority ? [TRUE] : []))),
     ...(isAuthority ? [] : [extension('551d11', sequence(...names.map(alternativeName)))]),
@@ -65,8 +65,8 @@ export function makeCertificate(wishes: CertificateWishes = {}): Certificate {
     ECDSA_WITH_SHA256,
     commonName(issuer?.subject ?? subject),
     sequence(
-      time(wishes.notBefore ?? new Date(Date.now() - DAY)),
-      time(wishes.notAfter ?? new Date(Date.now() + DAY)),
+      time(options.notBefore ?? new Date(Date.now() - DAY)),
+      time(options.notAfter ?? new Date(Date.now() + DAY)),
     ),
     commonName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),

@@ -1,28 +1,28 @@
 /**
- * What can happen to one request on its way, by name. Each fault acts on a real connection; the ones that "come after"
- * pass the request on first, so that the change is made and only its answer is lost.
+ * The faults that can happen to one request, by name. Each acts on a real connection. Faults whose names end with
+ * "After" forward the request first, so that the change is made and only its reply is lost.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-export interface Passed {
+export interface UpstreamReply {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** One request that a fault was chosen for. */
+/** One request that a fault is injected into. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** An origin that is not the service's. */
-  readonly elsewhere: string;
-  /** Lets the service do the work; its answer goes no further than here. */
-  readonly pass: () => Promise<Passed>;
-  /** Called when the client has gone. */
-  readonly onGone: (stop: () => void) => void;
-  /** Cuts the connection when the next request comes over it. */
-  readonly cutAtNextRequest: () => void;
+  /** An origin other than the service's. */
+  readonly otherOrigin: string;
+  /** Forwards the request. The client does not get the reply. */
+  readonly forward: () => Promise<UpstreamReply>;
+  /** Calls `stop` when the client closes the connection. */
+  readonly onClose: (stop: () => void) => void;
+  /** Resets the connection when the next request arrives on it. */
+  readonly resetOnNextRequest: () => void;
 }
 
 type Fault = (exchange: Exchange) => void | Promise<void>;
@@ -35,7 +35,7 @@ const answer =
   ({ response }) =>
     void response.writeHead(status, headers).end(body);
 
-const refuse = (status: number, message: string, headers = {}): Fault =>
+const errorReply = (status: number, message: string, headers = {}): Fault =>
   answer(status, { ...JSON_TYPE, ...headers }, JSON.stringify({ code: '', message, request_id: 'fault' }));
 
 const page = (title: string) =>
@@ -46,30 +46,30 @@ const reset: Fault = ({ request }) => void request.socket.resetAndDestroy();
 const after =
   (fault: Fault): Fault =>
   async (exchange) => {
-    await exchange.pass();
+    await exchange.forward();
     await fault(exchange);
   };
 
 const redirect =
   (status: number): Fault =>
-  ({ request, response, elsewhere }) =>
-    void response.writeHead(status, { location: `${elsewhere}${request.url ?? '/'}` }).end();
+  ({ request, response, otherOrigin }) =>
+    void response.writeHead(status, { location: `${otherOrigin}${request.url ?? '/'}` }).end();
 
-/** Changes what the service answered. */
+/** Changes the service's reply. */
 const rewrite =
   (change: (body: string) => string): Fault =>
-  async ({ pass, response }) => {
-    const { status, contentType, body } = await pass();
+  async ({ forward, response }) => {
+    const { status, contentType, body } = await forward();
     response.writeHead(status, { 'content-type': contentType }).end(change(body));
   };
 
-const resetAfterHalf: Fault = async ({ pass, request, response }) => {
-  const { status, contentType, body } = await pass();
+const resetAfterHalf: Fault = async ({ forward, request, response }) => {
+  const { status, contentType, body } = await forward();
   response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
   response.write(body.slice(0, Math.floor(body.length / 2)), () => request.socket.resetAndDestroy());
 };
 
-/** Sends the same piece for as long as it is read, or until `bytes` are sent. */
+/** Sends the same piece until `bytes` are sent or the client stops reading. */
 const flood =
   (piece: string | Buffer, bytes = Number.POSITIVE_INFINITY): Fault =>
   ({ response }) => {
@@ -86,10 +86,10 @@ const flood =
     send();
   };
 
-const drip: Fault = ({ response, onGone }) => {
+const drip: Fault = ({ response, onClose }) => {
   response.writeHead(200, JSON_TYPE);
   const timer = setInterval(() => response.write(' '), 20);
-  onGone(() => clearInterval(timer));
+  onClose(() => clearInterval(timer));
 };
 
 const raw =
@@ -99,8 +99,8 @@ const raw =
 
 const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
 
-/** Replaces the middle record of the first list in a reply by what is no record. */
-function spoilOne(body: string): string {
+/** Replaces the middle record of the first list in a reply with an invalid one. */
+function damageOneRecord(body: string): string {
   const reply: unknown = JSON.parse(body);
   const lists = Array.isArray(reply) ? [reply] : Object.values(reply ?? {});
   const list: unknown = lists.find((value) => Array.isArray(value));
@@ -110,7 +110,7 @@ function spoilOne(body: string): string {
 
 const bomb = () => gzipSync(Buffer.alloc(96 * 1024 * 1024, ' '), { level: 9 });
 
-/** Every fault by name. What comes before HTTP is in `faultProxyAddresses.ts`. */
+/** Every fault by name. Faults before HTTP are in `faultProxyAddresses.ts`. */
 export const FAULTS = {
   resetBeforeHeaders: reset,
   closedBeforeHeaders: ({ request }) => void request.socket.destroy(),
@@ -122,15 +122,15 @@ export const FAULTS = {
   proxyLogin: answer(407, { ...HTML_TYPE, 'proxy-authenticate': 'Basic realm="proxy"' }, page('Proxy')),
   proxyErrorPage: answer(502, HTML_TYPE, page('Bad gateway')),
   forbiddenPage: answer(403, HTML_TYPE, page('Blocked by policy')),
-  tooMany: refuse(429, 'too many requests'),
-  tooManyForSeconds: refuse(429, 'too many requests', { 'retry-after': '1' }),
+  tooMany: errorReply(429, 'too many requests'),
+  tooManyForSeconds: errorReply(429, 'too many requests', { 'retry-after': '1' }),
   tooManyUntilDate: (exchange) =>
-    refuse(429, 'too many requests', { 'retry-after': secondsFromNow(1) })(exchange),
-  tooManyForAnHour: refuse(429, 'too many requests', { 'retry-after': '3600' }),
-  locked: refuse(423, 'project already has running operations'),
-  unavailable: refuse(503, 'service unavailable'),
-  internalError: refuse(500, 'internal error'),
-  requestTimeout: refuse(408, 'request timeout'),
+    errorReply(429, 'too many requests', { 'retry-after': secondsFromNow(1) })(exchange),
+  tooManyForAnHour: errorReply(429, 'too many requests', { 'retry-after': '3600' }),
+  locked: errorReply(423, 'project already has running operations'),
+  unavailable: errorReply(503, 'service unavailable'),
+  internalError: errorReply(500, 'internal error'),
+  requestTimeout: errorReply(408, 'request timeout'),
   badGatewayAfter: after(answer(502, HTML_TYPE, page('Bad gateway'))),
   gatewayTimeoutAfter: after(answer(504, HTML_TYPE, page('Gateway timeout'))),
   resetAfter: after(reset),
@@ -142,7 +142,7 @@ export const FAULTS = {
   emptyBody: answer(200, { ...JSON_TYPE, 'content-length': '0' }),
   wrongShape: answer(200, JSON_TYPE, '{"unexpected":["shape"]}'),
   nullBody: answer(200, JSON_TYPE, 'null'),
-  oneBadRecord: rewrite(spoilOne),
+  oneBadRecord: rewrite(damageOneRecord),
   byteOrderMark: rewrite((body) => `\uFEFF${body}`),
   hugeBody: flood(Buffer.alloc(256 * 1024, ' '), 64 * 1024 * 1024),
   endlessBody: flood('[1],'.repeat(16_384)),
@@ -154,9 +154,9 @@ export const FAULTS = {
   noHttp: raw('220 mail.example ESMTP\r\n'),
   oddStatus: raw('HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}'),
   echoedKey: ({ request, response }) =>
-    refuse(400, `bad request: ${request.headers.authorization}`)({ request, response } as Exchange),
+    errorReply(400, `bad request: ${request.headers.authorization}`)({ request, response } as Exchange),
   keepAliveRace: async (exchange) => {
-    exchange.cutAtNextRequest();
+    exchange.resetOnNextRequest();
     await rewrite((body) => body)(exchange);
   },
 } as const satisfies Readonly<Record<string, Fault>>;

@@ -1,4 +1,4 @@
-/** Every text that the code shows through `vscode.l10n`, as it is looked up in a bundle. */
+/** Finds the texts that the code passes to `vscode.l10n.t`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,7 +14,10 @@ export const readTexts = (file: string): Record<string, string> => JSON.parse(re
 const CALL = /\bl10n\.t\(/g;
 const LITERAL = /\bl10n\.t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g;
 
-/** Sorted, each once. @throws {Error} for a text that is not one literal, which no translator would ever see */
+/**
+ * Returns each text once, sorted.
+ * @throws {Error} if a text is not a single literal, because the list for translators could not include it
+ */
 export function textsInSource(): readonly string[] {
   const texts = new Set<string>();
   for (const name of readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
@@ -22,7 +25,7 @@ export function textsInSource(): readonly string[] {
     const source = readFileSync(path.join(root, 'src', name), 'utf8');
     const found = [...source.matchAll(LITERAL)];
     if (found.length !== (source.match(CALL)?.length ?? 0))
-      throw new Error(`src/${name} translates something that is not a literal`);
+      throw new Error(`src/${name} passes something other than a literal to l10n.t`);
     for (const [, single, double] of found) texts.add(valueOf(single ?? double ?? ''));
   }
   return [...texts].sort();
@@ -31,5 +34,5 @@ export function textsInSource(): readonly string[] {
 const valueOf = (literal: string): string =>
   JSON.parse(`"${literal.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"')}"`);
 
-/** Such as `{0}`, in order and each as often as it stands there. */
+/** Returns the placeholders of a text, such as `{0}`, sorted and with repetitions. */
 export const placeholders = (text: string): readonly string[] => (text.match(/\{\d+\}/g) ?? []).sort();

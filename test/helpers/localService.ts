@@ -1,4 +1,4 @@
-/** Starts the local service as its users do: as a program of its own, on any free port, with a folder of its own. */
+/** Starts the local service as users do: as a separate process, on a free port, with a new data folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,14 +12,14 @@ import { Client } from '../../src/api/client.ts';
 import { builtService } from './builtService.ts';
 
 export interface LocalServiceOptions {
-  /** Further options of the program, such as `--operation-delay`, `500`. */
+  /** More command-line arguments, such as `--operation-delay`, `500`. */
   readonly args?: readonly string[];
-  /** False adds `--no-postgres`. */
+  /** Whether computes run on Postgres. False adds `--no-postgres`. */
   readonly postgres?: boolean;
   readonly key?: string;
-  /** Stays; without it a new one is made, and removed when the service has ended. */
+  /** Kept at the end. Without it, a new folder is created and removed when the service ends. */
   readonly dataDir?: string;
-  /** A command that runs the program, which is added to it. */
+  /** A command that runs the service's command line, which is appended to it. */
   readonly under?: readonly string[];
 }
 
@@ -28,19 +28,19 @@ export interface LocalService {
   readonly key: string;
   readonly pid: number;
   readonly dataDir: string;
-  /** With the key, and without retries: what the service says is what the test sees. */
+  /** Has the key and does not retry, so that the test sees each reply of the service. */
   readonly client: Client;
-  /** What it printed to standard error so far. */
+  /** Returns the output to standard error so far. */
   stderr(): string;
-  /** Ends it as Ctrl-C does. @returns its exit code */
+  /** Ends the service like Ctrl-C. Resolves with its exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL. */
+  /** Ends the service with SIGKILL. */
   kill(): Promise<void>;
-  /** Resolves with the exit code when it ended, whoever ended it. */
+  /** Resolves with the exit code when the service has ended, for any reason. */
   readonly ended: Promise<number | null>;
 }
 
-/** What a start that came to nothing left: for tests of failures. */
+/** Thrown if the service ends before it is ready. */
 export class DidNotStart extends Error {
   readonly exitCode: number | null;
   readonly stderr: string;
@@ -58,7 +58,7 @@ const MAIN = path.join(ROOT, 'src/service/main.ts');
 const folders: string[] = [];
 process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** It is gone when the test program ends. */
+/** Creates a folder that is removed when the test process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
   folders.push(folder);
@@ -76,7 +76,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
-  // Only the source finds the Postgres that is installed beside it.
+  // Postgres is found relative to the sources only.
   const program = options.postgres === false ? await builtService() : MAIN;
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', program];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
@@ -94,7 +94,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   });
   const ready = await Promise.race([firstLine(child), ended]);
   if (typeof ready !== 'string') throw new DidNotStart(ready, errors.join(''));
-  letGo(child);
+  endWithProcess(child);
   const { baseUrl } = JSON.parse(ready) as { baseUrl: BaseUrl };
   const end = async (signal: NodeJS.Signals) => {
     child.ref();
@@ -114,8 +114,8 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   };
 }
 
-/** A service that a failed test left behind must not keep the test program from ending, and ends with it. */
-function letGo(child: ChildProcess): void {
+/** Lets the test process end even if a failed test left the service running, and ends the service with it. */
+function endWithProcess(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
   const kill = () => child.kill('SIGKILL');

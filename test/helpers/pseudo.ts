@@ -1,12 +1,12 @@
 /**
- * A language that nobody speaks: every translated text stands in brackets, longer than it was and with accents. What
- * is on screen outside of the brackets, and is no data, was left out of the translation.
+ * A pseudo-language: every translated text is put in brackets, with accents, and is longer than the original. Text on
+ * screen outside of brackets that is not data was not translated.
  */
 
-/** VS Code's own name for such a language. */
+/** VS Code's name for the pseudo-language. */
 export const PSEUDO = 'qps-ploc';
 
-/** Kept as they are: places for values, targets of links, line ends, emphasis and code. */
+/** Kept unchanged: placeholders, link targets, line breaks, emphasis and code. */
 const KEPT = /(\{\d+\}|\]\([^)]*\)|\[|\n|\*\*|`[^`]*`)/;
 
 export const pseudo = (text: string): string =>
@@ -20,7 +20,10 @@ const bracketed = (part: string): string => {
   return words === '' ? part : `${before}⟦${words.replaceAll(/[aeiou]/gi, '$&\u0301').normalize()}⟧${after}`;
 };
 
-/** Words of a text on screen that no translation made. @param data names and ids that are to be there as they are */
+/**
+ * Returns the words of a text on screen that are not translated.
+ * @param data names and ids that are not translated
+ */
 export function leftOut(text: string, data: readonly string[]): readonly string[] {
   let rest = text.replaceAll(/⟦[^⟧]*⟧/g, ' ');
   for (const each of data) rest = rest.replaceAll(each, ' ');

@@ -1,18 +1,18 @@
-/** A loopback service that answers what a test tells it to: for what the real one never does, such as failing. */
+/** A loopback service with replies given by a test, for behavior that the local service never shows, such as failures. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
 import type { Compute } from '../../src/api/records.ts';
 
-/** Called with `GET /projects` and the like; a number is a status without a body. */
+/** Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number. */
 export type Script = (call: string) => unknown;
 
 export interface ScriptedService {
   readonly baseUrl: BaseUrl;
-  /** Method and path of every request, without the query, in the order they came. */
+  /** Method and path of every request, without the query, in the order of arrival. */
   readonly requests: string[];
-  /** What answers from now on. */
+  /** Answers all later requests. */
   script: Script;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
   return service;
 }
 
-/** A compute record with what a test cares about. */
+/** Creates a compute record. Tests pass only the fields that matter to them. */
 export const computeRecord = (id: string, fields: Partial<Compute> = {}): Compute => ({
   id,
   host: `${id}.example.test`,

@@ -2,21 +2,21 @@ import { toDisposable } from '../../src/base/disposable.ts';
 import { Emitter, type Event } from '../../src/base/event.ts';
 import type { SecretStore } from '../../src/model/accounts.ts';
 
-/** A secret store that several windows can share: a map and an event. */
+/** A secret store in memory, which several windows can share. */
 export class SecretMap implements SecretStore {
-  /** As a keyring can be: every call then fails. */
+  /** Whether every call fails, as with a locked keyring. */
   isLocked = false;
   readonly entries = new Map<string, string>();
   readonly #changed = new Emitter<string>();
-  /** Those who listen now. */
+  /** The current number of listeners. */
   listeners = 0;
 
   readonly onDidChange: Event<string> = (listener) => {
-    const listening = this.#changed.event(listener);
+    const subscription = this.#changed.event(listener);
     this.listeners += 1;
     return toDisposable(() => {
       this.listeners -= 1;
-      listening.dispose();
+      subscription.dispose();
     });
   };
 

@@ -1,4 +1,4 @@
-/** A small account with known ids and names, for a local service to begin with. */
+/** A small account with known ids and names, for a local service to start with. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ export const [mainBranch, rewriteBranch, emptyBranch] = [
   'br-sweet-breeze-000002',
   'br-frosty-lake-000003',
 ];
-/** The primary of the shop's main branch, named `primary`, its read replica `reports`, and others. */
+/** The main branch of `shop` has a primary named `primary` and a read replica named `reports`. */
 export const [primary, reports, rewrite, dashboards] = [
   'ep-little-smoke-000001',
   'ep-steep-forest-000002',
@@ -16,7 +16,7 @@ export const [primary, reports, rewrite, dashboards] = [
   'ep-silent-river-000004',
 ];
 
-/** @returns the options that make a service begin with it */
+/** Returns the options that make a service start with this account. */
 export function shopAccount(folder: string): readonly string[] {
   const file = path.join(folder, 'projects.json');
   writeFileSync(file, JSON.stringify({ projects: PROJECTS }));

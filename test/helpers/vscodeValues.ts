@@ -1,7 +1,7 @@
 /**
- * Outside VS Code its module does not exist. The classes here carry values and do nothing, as VS Code's own do until it
- * draws them, so that what the extension hands over can be read in a plain test. Import this first, then load
- * what is tested with `await import(…)`.
+ * Replaces the module `vscode`, which does not exist outside VS Code. The classes only hold values, so that unit tests
+ * can read what the extension passes to VS Code. Import this file first, then load the tested module with
+ * `await import(…)`.
  */
 import { registerHooks } from 'node:module';
 
@@ -37,18 +37,18 @@ class MarkdownString {
   }
 }
 
-/** The display language as without a translation. */
+/** Behaves like VS Code without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
     message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
 };
 
-/** What was written to output channels. */
+/** The lines written to output channels. */
 export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
-/** Whether the window has the focus, and who listens to that. */
+/** Whether the window has the focus, and the listeners for a change of it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
 const window = {
   createOutputChannel: () => channel,

@@ -1,4 +1,4 @@
-// `npm run test:desktop`: the suites of test/host/inside in a desktop VS Code that is downloaded for it.
+// `npm run test:desktop`: downloads a desktop VS Code and runs the suites of test/host/inside in it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,8 +8,8 @@ import { projectRoot } from '../workbench/folders.ts';
 
 const executable = await fetchDesktop().catch((error: unknown) => {
   const reason = error instanceof Error ? error.message : String(error);
-  console.error(`VS Code could not be downloaded, so nothing was tested: ${reason}`);
-  console.error('`npm run test:host` runs the same suites in a VS Code that comes from the npm registry.');
+  console.error(`Couldn't download VS Code, so no tests ran: ${reason}`);
+  console.error('`npm run test:host` runs the same suites in a VS Code from the npm registry.');
   process.exit(1);
 });
 

@@ -4,14 +4,14 @@ import { launchBrowser } from '../workbench/chromium.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { openWorkbench } from '../workbench/open.ts';
 
-const patienceMs = 180_000;
-/** See index.ts: the log that VS Code hands out is its own and the extension host's in one. */
-const reportMark = '[suites] ';
+const timeoutMs = 180_000;
+/** Marks the lines of the test report, because VS Code mixes its own log with the extension host's. See index.ts. */
+const reportPrefix = '[suites] ';
 
 const browser = await launchBrowser();
 const log: string[] = [];
 const finished = Promise.withResolvers<number>();
-const timer = setTimeout(() => finished.reject(new Error('The suites did not end')), patienceMs);
+const timer = setTimeout(() => finished.reject(new Error('The suites did not end in time')), timeoutMs);
 try {
   const opened = await openWorkbench(browser, {
     suite: path.join(projectRoot, 'dist', 'test', 'index.js'),
@@ -20,14 +20,14 @@ try {
       await page.exposeFunction('codeAutomationExit', finished.resolve);
       await page.exposeFunction('codeAutomationLog', (_level: string, [text]: unknown[]) => {
         log.push(String(text));
-        if (typeof text === 'string' && text.startsWith(reportMark))
-          console.log(text.slice(reportMark.length));
+        if (typeof text === 'string' && text.startsWith(reportPrefix))
+          console.log(text.slice(reportPrefix.length));
       });
     },
   });
   try {
     process.exitCode = await finished.promise;
-    if (process.exitCode !== 0 && !log.some((line) => line.startsWith(reportMark)))
+    if (process.exitCode !== 0 && !log.some((line) => line.startsWith(reportPrefix)))
       console.log(log.join('\n'));
   } finally {
     await opened.close();

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { installWebWorkbench } from './install.ts';
 
-/** Colours, icons, git, and the languages of the files that the suites open. */
-const met = [
+/** Themes, icons, Git, and the languages of the files that the suites open. */
+const needed = [
   'dotenv',
   'git',
   'ini',
@@ -16,16 +16,16 @@ const met = [
 ];
 
 /**
- * Fills a new folder with links to the extensions of VS Code that the suites meet. With all of the nearly hundred,
- * debuggers and assistants among them, a window takes half as much time again to open. Those that also run in a
- * browser are part of the page, which would look for them in vain.
+ * Fills a new folder with links to the built-in extensions that the suites need. With all of them (almost a hundred,
+ * debuggers and assistants included) a window takes 1.5 times as long to open. Extensions that also run in the
+ * browser are kept, because the page expects to find them.
  */
 export async function linkBuiltinExtensions(folder: string): Promise<void> {
   const all = path.join(await installWebWorkbench(), 'extensions');
   await mkdir(folder);
   for (const name of await readdir(all)) {
     const source = path.join(all, name);
-    if (met.includes(name) || (await runsInBrowser(source)))
+    if (needed.includes(name) || (await runsInBrowser(source)))
       await symlink(source, path.join(folder, name), 'junction');
   }
 }

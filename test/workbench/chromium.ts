@@ -1,5 +1,5 @@
-// A browser to show the web workbench in: an installed one, else the headless Chromium of an npm package,
-// which needs neither a package manager nor any library of the system but the C library.
+// Finds a browser for the web workbench: an installed one, or else the headless Chromium of an npm package, which
+// needs no package manager and no system library except the C library.
 import { execFile } from 'node:child_process';
 import { access, constants, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -14,13 +14,13 @@ interface Executable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts a headless browser. It ends with `close()`, and by itself when this process ends. */
+/** Starts a headless browser. It ends with `close()`, or when this process ends. */
 export async function launchBrowser(): Promise<Browser> {
   const executable = await findChromium();
   return chromium.launch({
     executablePath: executable.path,
     env: { ...stringsOf(process.env), ...executable.env },
-    // The pages are our own, and neither root nor a plain container can have the sandbox.
+    // The sandbox does not work for root or in a plain container, and the pages are our own.
     chromiumSandbox: false,
     args: ['--disable-dev-shm-usage', '--font-render-hinting=none'],
   });
@@ -34,8 +34,8 @@ async function findChromium(): Promise<Executable> {
 }
 
 async function findInstalled(): Promise<string | undefined> {
-  const named = process.env.CHROME_PATH;
-  if (named !== undefined && named !== '') return named;
+  const configured = process.env.CHROME_PATH;
+  if (configured !== undefined && configured !== '') return configured;
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
   const folders = (process.env.PATH ?? '').split(path.delimiter);
   const candidates = [
@@ -48,13 +48,13 @@ async function findInstalled(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Unpacks `@sparticuz/chromium` into the cache, with the libraries and fonts that a bare machine lacks. */
+/** Unpacks `@sparticuz/chromium` into the cache, with the libraries and fonts that a minimal machine lacks. */
 async function unpackChromium(): Promise<Executable> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
   const { version } = JSON.parse(await readFile(path.resolve(entry, '../../../package.json'), 'utf8'));
   const folder = await installOnce(path.join(cacheFolder, `chromium-${version}`), async (staging) => {
     console.log('Unpacking Chromium…');
-    // The package unpacks into the temporary folder, and its libraries only on what it takes for Amazon Linux.
+    // The package unpacks into the temporary folder. It unpacks its libraries only if it detects Amazon Linux.
     const script = "import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())";
     await promisify(execFile)(process.execPath, ['-e', script], {
       cwd: import.meta.dirname,
@@ -70,7 +70,7 @@ async function unpackChromium(): Promise<Executable> {
   };
 }
 
-/** The package's own names folders that only its usual home has. */
+/** The package's own font configuration names folders that exist only on Amazon Linux. */
 const fontConfiguration = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

@@ -1,20 +1,20 @@
-// Finds a desktop VS Code to show the extension in: the one on the PATH, else one that
-// `@vscode/test-electron` can fetch. Where there is neither, or no screen, the web workbench takes over.
+// Finds a desktop VS Code to open the extension in: the one on the PATH, or else one that `@vscode/test-electron`
+// downloads. If there is neither, or no screen, the web workbench is used.
 import { access, constants, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
-import { plainEnvironment, startGuarded, type Guarded } from './guarded.ts';
+import { plainEnvironment, startSupervised, type SupervisedProcess } from './supervisedProcess.ts';
 import { projectRoot } from './folders.ts';
 
 const downloads = path.join(projectRoot, '.vscode-test');
 
-/** The executable of a desktop VS Code; undefined when none can be had here. */
+/** Returns the executable of a desktop VS Code, or undefined if none is installed or can be downloaded. */
 export async function findDesktop(): Promise<string | undefined> {
   if (!hasScreen()) return undefined;
   return (await findOnPath()) ?? (await fetchDesktop().catch(() => undefined));
 }
 
-/** Downloads VS Code when it is not in the cache yet. Rejects within seconds where it cannot be reached. */
+/** Downloads VS Code if it is not in the cache yet. Rejects within seconds if the server cannot be reached. */
 export async function fetchDesktop(): Promise<string> {
   const cached = (await readdir(downloads).catch(() => [])).some((name) => name.startsWith('vscode-'));
   if (!cached) {
@@ -24,8 +24,12 @@ export async function fetchDesktop(): Promise<string> {
   return downloadAndUnzipVSCode({ version: 'stable', cachePath: downloads });
 }
 
-/** Opens `folder` with the project's extension; state is kept in `dataFolder`. Runs until the window closes. */
-export async function openDesktop(executable: string, dataFolder: string, folder: string): Promise<Guarded> {
+/** Opens `folder` with the project's extension and keeps state in `dataFolder`. Runs until the window closes. */
+export async function openDesktop(
+  executable: string,
+  dataFolder: string,
+  folder: string,
+): Promise<SupervisedProcess> {
   await mkdir(dataFolder, { recursive: true });
   const args = [
     `--extensionDevelopmentPath=${projectRoot}`,
@@ -40,7 +44,7 @@ export async function openDesktop(executable: string, dataFolder: string, folder
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     folder,
   ];
-  return startGuarded(executable, args, { env: plainEnvironment() });
+  return startSupervised(executable, args, { env: plainEnvironment() });
 }
 
 function hasScreen(): boolean {
@@ -49,7 +53,7 @@ function hasScreen(): boolean {
 }
 
 async function findOnPath(): Promise<string | undefined> {
-  // In a terminal of a remote window `code` only talks to that window, and opens nothing to develop in.
+  // In the terminal of a remote window, `code` only controls that window. It cannot start an extension under development.
   if (process.env.VSCODE_IPC_HOOK_CLI !== undefined) return undefined;
   const name = process.platform === 'win32' ? 'code.cmd' : 'code';
   for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {

@@ -6,7 +6,7 @@ export interface DialogContent {
   readonly buttons: readonly string[];
 }
 
-/** The modal dialog of the window. */
+/** The modal dialog of a window. */
 export class Dialog {
   readonly #box: Locator;
 
@@ -14,7 +14,7 @@ export class Dialog {
     this.#box = page.locator('.monaco-dialog-box');
   }
 
-  /** Waits for a dialog and returns what it says. */
+  /** Waits for a dialog and returns its content. */
   async read(): Promise<DialogContent> {
     await this.#box.waitFor();
     const detail = this.#box.locator('.dialog-message-detail');
@@ -25,7 +25,7 @@ export class Dialog {
     };
   }
 
-  /** Clicks the button with exactly this label and waits until the dialog is gone. */
+  /** Clicks the button with exactly this label and waits until the dialog closes. */
   async press(label: string): Promise<void> {
     await this.#buttons().getByText(label, { exact: true }).click();
     await this.#box.waitFor({ state: 'hidden' });

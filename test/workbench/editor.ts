@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { came, matches, until } from './until.ts';
+import { succeeds, matches, until } from './until.ts';
 
-/** The text editor in front: short documents, whose lines are all on screen. */
+/** The active text editor. For short documents only: all lines must be on screen. */
 export class Editor {
   readonly #page: Page;
   readonly #root: Locator;
@@ -14,7 +14,7 @@ export class Editor {
     this.#list = page.locator('.suggest-widget.visible');
   }
 
-  /** Replaces all there is by typing. */
+  /** Replaces the whole document by typing. */
   async retype(text: string): Promise<void> {
     await this.focus();
     await this.#page.keyboard.press('ControlOrMeta+a');
@@ -30,11 +30,11 @@ export class Editor {
     await this.#page.keyboard.press(key);
   }
 
-  /** Puts the keyboard into the editor, wherever its cursor is. */
+  /** Moves the keyboard focus to the editor. The cursor stays where it is. */
   async focus(): Promise<void> {
-    await until('the keyboard in the editor', async () => {
+    await until('the focus in the editor', async () => {
       await this.#page.keyboard.press('ControlOrMeta+1');
-      return came(this.#root.and(this.#page.locator('.focused')).waitFor({ timeout: 2_000 }));
+      return succeeds(this.#root.and(this.#page.locator('.focused')).waitFor({ timeout: 2_000 }));
     });
   }
 
@@ -58,7 +58,7 @@ export class Editor {
     );
   }
 
-  /** What the completion list offers: label and the words beside it. */
+  /** Returns the entries of the completion list: each label with its description. */
   async suggestions(): Promise<string[]> {
     const rows = this.#list.locator('.monaco-list-row');
     return rows.evaluateAll((all: PageElement[]) =>
@@ -69,10 +69,10 @@ export class Editor {
     );
   }
 
-  /** Waits for a suggestion that holds, or matches, what is given. */
+  /** Waits for a suggestion that contains the string or matches the expression. */
   async waitForSuggestion(wanted: string | RegExp): Promise<string> {
     return until(
-      async () => `the suggestion ${String(wanted)}; there is ${JSON.stringify(await this.suggestions())}`,
+      async () => `the suggestion ${String(wanted)}; shown: ${JSON.stringify(await this.suggestions())}`,
       async () => (await this.suggestions()).find((each) => matches(each, wanted)),
     );
   }
@@ -82,11 +82,11 @@ export class Editor {
     await this.#list.locator('.monaco-list-row').filter({ hasText: wanted }).first().click();
   }
 
-  /** What hovering over these words shows. */
-  async hover(words: string): Promise<string> {
+  /** Hovers over a word and returns the text of the hover. */
+  async hover(target: string): Promise<string> {
     const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
-    const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: words }).last();
-    return until(`the hover over ${words}`, async () => {
+    const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: target }).last();
+    return until(`the hover over ${target}`, async () => {
       await this.#page.mouse.move(0, 0);
       await word.hover();
       await hover.waitFor({ timeout: 2_000 }).catch(() => undefined);
@@ -95,7 +95,7 @@ export class Editor {
     });
   }
 
-  /** Clicks a link of the hover on screen. */
+  /** Clicks a link in the visible hover. */
   async clickInHover(label: string): Promise<void> {
     await this.#page
       .locator('.monaco-editor .monaco-hover:visible')

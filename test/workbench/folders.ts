@@ -1,7 +1,7 @@
 import path from 'node:path';
 
-/** The project's root: the extension as a development path, and where scripts run. */
+/** The root of the project: the extension's development path, and the working directory of scripts. */
 export const projectRoot = path.resolve(import.meta.dirname, '..', '..');
 
-/** Everything downloaded or written while VS Code runs for us. Git-ignored; deleting it costs a download. */
+/** Holds what is downloaded and what VS Code writes when it runs here. Git-ignored and safe to delete. */
 export const cacheFolder = path.join(projectRoot, '.vscode-test', 'web');

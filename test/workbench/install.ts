@@ -1,5 +1,5 @@
-// The real VS Code from the npm registry: the package `code-server` carries the built VS Code server with
-// its web workbench. It stays out of the project's own dependencies (0.6 GB) and is fetched when first used.
+// Gets a real VS Code from the npm registry: the package `code-server` contains the built VS Code server with its web
+// workbench. It is too large (0.6 GB) to be a dependency of the project, so it is downloaded on first use.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,14 +8,14 @@ import { installOnce } from './installOnce.ts';
 
 const codeServerVersion = '4.139.1';
 
-/** Installs the web workbench when it is missing; returns the folder that holds `out/server-main.js`. */
+/** Installs the web workbench if it is missing. Returns the folder that contains `out/server-main.js`. */
 export async function installWebWorkbench(): Promise<string> {
   const folder = path.join(cacheFolder, `code-server-${codeServerVersion}`);
   await installOnce(folder, async (staging) => {
     console.log('Installing the VS Code web workbench from npm (once, about 0.6 GB)…');
     const startedAt = Date.now();
     await writeFile(path.join(staging, 'package.json'), '{ "private": true }\n');
-    // Without install scripts nothing is compiled; all that misses is a native logger.
+    // Without install scripts, nothing is compiled. Only a native logger is missing then.
     await npm(['install', '--ignore-scripts', `code-server@${codeServerVersion}`], staging);
     await npm(['install', '--ignore-scripts', '--omit=dev'], vscodeFolder(staging));
     console.log(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
@@ -49,7 +49,7 @@ async function npm(args: string[], cwd: string): Promise<void> {
 
 const npmStdio: ['ignore', 'inherit', 'inherit'] = ['ignore', 'inherit', 'inherit'];
 
-/** The outer npm describes its own project to scripts (npm_package_…, npm_config_local_prefix); this is another. */
+/** Removes the variables that describe this project to npm scripts. The nested npm installs a different project. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const outer =
     /^npm_(package_|lifecycle_|command$|config_(local_prefix|global_prefix|prefix|allow_scripts)$)/;

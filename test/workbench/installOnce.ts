@@ -1,14 +1,14 @@
-// Fills a folder of the cache exactly once, however many processes ask for it at the same time and
-// however often one of them was interrupted: the work happens in a staging folder that is renamed into
-// place when it is complete, so a folder that exists under its final name needs no further marker.
+// Fills a cache folder exactly once, even if several processes need it at the same time or one of them was
+// interrupted. The content is written to a staging folder, which is renamed when it is complete. So a folder that has
+// its final name is always complete.
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from '../../src/service/processIdentity.ts';
 
 /**
- * Returns `folder`, first letting `fill` write its contents when it does not exist yet. A lock file beside
- * it saves a second process the same work; should the lock ever fail, the rename still keeps both right.
+ * Returns `folder`, after `fill` has written its content if it did not exist. A lock file next to it keeps a second
+ * process from doing the same work. Even without the lock, the rename would leave a complete folder.
  */
 export async function installOnce(folder: string, fill: (staging: string) => Promise<void>): Promise<string> {
   if (await exists(folder)) return folder;
@@ -34,18 +34,18 @@ export async function installOnce(folder: string, fill: (staging: string) => Pro
 }
 
 async function acquire(lockFile: string): Promise<() => Promise<void>> {
-  // Linked into place with its content, so that no one ever reads a lock without an owner.
+  // A hard link creates the lock with its content, so that no process reads a lock without an owner.
   const mine = `${lockFile}.${process.pid}`;
   await writeFile(mine, String(process.pid));
   try {
-    await untilLinked(mine, lockFile);
+    await waitForLink(mine, lockFile);
   } finally {
     await rm(mine, { force: true });
   }
   return () => rm(lockFile, { force: true });
 }
 
-async function untilLinked(mine: string, lockFile: string): Promise<void> {
+async function waitForLink(mine: string, lockFile: string): Promise<void> {
   let announced = false;
   for (;;) {
     try {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A window without greetings, suggestions, moving parts or network use of its own. */
-const calm = {
+/** Turns off welcome pages, suggestions, animation, and network requests by VS Code itself. */
+const quiet = {
   'workbench.startupEditor': 'none',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.tips.enabled': false,
@@ -17,12 +17,12 @@ const calm = {
   'telemetry.telemetryLevel': 'off',
 };
 
-/** Writes the settings that every window on this server starts from; a setting of the user goes before them. */
+/** Writes the default settings of all windows on this server. User settings override them. */
 export async function writeMachineSettings(
   dataFolder: string,
   more: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const folder = path.join(dataFolder, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'settings.json'), JSON.stringify({ ...calm, ...more }, null, 2));
+  await writeFile(path.join(folder, 'settings.json'), JSON.stringify({ ...quiet, ...more }, null, 2));
 }

@@ -1,22 +1,22 @@
 import type { Locator, Page } from 'playwright-core';
-import { came, until } from './until.ts';
+import { succeeds, until } from './until.ts';
 
-/** Opens the context menu of what `target` finds; a row that is drawn anew under the pointer swallows the click. */
+/** Opens the context menu of an element. Clicks again if the click was lost because a row was redrawn at that moment. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
-  // Another click would close a menu that is slow to come: each time it gets longer.
-  let patience = 1_000;
+  // A second click would close a menu that opens slowly, so each attempt waits longer.
+  let timeout = 1_000;
   await until('the context menu', async () => {
-    await came(target.click({ button: 'right', timeout: 5_000 }));
-    patience *= 2;
-    return came(items(page).first().waitFor({ timeout: patience }));
+    await succeeds(target.click({ button: 'right', timeout: 5_000 }));
+    timeout *= 2;
+    return succeeds(items(page).first().waitFor({ timeout }));
   });
 }
 
-/** Clicks an item of the menu that is open, by its whole title. */
+/** Clicks an item of the open menu, by its whole title. */
 export async function clickMenuItem(page: Page, title: string): Promise<void> {
   const item = items(page).getByText(title, { exact: true });
   await item.waitFor();
-  // For its first tenth of a second a menu ignores the mouse: the click is repeated until the menu is gone.
+  // A menu ignores the mouse for its first 100 ms, so the click is repeated until the menu closes.
   await until(`the menu to close after a click on ${title}`, async () => {
     if (!(await item.isVisible())) return true;
     await item.click({ timeout: 1_000 }).catch(() => undefined);
@@ -24,7 +24,7 @@ export async function clickMenuItem(page: Page, title: string): Promise<void> {
   });
 }
 
-/** The titles of the menu that is open, which is then closed. */
+/** Returns the titles of the open menu and closes it. */
 export async function readMenu(page: Page): Promise<string[]> {
   await items(page).first().waitFor();
   const titles = await items(page).locator('.action-label:not(.separator)').allInnerTexts();

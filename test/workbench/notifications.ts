@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { came, matches, until } from './until.ts';
+import { succeeds, matches, until } from './until.ts';
 
 export interface ShownNotification {
   readonly severity: 'error' | 'warning' | 'info';
@@ -8,37 +8,37 @@ export interface ShownNotification {
   readonly buttons: readonly string[];
 }
 
-/** Milliseconds: what comes just as the empty centre closes is not new to the bell. */
-const LOOK_EVERY = 1_000;
+/** Milliseconds. The bell shows no dot for a notification that arrives while the empty center closes. */
+const CHECK_INTERVAL = 1_000;
 
-/** The notification centre. The test driver keeps toasts away, so here is where notifications are read. */
+/** The notification center. The test driver hides toasts, so notifications are read here. */
 export class Notifications {
   readonly #bell: Locator;
-  readonly #newOnes: Locator;
-  readonly #centre: Locator;
+  readonly #unread: Locator;
+  readonly #center: Locator;
 
   constructor(page: Page) {
     this.#bell = page.locator('[id="status.notifications"]');
-    this.#newOnes = this.#bell.locator('.codicon-bell-dot');
-    this.#centre = page.locator('.notifications-center');
+    this.#unread = this.#bell.locator('.codicon-bell-dot');
+    this.#center = page.locator('.notifications-center');
   }
 
-  /** Opens the centre and returns what it holds, the newest first. */
+  /** Opens the center and returns its notifications, newest first. */
   async all(): Promise<ShownNotification[]> {
     return (await this.#open()) ? this.#read() : [];
   }
 
-  /** Waits for a notification whose message holds, or matches, what is given. */
+  /** Waits for a notification whose message contains the string or matches the expression. */
   async waitFor(message: string | RegExp, timeoutMs?: number): Promise<ShownNotification> {
     let seen: readonly ShownNotification[] = [];
-    let lookAt = 0;
+    let nextCheck = 0;
     return until(
-      async () => `the notification ${String(message)}; there is ${JSON.stringify(seen)}`,
+      async () => `the notification ${String(message)}; shown: ${JSON.stringify(seen)}`,
       async () => {
-        const isTime = Date.now() >= lookAt || (await this.#centre.isVisible());
-        if (isTime || (await this.#newOnes.isVisible())) {
+        const isDue = Date.now() >= nextCheck || (await this.#center.isVisible());
+        if (isDue || (await this.#unread.isVisible())) {
           seen = await this.all();
-          lookAt = Date.now() + LOOK_EVERY;
+          nextCheck = Date.now() + CHECK_INTERVAL;
         }
         return seen.find((each) => matches(each.message, message));
       },
@@ -46,47 +46,47 @@ export class Notifications {
     );
   }
 
-  /** Clicks a button of the notification. */
+  /** Clicks a button of a notification. */
   async press(message: string | RegExp, button: string): Promise<void> {
     await this.waitFor(message);
-    const row = this.#centre.locator('.monaco-list-row').filter({ hasText: message }).first();
+    const row = this.#center.locator('.monaco-list-row').filter({ hasText: message }).first();
     await row.hover();
     await row.locator('.monaco-button').getByText(button, { exact: true }).click();
   }
 
-  /** Removes all notifications and closes the centre. */
+  /** Removes all notifications and closes the center. */
   async clear(): Promise<void> {
     if (!(await this.#open())) return;
-    const button = this.#centre.getByRole('button', { name: 'Clear All Notifications' });
-    await until('the notifications to go', async () => {
-      if (await this.#centre.isVisible()) await button.click({ timeout: 1_000 }).catch(() => undefined);
-      return !(await this.#centre.isVisible());
+    const button = this.#center.getByRole('button', { name: 'Clear All Notifications' });
+    await until('the notifications to clear', async () => {
+      if (await this.#center.isVisible()) await button.click({ timeout: 1_000 }).catch(() => undefined);
+      return !(await this.#center.isVisible());
     });
   }
 
   /**
-   * Opens the centre by the bell. @returns false when it is empty, and then it is closed again: an empty one keeps
-   * what comes next on screen even after that was cleared.
+   * Opens the center by its bell. Closes it again and returns false if it is empty: an open empty center would keep
+   * the next notification on screen even after it was cleared.
    */
   async #open(): Promise<boolean> {
-    if (await this.#centre.isVisible()) return true;
-    await this.#ring('visible');
-    if (!(await this.#centre.getByText('No New Notifications').isVisible())) return true;
-    await this.#ring('hidden');
+    if (await this.#center.isVisible()) return true;
+    await this.#toggle('visible');
+    if (!(await this.#center.getByText('No New Notifications').isVisible())) return true;
+    await this.#toggle('hidden');
     return false;
   }
 
-  /** A window that is still busy loses the click. */
-  async #ring(state: 'visible' | 'hidden'): Promise<void> {
+  /** Clicks the bell again if a busy window lost the click. */
+  async #toggle(state: 'visible' | 'hidden'): Promise<void> {
     await until(`the notifications to be ${state}`, async () => {
-      if ((await this.#centre.isVisible()) === (state === 'visible')) return true;
+      if ((await this.#center.isVisible()) === (state === 'visible')) return true;
       await this.#bell.click();
-      return came(this.#centre.waitFor({ state, timeout: 2_000 }));
+      return succeeds(this.#center.waitFor({ state, timeout: 2_000 }));
     });
   }
 
   async #read(): Promise<ShownNotification[]> {
-    return this.#centre.locator('.monaco-list-row').evaluateAll((rows: PageElement[]) =>
+    return this.#center.locator('.monaco-list-row').evaluateAll((rows: PageElement[]) =>
       rows.map((row) => {
         const icon = row.querySelector('.notification-list-item-icon')?.className ?? '';
         return {

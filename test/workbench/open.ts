@@ -8,27 +8,27 @@ import { installExtension, startServer, type WorkbenchServer } from './server.ts
 import { Workbench } from './workbench.ts';
 
 export interface OpenOptions {
-  /** The folder to open; an empty temporary one by default. */
+  /** The folder to open. By default, an empty temporary one. */
   readonly folder?: string;
-  /** The extension: a folder to develop in, the project by default, or a .vsix file to install. */
+  /** The extension: a development folder (by default, the project) or a .vsix file to install. */
   readonly extension?: string;
-  /** Bundled suite that the extension host runs, as `dist/test/index.js`. */
+  /** A bundled suite that the extension host runs, such as `dist/test/index.js`. */
   readonly suite?: string;
-  /** Whether the folder is trusted only once the user says so. */
+  /** Whether VS Code asks before it trusts the folder. */
   readonly asksForTrust?: boolean;
-  /** Machine settings of this window. Those of scope `application` cannot be given here. */
+  /** Machine settings of this window. Settings with the scope `application` have no effect here. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment of the extension host. */
   readonly env?: Readonly<Record<string, string>>;
   readonly size?: { readonly width: number; readonly height: number };
-  /** Called with the page before it goes anywhere. */
+  /** Called with the page before it loads anything. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export interface OpenWorkbench {
   readonly workbench: Workbench;
   readonly server: WorkbenchServer;
-  /** The folder that is open. */
+  /** The open folder. */
   readonly folder: string;
   /** State and logs of the server and of its extensions. */
   readonly dataFolder: string;
@@ -37,10 +37,10 @@ export interface OpenWorkbench {
   close(): Promise<void>;
 }
 
-/** Opens VS Code with nothing of any earlier run in it: a server, a profile and a folder of its own. */
+/** Opens VS Code with a new server, a new profile and a new folder, so that no earlier run can affect it. */
 export async function openWorkbench(browser: Browser, options: OpenOptions = {}): Promise<OpenWorkbench> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-workbench-'));
-  // Postgres will not run as root; the account it then runs as has to reach its data in here.
+  // Postgres refuses to run as root. The account that it runs as instead must be able to reach its data in here.
   await chmod(home, 0o755);
   const dataFolder = path.join(home, 'data');
   const extension = options.extension ?? projectRoot;
@@ -91,11 +91,11 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
 }
 
 const forTests = {
-  // Rows that stick to the top of a tree would lie over the row to be clicked.
+  // Sticky rows could cover the row to click.
   'workbench.tree.enableStickyScroll': false,
-  // What is typed is what is there then.
+  // The document contains exactly what a test types.
   'editor.autoClosingBrackets': 'never',
   'editor.autoIndent': 'none',
-  // As on the desktop: a test saves when it means to, however long it takes until then.
+  // As on the desktop. A test saves explicitly.
   'files.autoSave': 'off',
 };

@@ -1,6 +1,6 @@
 /**
- * As much of a page's element as the functions that run inside the page read here. The project is compiled
- * without the browser's types, so that nothing of the extension takes a `window` for granted.
+ * The part of a DOM element that functions running inside the page use. The project is compiled without the DOM types,
+ * so that the extension cannot use `window` by mistake.
  */
 export interface PageElement {
   readonly textContent: string | null;

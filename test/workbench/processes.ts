@@ -1,4 +1,4 @@
-// Which processes run and who started them, without `ps` where /proc is there: a bare container has none.
+// Lists running processes and their parents. Reads /proc if it exists, because minimal containers have no `ps`.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -7,29 +7,29 @@ import { statFields } from '../../src/service/processIdentity.ts';
 export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Process group. Children stay in it unless they are started detached. */
+  /** Process group. Child processes stay in it unless they are started detached. */
   readonly group: number;
 }
 
-/** The process that started `pid`, or adopted it; undefined where that is not known without running `ps`. */
+/** Returns the parent of `pid`, or undefined if it cannot be found without running `ps`. */
 export async function parentOf(pid: number): Promise<number | undefined> {
   return (await readStat(pid))?.parent;
 }
 
-/** Every running process of the machine; those that ended and only await collection are left out. */
+/** Returns every running process of the machine, without zombies. */
 export async function listProcesses(): Promise<RunningProcess[]> {
   return process.platform === 'linux' ? listFromProc() : listFromPs();
 }
 
 /**
- * Those of `roots` that still run, everything below them, and the members of the process groups they lead.
- * Ask again with the answer added to `roots`: what lost its parent in between is then still remembered.
+ * Returns the `roots` that still run, their descendants, and the members of the process groups they lead. To follow a
+ * family over time, add each result to `roots`: a process that loses its parent in between is then still included.
  */
 export async function familyOf(roots: Iterable<number>): Promise<number[]> {
   const all = await listProcesses();
   const family = new Set(roots);
   const groups = new Set(family);
-  // Ids are reused, so a parent may have a higher id than its child: repeat until nothing is new.
+  // Process ids are reused, so a parent may have a higher id than its child. Repeat until nothing is added.
   for (let size = -1; size !== family.size;) {
     size = family.size;
     for (const each of all) {

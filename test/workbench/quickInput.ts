@@ -1,22 +1,22 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { came, matches, until } from './until.ts';
+import { succeeds, matches, until } from './until.ts';
 
-/** What a quick pick or an input box shows. */
+/** The content of a quick pick or an input box. */
 export interface QuickInputContent {
   readonly title: string;
-  /** The prompt of an input box, or what it says against the value typed. */
+  /** The prompt of an input box, or its validation message. */
   readonly message: string;
   readonly placeholder: string;
   readonly value: string;
   readonly password: boolean;
-  /** The items of a quick pick: label, and description after a space when it has one. */
+  /** The items of a quick pick: the label, and the description after a space if there is one. */
   readonly items: readonly string[];
 }
 
 /**
- * The quick pick or input box on top of the window. Every answer names what is asked (a part of the title,
- * the message or the placeholder), so that it never lands in the question before.
+ * The quick pick or input box of the window. Every method takes a part of the title, message or placeholder of the
+ * prompt that it is meant for, so that no answer goes to the previous prompt by mistake.
  */
 export class QuickInput {
   readonly #page: Page;
@@ -29,17 +29,17 @@ export class QuickInput {
     this.#input = this.#widget.locator('.quick-input-box input');
   }
 
-  /** Waits for the question and returns what is shown. */
-  async waitFor(asked: string | RegExp, timeoutMs?: number): Promise<QuickInputContent> {
+  /** Waits for a prompt and returns its content. */
+  async waitFor(prompt: string | RegExp, timeoutMs?: number): Promise<QuickInputContent> {
     const probe = async () => {
       const content = await this.read();
       if (content === undefined) return undefined;
-      return matches(questionOf(content), asked) && content;
+      return matches(promptOf(content), prompt) && content;
     };
-    return until(`the question ${String(asked)}`, probe, timeoutMs);
+    return until(`the prompt ${String(prompt)}`, probe, timeoutMs);
   }
 
-  /** What is shown now; undefined when nothing is asked. */
+  /** Returns the current content, or undefined if no prompt is open. */
   async read(): Promise<QuickInputContent | undefined> {
     return this.#widget.evaluateAll(([widget]: PageElement[]) => {
       if (widget === undefined || widget.style.display === 'none') return undefined;
@@ -59,64 +59,64 @@ export class QuickInput {
     });
   }
 
-  /** Answers an input box: replaces its value by `text` and presses Enter. */
-  async answer(asked: string | RegExp, text: string): Promise<void> {
-    await this.type(asked, text);
-    await this.accept(asked);
+  /** Replaces the value of an input box with `text` and presses Enter. */
+  async answer(prompt: string | RegExp, text: string): Promise<void> {
+    await this.type(prompt, text);
+    await this.accept(prompt);
   }
 
   /** Replaces the value without accepting it. */
-  async type(asked: string | RegExp, text: string): Promise<void> {
-    // The box may still be getting its first value when the question is on screen: what was typed must be what it holds.
+  async type(prompt: string | RegExp, text: string): Promise<void> {
+    // VS Code may set the initial value after the prompt is on screen and overwrite what was typed.
     await until(`"${text}" in the box`, async () => {
-      await this.waitFor(asked);
+      await this.waitFor(prompt);
       await this.#input.press('ControlOrMeta+a');
       await (text === '' ? this.#input.press('Delete') : this.#input.pressSequentially(text));
       return (await this.read())?.value === text;
     });
   }
 
-  /** Types a value that must be refused, presses Enter and returns what the box says against it. */
-  async refusal(asked: string | RegExp, text: string): Promise<string> {
-    const before = await this.waitFor(asked);
-    await this.type(asked, text);
+  /** Submits an invalid value and returns the validation message. */
+  async validationMessage(prompt: string | RegExp, text: string): Promise<string> {
+    const before = await this.waitFor(prompt);
+    await this.type(prompt, text);
     await this.#input.press('Enter');
-    return until(`words against "${text}"`, async () => {
+    return until(`a validation message for "${text}"`, async () => {
       const content = await this.read();
       return content !== undefined && content.message !== before.message && content.message;
     });
   }
 
   /** Clicks the item of a quick pick with exactly this label. */
-  async choose(asked: string | RegExp, label: string): Promise<void> {
-    const before = await this.waitFor(asked);
-    // A list that is drawn anew under the pointer swallows the click.
-    await until(`${label} to be taken`, async () => {
-      const clicked = await came(this.#item(label).click({ timeout: 5_000 }));
-      return (clicked && (await came(this.#left(before, 1_000)))) || this.#hasLeft(before);
+  async choose(prompt: string | RegExp, label: string): Promise<void> {
+    const before = await this.waitFor(prompt);
+    // A click is lost if the list is redrawn at that moment.
+    await until(`${label} to be accepted`, async () => {
+      const clicked = await succeeds(this.#item(label).click({ timeout: 5_000 }));
+      return (clicked && (await succeeds(this.#waitForChange(before, 1_000)))) || this.#hasChanged(before);
     });
   }
 
-  /** Presses Enter: takes the value, or the item in focus. */
-  async accept(asked: string | RegExp): Promise<void> {
-    const before = await this.waitFor(asked);
+  /** Presses Enter, which accepts the value or the focused item. */
+  async accept(prompt: string | RegExp): Promise<void> {
+    const before = await this.waitFor(prompt);
     await this.#input.press('Enter');
-    await this.#left(before);
+    await this.#waitForChange(before);
   }
 
-  /** Backs out with Escape. */
-  async cancel(asked: string | RegExp): Promise<void> {
-    const before = await this.waitFor(asked);
-    // What it lists may still change.
-    const isGone = async () => {
+  /** Cancels with Escape. */
+  async cancel(prompt: string | RegExp): Promise<void> {
+    const before = await this.waitFor(prompt);
+    // Only the prompt is compared, because the items may still change.
+    const isClosed = async () => {
       const content = await this.read();
-      return content === undefined || questionOf(content) !== questionOf(before);
+      return content === undefined || promptOf(content) !== promptOf(before);
     };
-    // A question that has just come may not have the keyboard yet.
-    await until('the question to go', async () => {
-      if (await isGone()) return true;
-      await came(this.#input.press('Escape', { timeout: 2_000 }));
-      return came(until('it to go', isGone, 1_000));
+    // A prompt that has just opened may not have the focus yet.
+    await until('the prompt to close', async () => {
+      if (await isClosed()) return true;
+      await succeeds(this.#input.press('Escape', { timeout: 2_000 }));
+      return succeeds(until('the prompt to close', isClosed, 1_000));
     });
   }
 
@@ -125,32 +125,33 @@ export class QuickInput {
     await this.#widget.getByRole('button', { name: label }).click();
   }
 
-  /** Waits until nothing is asked. */
+  /** Waits until no prompt is open. */
   async closed(): Promise<void> {
-    await until('no question', async () => (await this.read()) === undefined);
+    await until('the prompt to close', async () => (await this.read()) === undefined);
   }
 
-  /** Runs a command by its title in the palette, as "Hosted Postgres: Refresh". */
+  /** Runs a command from the palette by its title, such as "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
     await until(`the command ${title}`, () => this.#runListed(title), 60_000);
   }
 
-  /** The palette lists what can run at the moment it opens: a window still loading lists less, and is asked again. */
+  /** The palette lists the commands known when it opens. A window that is still loading lists fewer, so try again. */
   async #runListed(title: string): Promise<boolean> {
-    const asked = `>${title}`;
+    const query = `>${title}`;
     await this.#page.keyboard.press('F1');
-    if (!(await came(this.#opened()))) return false;
-    // What such a window does next may close the palette again.
-    if (!(await came(this.#input.fill(asked, { timeout: 2_000 })))) return false;
-    if (await came(this.#item(title).click({ timeout: 2000 }))) {
-      // A list that is drawn anew under the pointer swallows the click: then the palette stays.
-      if (await came(until('it to run', async () => (await this.read())?.value !== asked, 500))) return true;
+    if (!(await succeeds(this.#paletteOpened()))) return false;
+    // A window that is still loading may close the palette again.
+    if (!(await succeeds(this.#input.fill(query, { timeout: 2_000 })))) return false;
+    if (await succeeds(this.#item(title).click({ timeout: 2000 }))) {
+      // If the list was redrawn at that moment, the click was lost and the palette stays open.
+      if (await succeeds(until('it to run', async () => (await this.read())?.value !== query, 500)))
+        return true;
     }
-    await came(this.#input.press('Escape', { timeout: 2000 }));
+    await succeeds(this.#input.press('Escape', { timeout: 2000 }));
     return false;
   }
 
-  async #opened(): Promise<void> {
+  async #paletteOpened(): Promise<void> {
     await until('the command palette', async () => (await this.read())?.value.startsWith('>'), 2000);
   }
 
@@ -159,14 +160,14 @@ export class QuickInput {
     return this.#widget.locator('.quick-input-list .monaco-list-row').filter({ has: name }).first();
   }
 
-  async #left(before: QuickInputContent, timeoutMs?: number): Promise<void> {
-    await until('the answer to be taken', () => this.#hasLeft(before), timeoutMs);
+  async #waitForChange(before: QuickInputContent, timeoutMs?: number): Promise<void> {
+    await until('the answer to be accepted', () => this.#hasChanged(before), timeoutMs);
   }
 
-  async #hasLeft(before: QuickInputContent): Promise<boolean> {
+  async #hasChanged(before: QuickInputContent): Promise<boolean> {
     return JSON.stringify(await this.read()) !== JSON.stringify(before);
   }
 }
 
-const questionOf = ({ title, message, placeholder }: QuickInputContent): string =>
+const promptOf = ({ title, message, placeholder }: QuickInputContent): string =>
   `${title}\n${message}\n${placeholder}`;

@@ -1,4 +1,4 @@
-// Makes media/screenshot.png: the extension at work on the local service, in the real workbench, with a change under way.
+// Takes media/screenshot.png in the real workbench: the extension connected to the local service, with a pending change.
 //   npm run build && node test/workbench/screenshot.ts
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -33,7 +33,7 @@ try {
   await rm(home, { recursive: true, force: true });
 }
 
-/** A compute restarts, as the status bar tells; hosts are offered in a file; a tooltip tells all of a compute. */
+/** Shows a pending restart in the status bar, host completions in a file, and the tooltip of a compute. */
 async function arrange(workbench: Workbench): Promise<void> {
   await connect(workbench, service);
   await widenSideBar(workbench, 100);

@@ -1,4 +1,4 @@
-// Runs the VS Code server with its web workbench on 127.0.0.1, for a browser of the tests or of the user.
+// Runs the VS Code server with its web workbench on 127.0.0.1, for the tests' browser or the user's.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,44 +8,44 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openFrontDoor } from './frontDoor.ts';
-import { plainEnvironment, startGuarded, type Guarded } from './guarded.ts';
+import { startReverseProxy } from './reverseProxy.ts';
+import { plainEnvironment, startSupervised, type SupervisedProcess } from './supervisedProcess.ts';
 import { installWebWorkbench } from './install.ts';
 import { writeMachineSettings } from './machineSettings.ts';
 
 export interface ServerOptions {
-  /** Settings, state and logs of the server. A second start with the same folder finds them again. */
+  /** Settings, state and logs of the server. A second start with the same folder reuses them. */
   readonly dataFolder: string;
-  /** Where extensions are installed; by default a folder inside `dataFolder`. */
+  /** Where extensions are installed. By default, a folder inside `dataFolder`. */
   readonly extensionsFolder?: string;
-  /** The extensions that VS Code brings; by default all of them. */
+  /** The built-in extensions. By default, all that VS Code ships. */
   readonly builtinExtensionsFolder?: string;
-  /** Port wanted; another free one is taken when it is in use. 0, the default: any free one. */
+  /** Preferred port. If it is in use, another free port is taken. 0, the default, means any free port. */
   readonly port?: number;
-  /** Lets a page load extensions and suites by its address, and keeps toasts away. For tests. */
+  /** For tests: lets a page's URL name extensions and suites to load, and hides toasts. */
   readonly testDriver?: boolean;
-  /** Added to the environment of the server and so of every extension host. */
+  /** Added to the environment of the server, and so of every extension host. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether folders are trusted only once the user says so, as on the desktop; by default all of them are. */
+  /** Whether VS Code asks before it trusts a folder, as on the desktop. By default, all folders are trusted. */
   readonly asksForTrust?: boolean;
-  /** Machine settings on top of the calm ones. Settings of scope `application` have no effect here. */
+  /** Added to the default machine settings. Settings with the scope `application` have no effect here. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 export interface WorkbenchServer {
-  /** `127.0.0.1:PORT`, which is also the authority of the server's `vscode-remote:` addresses. */
+  /** `127.0.0.1:PORT`, which is also the authority of the server's `vscode-remote:` URIs. */
   readonly authority: string;
   /** Leads the process group of the server, its extension hosts and their children. */
   readonly pid: number;
-  /** Resolves when the server has ended, asked or not. */
+  /** Resolves when the server has ended, for any reason. */
   readonly exited: Promise<number>;
-  /** The address that opens `folder`, with the token that the server asks for. */
+  /** Returns the address that opens `folder`. It includes the token that the server requires. */
   address(folder: string, parameters?: Readonly<Record<string, string>>): string;
-  /** Ends the server and everything below it; the end of this process, however it comes, does the same. */
+  /** Ends the server and its descendants. They also end when this process ends, for any reason. */
   stop(): Promise<void>;
 }
 
-/** Installs a packaged extension as a user would, before a server is started on the same data folder. */
+/** Installs a packaged extension as a user would. Call it before a server starts on the same data folder. */
 export async function installExtension(dataFolder: string, vsix: string): Promise<void> {
   const args = ['--server-data-dir', dataFolder, '--extensions-dir', path.join(dataFolder, 'extensions')];
   await promisify(execFile)(process.execPath, [await serverProgram(), ...args, '--install-extension', vsix], {
@@ -53,15 +53,15 @@ export async function installExtension(dataFolder: string, vsix: string): Promis
   });
 }
 
-/** Installs the workbench when it is missing and starts its server; resolves when it accepts connections. */
+/** Installs the workbench if it is missing and starts its server. Resolves when the server accepts connections. */
 export async function startServer(options: ServerOptions): Promise<WorkbenchServer> {
   await mkdir(options.dataFolder, { recursive: true });
   await writeMachineSettings(options.dataFolder, options.settings ?? {});
-  const token = await keptSecret(options.dataFolder, 'token');
-  const keyHalf = Buffer.from(await keptSecret(options.dataFolder, 'key-half'), 'hex');
+  const token = await persistentSecret(options.dataFolder, 'token');
+  const keyHalf = Buffer.from(await persistentSecret(options.dataFolder, 'key-half'), 'hex');
 
-  // A folder of its own for sockets: their paths are limited to some hundred characters, so the data folder
-  // will not do, and VS Code leaves its own where it made them.
+  // Sockets go to a separate folder with a short name, because a socket path is limited to about 100 characters. VS Code
+  // does not remove its sockets, so the folder is removed at the end.
   const socketFolder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-'));
   const socket = socketPath(socketFolder);
   const program = await spawnServer(options, socket, socketFolder);
@@ -70,14 +70,14 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
     await rm(socketFolder, { recursive: true, force: true });
   };
   try {
-    await accepting(socket, program);
+    await waitForConnection(socket, program);
   } catch (error) {
     await stopServer();
     throw error;
   }
 
-  const door = await openFrontDoor({ socket, port: options.port ?? 0, token, keyHalf });
-  const authority = `127.0.0.1:${door.port}`;
+  const proxy = await startReverseProxy({ socket, port: options.port ?? 0, token, keyHalf });
+  const authority = `127.0.0.1:${proxy.port}`;
   return {
     authority,
     pid: program.pid,
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
     address: (folder, parameters = {}) =>
       `http://${authority}/?${new URLSearchParams({ tkn: token, folder, ...parameters }).toString()}`,
     async stop() {
-      await door.close();
+      await proxy.close();
       await stopServer();
     },
   };
@@ -112,10 +112,14 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
   ];
 }
 
-async function spawnServer(options: ServerOptions, socket: string, socketFolder: string): Promise<Guarded> {
+async function spawnServer(
+  options: ServerOptions,
+  socket: string,
+  socketFolder: string,
+): Promise<SupervisedProcess> {
   const log = await open(path.join(options.dataFolder, 'server.log'), 'w');
   try {
-    return startGuarded(process.execPath, [await serverProgram(), ...serverArguments(options, socket)], {
+    return startSupervised(process.execPath, [await serverProgram(), ...serverArguments(options, socket)], {
       env: { ...plainEnvironment(), XDG_RUNTIME_DIR: socketFolder, ...options.env },
       output: log.fd,
     });
@@ -128,7 +132,7 @@ async function serverProgram(): Promise<string> {
   return path.join(await installWebWorkbench(), 'out', 'server-main.js');
 }
 
-async function accepting(socket: string, program: Guarded): Promise<void> {
+async function waitForConnection(socket: string, program: SupervisedProcess): Promise<void> {
   while (program.running) {
     if (await connects(socket)) return;
     await delay(20);
@@ -155,11 +159,11 @@ function socketPath(folder: string): string {
   return path.join(folder, 'server.sock');
 }
 
-/** 32 random bytes in hexadecimal, made at the first call and kept in the folder for the next start. */
-async function keptSecret(folder: string, name: string): Promise<string> {
+/** Returns 32 random bytes in hexadecimal. Creates them at the first call and reuses them at the next start. */
+async function persistentSecret(folder: string, name: string): Promise<string> {
   const file = path.join(folder, name);
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
-  if (kept !== undefined) return kept;
+  const stored = await readFile(file, 'utf8').catch(() => undefined);
+  if (stored !== undefined) return stored;
   const secret = randomBytes(32).toString('hex');
   await writeFile(file, secret, { mode: 0o600 });
   return secret;

@@ -3,15 +3,15 @@ import type { PageElement } from './pageElement.ts';
 import { matches, until } from './until.ts';
 
 export interface StatusBarItem {
-  /** The extension's id, a dot, and the item's own id. */
+  /** The extension's id, a dot, and the item's id. */
   readonly id: string;
   readonly text: string;
   readonly label: string;
-  /** Whether an icon of it turns. */
+  /** Whether one of its icons spins. */
   readonly spinning: boolean;
 }
 
-/** The bar at the bottom of the window. */
+/** The status bar of a window. */
 export class StatusBar {
   readonly #items: Locator;
 
@@ -19,7 +19,7 @@ export class StatusBar {
     this.#items = page.locator('.part.statusbar .statusbar-item');
   }
 
-  /** The items shown, from the left; of one extension when its id is given. */
+  /** Returns the visible items from left to right, or only those of one extension. */
   async items(extensionId = ''): Promise<StatusBarItem[]> {
     const all = await this.#items.evaluateAll((items: PageElement[]) =>
       items
@@ -34,7 +34,7 @@ export class StatusBar {
     return all.filter((item) => item.id.startsWith(extensionId));
   }
 
-  /** Waits for an item whose text or accessible label holds, or matches, what is given. */
+  /** Waits for an item whose text or accessible label contains the string or matches the expression. */
   async waitFor(text: string | RegExp, timeoutMs?: number): Promise<StatusBarItem> {
     return until(
       async () => `${String(text)} in the status bar; it shows ${JSON.stringify(await this.items())}`,

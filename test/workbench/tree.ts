@@ -1,31 +1,31 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { came, until } from './until.ts';
+import { succeeds, until } from './until.ts';
 import { clickMenuItem, openMenu, readMenu } from './menu.ts';
 
-/** One visible row, as a screen reader is told of it. */
+/** One visible row, as a screen reader announces it. */
 export interface TreeRow {
   readonly label: string;
-  /** 1 for the roots. */
+  /** 1 for root rows. */
   readonly level: number;
-  /** undefined for a leaf. */
+  /** Undefined for a leaf. */
   readonly expanded: boolean | undefined;
 }
 
-/** The tree of one view; rows are found by their accessible label: exactly, or by an expression. */
+/** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
   readonly #root: Locator;
   readonly #name: string;
 
-  /** @param name the view's name, as "Computes" */
+  /** @param name the view's name, such as "Computes" */
   constructor(page: Page, name: string) {
     this.#page = page;
     this.#name = name;
     this.#root = page.locator(`.pane-body [role="tree"][aria-label="${name}"]`);
   }
 
-  /** The rows now on screen, from the top. */
+  /** Returns the rows on screen, from top to bottom. */
   async rows(): Promise<TreeRow[]> {
     const rows = await this.#root.evaluateAll(([tree]: PageElement[]) => {
       if (tree === undefined) return [];
@@ -45,10 +45,10 @@ export class Tree {
       }));
   }
 
-  /** Waits for a row, scrolling down to it when the tree is higher than its view. */
+  /** Waits for a row. Scrolls to it if the tree is taller than its view. */
   async waitFor(label: string | RegExp, timeoutMs?: number): Promise<TreeRow> {
     return until(
-      async () => `the row ${String(label)} in ${this.#name}; it shows ${await this.#shown()}`,
+      async () => `the row ${String(label)} in ${this.#name}; shown: ${await this.#labels()}`,
       async () => {
         const found = (await this.rows()).find((row) => isLabel(row.label, label));
         if (found === undefined) await this.#scroll();
@@ -61,7 +61,7 @@ export class Tree {
   /** Waits until no row on screen has the label. */
   async waitUntilGone(label: string | RegExp, timeoutMs?: number): Promise<void> {
     await until(
-      `the row ${String(label)} in ${this.#name} to go`,
+      `the row ${String(label)} in ${this.#name} to disappear`,
       async () => !(await this.rows()).some((row) => isLabel(row.label, label)),
       timeoutMs,
     );
@@ -71,22 +71,22 @@ export class Tree {
     await (await this.#row(label)).click();
   }
 
-  /** Opens a row when it is closed and waits until it is open. */
+  /** Expands a row if it is collapsed and waits until it is expanded. */
   async expand(label: string | RegExp): Promise<void> {
-    await this.#turn(label, true);
+    await this.#setExpanded(label, true);
   }
 
   async collapse(label: string | RegExp): Promise<void> {
-    await this.#turn(label, false);
+    await this.#setExpanded(label, false);
   }
 
-  /** Clicks one of the buttons that a row shows under the pointer. */
+  /** Clicks one of the buttons that a row shows on hover. */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
-    // A row that is drawn anew under the pointer hides them.
+    // A row that is redrawn hides its buttons until the next hover.
     await until(`${action} of ${String(label)}`, async () => {
-      await came(row.hover({ timeout: 5_000 }));
-      return came(row.getByRole('button', { name: action }).click({ timeout: 1_000 }));
+      await succeeds(row.hover({ timeout: 5_000 }));
+      return succeeds(row.getByRole('button', { name: action }).click({ timeout: 1_000 }));
     });
   }
 
@@ -96,33 +96,33 @@ export class Tree {
     await clickMenuItem(this.#page, item);
   }
 
-  /** The items of a row's context menu, which is closed again. */
+  /** Returns the items of a row's context menu and closes it again. */
   async contextMenuItems(label: string | RegExp): Promise<string[]> {
     await openMenu(this.#page, await this.#row(label));
     return readMenu(this.#page);
   }
 
-  /** What hovering over the row shows. */
+  /** Hovers over a row and returns its tooltip. */
   async tooltip(label: string | RegExp): Promise<string> {
     const name = (await this.#row(label)).locator('.label-name');
     const hover = this.#page.locator('.monaco-hover:visible');
-    // Where the row is drawn anew under the pointer none comes, until the pointer comes again.
+    // A row that is redrawn under the pointer shows no tooltip until the pointer leaves and returns.
     return until(`the tooltip of ${String(label)}`, async () => {
       await this.#page.mouse.move(0, 0);
-      await came(name.hover({ timeout: 5_000 }));
-      await came(hover.first().waitFor({ timeout: 2_000 }));
+      await succeeds(name.hover({ timeout: 5_000 }));
+      await succeeds(hover.first().waitFor({ timeout: 2_000 }));
       const [text] = await hover.allInnerTexts();
       return text !== 'Loading...' && text;
     });
   }
 
-  async #turn(label: string | RegExp, expanded: boolean): Promise<void> {
+  async #setExpanded(label: string | RegExp, expanded: boolean): Promise<void> {
     const row = await this.#row(label);
-    await until(`${String(label)} to ${expanded ? 'open' : 'close'}`, async () => {
+    await until(`${String(label)} to ${expanded ? 'expand' : 'collapse'}`, async () => {
       if ((await row.getAttribute('aria-expanded')) === String(expanded)) return true;
-      await came(row.locator('.monaco-tl-twistie').click({ timeout: 5_000 }));
-      const turned = this.#root.locator(`[aria-expanded="${expanded}"]`).and(row);
-      return came(turned.waitFor({ timeout: 1_000 }));
+      await succeeds(row.locator('.monaco-tl-twistie').click({ timeout: 5_000 }));
+      const done = this.#root.locator(`[aria-expanded="${expanded}"]`).and(row);
+      return succeeds(done.waitFor({ timeout: 1_000 }));
     });
   }
 
@@ -132,7 +132,7 @@ export class Tree {
     return rows.getByRole('treeitem', { name: label, exact: true }).first();
   }
 
-  /** One step down, or back to the top from the end. Nothing when all rows have room. */
+  /** Scrolls down one step, or back to the top from the end. Does nothing if all rows fit. */
   async #scroll(): Promise<void> {
     if (!(await this.#root.isVisible())) return;
     const view = await this.#root.boundingBox();
@@ -141,13 +141,13 @@ export class Tree {
     await this.#root.hover();
     const atEnd = all.y + all.height <= view.y + view.height + 1;
     const distance = atEnd ? -all.height : view.height / 2;
-    // However far the wheel turns at once, a list moves by 50 pixels.
+    // A list scrolls at most 50 pixels for each wheel event.
     for (let moved = 0; moved < Math.abs(distance); moved += 50) {
       await this.#page.mouse.wheel(0, Math.sign(distance) * 50);
     }
   }
 
-  async #shown(): Promise<string> {
+  async #labels(): Promise<string> {
     return JSON.stringify((await this.rows()).map((row) => row.label));
   }
 }

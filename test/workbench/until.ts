@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds. What comes soon is seen soon, and long waits leave the machine to what is waited for. */
+/** Milliseconds. Short pauses first, so that quick results are seen at once; longer ones later, to save CPU time. */
 const SHORTEST_PAUSE = 20;
 const LONGEST_PAUSE = 200;
 
 /**
- * Repeats `probe` until it gives something other than undefined or false, and returns that.
- * @param what said when nothing came within `timeoutMs`
+ * Repeats `probe` until it returns something other than undefined or false, and returns that.
+ * @param what named in the error that is thrown after `timeoutMs`
  */
 export async function until<T>(
   what: string | (() => Promise<string>),
@@ -18,21 +18,24 @@ export async function until<T>(
     const found = await probe();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) {
-      const said = typeof what === 'string' ? what : await what();
-      throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${said}`);
+      const description = typeof what === 'string' ? what : await what();
+      throw new Error(`Timed out after ${timeoutMs / 1000} s waiting for ${description}`);
     }
     await delay(pause);
   }
 }
 
-/** Whether it came about, in its own time. For what is tried again when it did not. */
-export const came = (effect: Promise<unknown>): Promise<boolean> =>
-  effect.then(
+/** Resolves with whether the promise was fulfilled. For actions that are repeated until they succeed. */
+export const succeeds = (action: Promise<unknown>): Promise<boolean> =>
+  action.then(
     () => true,
     () => false,
   );
 
-/** Whether `text` is what was asked for: it holds the string, or matches the expression. */
-export function matches(text: string, asked: string | RegExp): boolean {
-  return typeof asked === 'string' ? text.includes(asked) : asked.test(text);
+/** The former name of {@link succeeds}, still used by editorConnectionStrings.test.ts. */
+export const came = succeeds;
+
+/** Whether `text` contains the string or matches the expression. */
+export function matches(text: string, expected: string | RegExp): boolean {
+  return typeof expected === 'string' ? text.includes(expected) : expected.test(text);
 }

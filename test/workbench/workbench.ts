@@ -5,9 +5,9 @@ import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
 import { Tree } from './tree.ts';
-import { came, until } from './until.ts';
+import { succeeds, until } from './until.ts';
 
-/** One window of VS Code, used as a person uses it: by clicks and keys, found by what is to be read there. */
+/** One window of VS Code, used as a person uses it: with mouse and keyboard, by the text on screen. */
 export class Workbench {
   readonly page: Page;
   readonly quickInput: QuickInput;
@@ -23,7 +23,7 @@ export class Workbench {
     this.notifications = new Notifications(page);
   }
 
-  /** Waits until the window is as it was left, or as new. */
+  /** Waits until VS Code has restored the window. */
   async whenRestored(): Promise<void> {
     await this.page.waitForFunction('globalThis.driver !== undefined', undefined, { polling: 50 });
     await this.page.evaluate('globalThis.driver.whenWorkbenchRestored()');
@@ -36,30 +36,30 @@ export class Workbench {
     const heading = this.page.locator('.part.sidebar').getByRole('heading', { name });
     await until(`the view ${name}`, async () => {
       if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-      return came(heading.waitFor({ timeout: 2_000 }));
+      return succeeds(heading.waitFor({ timeout: 2_000 }));
     });
   }
 
-  /** Unfolds a view of the container that is open. */
-  async unfoldView(view: string): Promise<void> {
-    await this.#turnView(view, true);
+  /** Expands a view of the open view container. */
+  async expandView(view: string): Promise<void> {
+    await this.#setExpanded(view, true);
   }
 
-  async foldView(view: string): Promise<void> {
-    await this.#turnView(view, false);
+  async collapseView(view: string): Promise<void> {
+    await this.#setExpanded(view, false);
   }
 
-  /** The tree of the view with this name. */
+  /** Returns the tree of the view with this name. */
   tree(view: string): Tree {
     return new Tree(this.page, view);
   }
 
-  /** Runs a command of the palette by its whole title, category included: "Hosted Postgres: Refresh". */
+  /** Runs a command from the palette by its whole title with the category: "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
     await this.quickInput.runCommand(title);
   }
 
-  /** Waits for a view's welcome text and returns it, its buttons' labels included. */
+  /** Waits for a view's welcome text and returns it, including the labels of its buttons. */
   async welcomeText(view: string): Promise<string> {
     const content = this.#pane(view).locator('.welcome-view-content');
     return until(`the welcome text of ${view}`, async () => {
@@ -68,24 +68,24 @@ export class Workbench {
     });
   }
 
-  /** Clicks a button or link of a view's welcome text. */
+  /** Clicks a button or link in a view's welcome text. */
   async clickWelcome(view: string, label: string): Promise<void> {
     await this.#pane(view).locator('.welcome-view-content').getByText(label, { exact: true }).click();
   }
 
-  /** The message above a view's tree; empty when there is none. */
+  /** Returns the message above a view's tree, or an empty string. */
   async viewMessage(view: string): Promise<string> {
     const message = this.#pane(view).locator('.tree-explorer-viewlet-tree-view > .message:not(.hide)');
     return (await message.allInnerTexts()).join('\n');
   }
 
-  /** What stands beside a view's title; empty when nothing does. */
+  /** Returns the description next to a view's title, or an empty string. */
   async viewDescription(view: string): Promise<string> {
     const description = this.#pane(view).locator('.pane-header .description');
     return (await description.allInnerTexts()).join('');
   }
 
-  /** Clicks an action in a view's title, in its "…" menu when it has no button there. */
+  /** Clicks an action in a view's title, or in its "…" menu if it has no button. */
   async viewAction(view: string, action: string): Promise<void> {
     const header = this.#pane(view).locator('.pane-header');
     await header.hover();
@@ -98,11 +98,11 @@ export class Workbench {
     await clickMenuItem(this.page, action);
   }
 
-  /** Opens a file of the folder in an editor, by its name. */
+  /** Opens a file of the folder by its name. */
   async openFile(name: string): Promise<void> {
     await until('the list of files', async () => {
       await this.page.keyboard.press('ControlOrMeta+p');
-      return came(this.quickInput.waitFor('Search files by name', 2_000));
+      return succeeds(this.quickInput.waitFor('Search files by name', 2_000));
     });
     await this.quickInput.type('Search files by name', name);
     await this.quickInput.choose('Search files by name', name);
@@ -113,20 +113,20 @@ export class Workbench {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }
 
-  /** Writes a PNG of the window. */
+  /** Saves a PNG of the window. */
   async screenshot(file: string): Promise<void> {
     await this.page.screenshot({ path: file });
   }
 
-  /** Reloads the window: a new extension host, the same stored state. */
+  /** Reloads the window, which starts a new extension host with the same stored state. */
   async reload(): Promise<void> {
     await this.page.reload();
     await this.whenRestored();
   }
 
-  async #turnView(view: string, expanded: boolean): Promise<void> {
+  async #setExpanded(view: string, expanded: boolean): Promise<void> {
     const header = this.#pane(view).locator('.pane-header');
-    await until(`the view ${view} to ${expanded ? 'unfold' : 'fold'}`, async () => {
+    await until(`the view ${view} to ${expanded ? 'expand' : 'collapse'}`, async () => {
       if ((await header.getAttribute('aria-expanded')) !== String(expanded)) await header.click();
       return (await header.getAttribute('aria-expanded')) === String(expanded);
     });

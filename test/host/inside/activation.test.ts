@@ -18,7 +18,7 @@ describe('the extension', () => {
     assert.equal(extension.isActive, true);
   });
 
-  it('loads its wiring alone: zod, the HTTP library and all else wait for the first use', async () => {
+  it('loads only dist/extension.js on activation, and all other bundles on first use', async () => {
     const extension = vscode.extensions.getExtension(extensionId);
     await extension?.activate();
     const dist = path.join(extension?.extensionPath ?? '', 'dist');
@@ -30,7 +30,7 @@ describe('the extension', () => {
     assert.match(await readFile(path.join(dist, 'service.js'), 'utf8'), /ZodMini/);
   });
 
-  it('registers every command that its manifest names', async () => {
+  it('registers every command of its manifest', async () => {
     const extension = vscode.extensions.getExtension(extensionId);
     await extension?.activate();
     const manifest: Manifest = extension?.packageJSON;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { runEachCommand } from './eachCommand.ts';
 
-describe('Without an account', () => {
-  it('every command asks or explains itself, and ends', async () => {
+describe('the commands without an account', () => {
+  it('prompt or show a message, and end', async () => {
     assert.deepEqual(await runEachCommand(['hostedPostgres.localService.start']), []);
   });
 });

@@ -6,23 +6,23 @@ interface Manifest {
 }
 
 /**
- * Runs every command that the manifest declares, as the palette does, and backs out of whatever it asks.
- * @returns those that did not end, or ended in an error that VS Code would show raw
+ * Runs every command of the manifest like the palette does, and cancels every prompt.
+ * @returns the commands that did not end, or that ended with an error that VS Code would show unchanged
  */
 export async function runEachCommand(except: readonly string[] = []): Promise<readonly string[]> {
   const extension = vscode.extensions.getExtension('hosted-postgres.hosted-postgres');
   await extension?.activate();
   const manifest: Manifest = extension?.packageJSON;
-  const wrong: string[] = [];
+  const problems: string[] = [];
   for (const { command } of manifest.contributes.commands) {
     if (except.includes(command)) continue;
-    const problem = await runAndBackOut(command);
-    if (problem !== undefined) wrong.push(`${command}: ${problem}`);
+    const problem = await runAndCancel(command);
+    if (problem !== undefined) problems.push(`${command}: ${problem}`);
   }
-  return wrong;
+  return problems;
 }
 
-async function runAndBackOut(command: string): Promise<string | undefined> {
+async function runAndCancel(command: string): Promise<string | undefined> {
   let outcome: string | undefined;
   const ended = Promise.resolve(vscode.commands.executeCommand(command)).then(
     () => (outcome = 'ended'),
@@ -30,7 +30,7 @@ async function runAndBackOut(command: string): Promise<string | undefined> {
   );
   for (let tries = 0; tries < 100 && outcome === undefined; tries += 1) {
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
-    // The question may not be on screen yet: it is closed again until the command has ended.
+    // The prompt may not be open yet, so close prompts until the command ends.
     await Promise.race([ended, delay(20)]);
   }
   if (outcome === undefined) return 'did not end';

@@ -1,14 +1,14 @@
-// Entry point of the suites that run inside VS Code's extension host, in the web workbench as on the
-// desktop: bundled to dist/test/index.js, loaded by VS Code, ended when `run` resolves or rejects.
+// The entry point of the suites that run in the extension host, both in the web workbench and on the desktop. VS Code
+// loads its bundle, dist/test/index.js, and ends when `run` resolves or rejects.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { format } from 'node:util';
 import Mocha from 'mocha';
 import ResultReporter from '../../resultReporter.ts';
 
-/** Runs every `*.test.ts` beside this file. @throws when a test failed or a file could not be loaded */
+/** Runs every `*.test.ts` of this folder. Rejects if a test fails or a file cannot be loaded. */
 export async function run(): Promise<void> {
-  // Marked, because it comes out in the middle of what VS Code itself logs.
+  // The prefix tells the report apart from VS Code's own log.
   const report = (...parts: unknown[]): void => console.log(`[suites] ${format(...parts)}`);
   Mocha.reporters.Base.consoleLog = report;
   const mocha = new Mocha({ ui: 'bdd', timeout: 20_000, reporter: ResultReporter });
@@ -27,7 +27,7 @@ async function loadSuites(): Promise<void> {
   const sources = path.join(__dirname, '../../test/host/inside');
   for (const file of readdirSync(sources).toSorted()) {
     const name = file.match(/^(.*)\.test\.ts$/)?.[1];
-    // The bundle holds every file that the pattern matched when it was built.
+    // The bundle contains the files that matched this pattern when it was built.
     if (name !== undefined) await import(`./${name}.test.ts`);
   }
 }

@@ -1,5 +1,5 @@
-// A second copy of the bundle is activated beside the one VS Code runs, with a VS Code of which everything that
-// registers, creates or listens is written down, and with timers that are counted.
+// Activates a second copy of the bundle in addition to the one that VS Code runs. Its VS Code API records everything
+// that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,28 +17,28 @@ interface Manifest {
 const extension = vscode.extensions.getExtension<unknown>('hosted-postgres.hosted-postgres');
 const root = extension?.extensionPath ?? '';
 
-class Trial {
-  /** In the order of events: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
+class RecordedActivation {
+  /** In order: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
   readonly events: string[] = [];
-  /** Registered, created or listening, and not disposed. */
+  /** Registrations, objects and listeners that are not disposed. */
   readonly open = new Set<object>();
   readonly timers = new Set<unknown>();
   readonly subscriptions: { dispose(): unknown }[] = [];
 
-  readonly #memory: Readonly<Record<string, unknown>>;
+  readonly #storedState: Readonly<Record<string, unknown>>;
 
-  /** @param memory what earlier windows have kept */
-  constructor(memory: Readonly<Record<string, unknown>> = {}) {
-    this.#memory = memory;
+  /** @param storedState what earlier windows stored in the memento */
+  constructor(storedState: Readonly<Record<string, unknown>> = {}) {
+    this.#storedState = storedState;
   }
 
   activate(): void {
     const { activate } = this.#load('extension.js') as { activate?: (context: unknown) => unknown };
-    const made = activate?.(this.#context());
-    assert.equal(made, undefined, 'activation waits for nothing');
+    const result = activate?.(this.#context());
+    assert.equal(result, undefined, 'activate() must not return a promise');
   }
 
-  /** A bundle and, when it asks for them, the others. */
+  /** Loads a bundle, and the other bundles when it requires them. */
   #load(name: string): object {
     const module: { exports: object } = { exports: {} };
     const file = path.join(root, 'dist', name);
@@ -61,7 +61,7 @@ class Trial {
       exports: module.exports,
       require: (wanted: string) => {
         if (wanted.startsWith('./')) return this.#load(path.basename(wanted));
-        return wanted === 'vscode' ? this.#watch(vscode) : require(wanted);
+        return wanted === 'vscode' ? this.#record(vscode) : require(wanted);
       },
       setTimeout: start(setTimeout),
       setInterval: start(setInterval),
@@ -79,8 +79,8 @@ class Trial {
   #context(): unknown {
     const secret = (call: string) => async (entry: string) =>
       void this.events.push(`secrets.${call} ${entry}`);
-    const memory = {
-      get: (entry: string) => this.#memory[entry],
+    const memento = {
+      get: (entry: string) => this.#storedState[entry],
       update: async () => undefined,
       keys: () => [],
     };
@@ -90,49 +90,49 @@ class Trial {
       extensionPath: root,
       extension,
       globalStorageUri: vscode.Uri.file(path.join(root, 'no-such-folder')),
-      workspaceState: memory,
-      globalState: memory,
+      workspaceState: memento,
+      globalState: memento,
       secrets: {
         get: secret('get'),
         store: secret('store'),
         delete: secret('delete'),
-        onDidChange: this.#hold(''),
+        onDidChange: this.#recordCall(''),
       },
     };
   }
 
-  /** A namespace of VS Code whose functions that hold something are replaced; everything else is as it is. */
-  #watch(real: object): object {
-    // Not a proxy of the real one, which is frozen: that could not answer otherwise.
+  /** Wraps a namespace of VS Code's API. Calls that register, create or listen are recorded. All others are real. */
+  #record(real: object): object {
+    // The target is an empty object, because a proxy of a frozen object cannot return other values.
     return new Proxy(
       {},
       {
         get: (_target, name) => {
           const value: unknown = Reflect.get(real, name);
           if (typeof value === 'function' && /^(register|create|onDid)/.test(String(name)))
-            return this.#hold(String(name));
+            return this.#recordCall(String(name));
           const isNamespace = typeof value === 'object' && value !== null && /^[a-z]/.test(String(name));
-          return isNamespace ? this.#watch(Object(value)) : value;
+          return isNamespace ? this.#record(Object(value)) : value;
         },
       },
     );
   }
 
-  #hold(name: string): (...given: unknown[]) => object {
-    return (...given) => {
-      this.events.push(typeof given[0] === 'string' ? `${name} ${given[0]}` : name);
-      const held = new Proxy(
+  #recordCall(name: string): (...args: unknown[]) => object {
+    return (...args) => {
+      this.events.push(typeof args[0] === 'string' ? `${name} ${args[0]}` : name);
+      const result = new Proxy(
         { visible: true },
         {
           get: (target, member) => {
-            if (member === 'dispose') return () => this.open.delete(held);
-            if (String(member).startsWith('onDid')) return this.#hold(`${name}.${String(member)}`);
+            if (member === 'dispose') return () => this.open.delete(result);
+            if (String(member).startsWith('onDid')) return this.#recordCall(`${name}.${String(member)}`);
             return Reflect.get(target, member) ?? (() => undefined);
           },
         },
       );
-      this.open.add(held);
-      return held;
+      this.open.add(result);
+      return result;
     };
   }
 }
@@ -140,11 +140,11 @@ class Trial {
 const secretsIn = (events: readonly string[]) =>
   events.filter((event) => /^secrets\.(get|store|delete)/.test(event));
 
-describe('the life of the extension', () => {
-  it('registers every command and view in one turn, and then waits to be asked', async () => {
-    const trial = new Trial();
-    trial.activate();
-    const events = new Set(trial.events);
+describe('the life cycle of the extension', () => {
+  it('registers every command and view synchronously, and then does nothing until it is used', async () => {
+    const activation = new RecordedActivation();
+    activation.activate();
+    const events = new Set(activation.events);
     assert.ok(extension);
     const { contributes }: Manifest = extension.packageJSON;
     const commands = contributes.commands.map(({ command }) => `registerCommand ${command}`);
@@ -157,15 +157,15 @@ describe('the life of the extension', () => {
     );
     assert.notEqual(commands.length * views.length, 0);
     await new Promise(setImmediate);
-    assert.deepEqual([...new Set(trial.events)], [...events]);
-    assert.deepEqual(secretsIn(trial.events), []);
-    trial.dispose();
-    assert.equal(trial.open.size, 0, `of ${trial.events.join(', ')}`);
+    assert.deepEqual([...new Set(activation.events)], [...events]);
+    assert.deepEqual(secretsIn(activation.events), []);
+    activation.dispose();
+    assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
   });
 
-  for (const [why, memory] of Object.entries({
-    'the local service is to run': { 'hostedPostgres.lastAccount': 'local' },
-    'a change is under way': {
+  for (const [reason, storedState] of Object.entries({
+    'the last account is the local service': { 'hostedPostgres.lastAccount': 'local' },
+    'a change is pending': {
       'hostedPostgres.pendingChanges': [
         {
           id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479',
@@ -186,15 +186,15 @@ describe('the life of the extension', () => {
       ],
     },
   })) {
-    it(`begins at once when ${why}, and leaves no timer, listener or registration behind`, async () => {
-      const trial = new Trial(memory);
-      trial.activate();
-      assert.deepEqual(secretsIn(trial.events), []);
+    it(`starts at once if ${reason}, and leaves no timer, listener or registration`, async () => {
+      const activation = new RecordedActivation(storedState);
+      activation.activate();
+      assert.deepEqual(secretsIn(activation.events), []);
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-      assert.notDeepEqual(secretsIn(trial.events), []);
-      trial.dispose();
-      assert.deepEqual([...trial.timers], []);
-      assert.equal(trial.open.size, 0, `of ${trial.events.join(', ')}`);
+      assert.notDeepEqual(secretsIn(activation.events), []);
+      activation.dispose();
+      assert.deepEqual([...activation.timers], []);
+      assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
     });
   }
 });

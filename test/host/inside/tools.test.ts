@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 
-interface Details {
+interface Fields {
   readonly [field: string]: unknown;
 }
 
-interface Listed {
-  readonly projects: readonly { readonly name: string; readonly computes: readonly Details[] }[];
+interface ProjectList {
+  readonly projects: readonly { readonly name: string; readonly computes: readonly Fields[] }[];
 }
 
 const playground = { projectId: 'calm-poetry-195246', computeId: 'ep-green-hat-340975' };
@@ -22,24 +22,24 @@ async function invoke<T>(name: string, input: object): Promise<T> {
   return JSON.parse(part.value);
 }
 
-const read = (compute: typeof playground) => invoke<Details>('getCompute', compute);
+const read = (compute: typeof playground) => invoke<Fields>('getCompute', compute);
 
-describe('The tools for language models', () => {
+describe('the tools for language models', () => {
   after(() => cancellation.dispose());
 
-  it('fail without a connection', async () => {
+  it('fail with a hint to connect', async () => {
     await assert.rejects(invoke('listComputes', {}), /Hosted Postgres: Connect/);
     await assert.rejects(invoke('restartCompute', playground), /Hosted Postgres: Connect/);
   });
 
-  describe('with a connection', () => {
+  describe('in a connected window', () => {
     before(async function () {
       this.timeout(60_000);
       await vscode.commands.executeCommand('hostedPostgres.localService.start');
     });
 
     it('list projects with their computes', async () => {
-      const { projects } = await invoke<Listed>('listComputes', {});
+      const { projects } = await invoke<ProjectList>('listComputes', {});
       assert.deepEqual(
         projects.map(({ name, computes }) => [name, computes.length]),
         [
@@ -59,15 +59,15 @@ describe('The tools for language models', () => {
       });
     });
 
-    it('filter projects by id or part of the name', async () => {
+    it('list only the named projects', async () => {
       const names = async (project: unknown) =>
-        (await invoke<Listed>('listComputes', { project })).projects.map(({ name }) => name);
+        (await invoke<ProjectList>('listComputes', { project })).projects.map(({ name }) => name);
       assert.deepEqual(await names('PLAY'), ['playground']);
       assert.deepEqual(await names('shiny-wind-028834'), ['shop']);
       assert.deepEqual(await names('nothing'), []);
     });
 
-    it('return the details of a compute', async () => {
+    it('return the details of one compute', async () => {
       const { host, maxConnections, autosuspend, project } = await read(analytics);
       assert.match(String(host), /^127\.0\.0\.1:\d+$/);
       assert.equal(maxConnections, 450);
@@ -80,24 +80,21 @@ describe('The tools for language models', () => {
       });
     });
 
-    it('resize existing computes to valid sizes only', async () => {
+    it('resize existing computes to valid sizes, and reject everything else', async () => {
       const { projectId, computeId } = playground;
       for (const input of [
         { ...playground, minCu: 0.3 },
         { ...playground, minCu: 2, maxCu: 1 },
         { ...playground, minCu: 'big' },
-        { projectId, computeId: 'ep-nobody-000000', minCu: 1 },
+        { projectId, computeId: 'ep-missing-000000', minCu: 1 },
         { projectId: '../api_keys', computeId, minCu: 1 },
-        { projectId: 'nobody', computeId, minCu: 1 },
+        { projectId: 'missing', computeId, minCu: 1 },
       ]) {
         await assert.rejects(invoke('resizeCompute', input), Error, JSON.stringify(input));
       }
       assert.equal((await read(playground))['minCu'], 0.25);
-      assert.equal(
-        (await invoke<Details>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'],
-        false,
-      );
-      const { changed, restarts } = await invoke<Details>('resizeCompute', {
+      assert.equal((await invoke<Fields>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'], false);
+      const { changed, restarts } = await invoke<Fields>('resizeCompute', {
         ...playground,
         minCu: 0.5,
         maxCu: 2,
@@ -108,15 +105,15 @@ describe('The tools for language models', () => {
     });
 
     it('restart a compute', async () => {
-      const { changed, compute } = await invoke<Details>('restartCompute', playground);
+      const { changed, compute } = await invoke<Fields>('restartCompute', playground);
       assert.equal(changed, true);
       assert.ok(JSON.stringify(compute).includes(playground.computeId));
-      await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-nobody-000000' }));
+      await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-missing-000000' }));
     });
 
     it('never return a key', async () => {
-      const results = [await invoke('listComputes', {}), await read(playground), await read(analytics)];
-      assert.doesNotMatch(JSON.stringify(results), /napi_|api_?key|password|secret/i);
+      const replies = [await invoke('listComputes', {}), await read(playground), await read(analytics)];
+      assert.doesNotMatch(JSON.stringify(replies), /napi_|api_?key|password|secret/i);
     });
   });
 });

@@ -33,7 +33,7 @@ describe('several accounts', () => {
       return items.length > 0 && items;
     });
 
-  it('are added one after the other, each with its own projects', async () => {
+  it('can be added, each with its own projects', async () => {
     await connect(opened().workbench, sample);
     await computes().waitFor('Project playground');
     await connect(opened().workbench, small);
@@ -41,7 +41,7 @@ describe('several accounts', () => {
     await computes().waitFor('Project shop');
   });
 
-  it('can be two at one address, told apart by a name', async () => {
+  it('can share an address and differ by name', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Connect…');
     await quickInput().answer('Pick a service', small.baseUrl);
     await quickInput().choose('Account', 'Another account at this address…');
@@ -58,7 +58,7 @@ describe('several accounts', () => {
     await quickInput().cancel('Account to show');
   });
 
-  it('are switched, without asking for the key again', async () => {
+  it('can be switched without entering the key again', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
     const shown = () => opened().workbench.viewDescription('Computes');
     assert.equal(await shown(), `second (${label(small)})`);
@@ -67,7 +67,7 @@ describe('several accounts', () => {
     assert.equal(await shown(), label(sample));
   });
 
-  it('are removed, and the one connected to stays', async () => {
+  it('can be removed while another one stays connected', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
     await quickInput().choose('Account to remove', `second (${label(small)})`);
     const { message, detail } = await opened().workbench.dialog.read();
@@ -84,7 +84,7 @@ describe('several accounts', () => {
     await computes().waitFor('Project playground');
   });
 
-  it('end in the signed-out view when the one connected to is removed', async () => {
+  it('show the welcome view after the connected one is removed', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
     await quickInput().choose('Account to remove', label(sample));
     await opened().workbench.dialog.press('Remove');

@@ -19,16 +19,16 @@ describe('Create Compute…', () => {
   after(() => service.stop());
 
   const create = () => opened().workbench.runCommand('Hosted Postgres: Create Compute…');
-  const titleOf = async (asked: string) => (await quickInput().waitFor(asked)).title;
-  const itemsOf = async (asked: string) =>
-    until(`items of ${asked}`, async () => {
-      const { items } = await quickInput().waitFor(asked);
+  const titleOf = async (prompt: string) => (await quickInput().waitFor(prompt)).title;
+  const itemsOf = async (prompt: string) =>
+    until(`items of ${prompt}`, async () => {
+      const { items } = await quickInput().waitFor(prompt);
       return items.length > 0 && items;
     });
   const computesOn = async (branch: string) =>
     (await service.client.listComputes(shop)).items.filter(({ branch_id }) => branch_id === branch);
 
-  it('asks for project, branch, type, size and autosuspend, and creates what was answered', async () => {
+  it('asks for project, branch, type, size and autosuspend, and creates the compute', async () => {
     await create();
     assert.match(await titleOf('Project'), /1\/5/);
     await quickInput().choose('Project', 'shop');
@@ -40,17 +40,22 @@ describe('Create Compute…', () => {
     await quickInput().choose('Size', '2 CU');
     assert.match(await titleOf('Suspend'), /5\/5/);
     await quickInput().choose('Suspend', 'After 1 hour');
-    const made = await until('the compute', async () => (await computesOn(emptyBranch))[0]);
+    const created = await until('the compute', async () => (await computesOn(emptyBranch))[0]);
     assert.deepEqual(
-      [made.type, made.autoscaling_limit_min_cu, made.autoscaling_limit_max_cu, made.suspend_timeout_seconds],
+      [
+        created.type,
+        created.autoscaling_limit_min_cu,
+        created.autoscaling_limit_max_cu,
+        created.suspend_timeout_seconds,
+      ],
       ['read_write', 2, 2, 3600],
     );
     await opened()
       .workbench.tree('Computes')
-      .waitFor(new RegExp(`^Compute ${made.id}, active`));
+      .waitFor(new RegExp(`^Compute ${created.id}, active`));
   });
 
-  it('tells what comes with each size, in a range max_connections from the minimum', async () => {
+  it('describes each size, and computes max_connections of a range from its minimum', async () => {
     await opened().workbench.tree('Computes').contextMenu(`Branch ${mainBranch}`, 'Create Compute…');
     await quickInput().choose('Type', 'Read replica');
     const sizes = await itemsOf('Size');
@@ -63,23 +68,23 @@ describe('Create Compute…', () => {
     assert.equal(maxima[0], '2 CU 2 vCPU · 8 GB RAM · 6.4 GB file cache · max_connections 450');
     await quickInput().choose('Maximum', '4 CU');
     await quickInput().answer('Suspend', '20 min');
-    const made = await until('the replica', async () =>
+    const created = await until('the replica', async () =>
       (await computesOn(mainBranch)).find(({ suspend_timeout_seconds }) => suspend_timeout_seconds === 1200),
     );
     assert.deepEqual(
-      [made.type, made.autoscaling_limit_min_cu, made.autoscaling_limit_max_cu],
+      [created.type, created.autoscaling_limit_min_cu, created.autoscaling_limit_max_cu],
       ['read_only', 1, 4],
     );
     await opened()
       .workbench.tree('Computes')
-      .waitFor(new RegExp(`^Compute ${made.id}, active`));
+      .waitFor(new RegExp(`^Compute ${created.id}, active`));
   });
 
-  it('offers no second primary and says which one there is', async () => {
+  it('offers no second primary and names the existing one', async () => {
     await opened().workbench.tree('Computes').contextMenu(`Branch ${rewriteBranch}`, 'Create Compute…');
-    const [first, refused] = await itemsOf('Type');
+    const [first, second] = await itemsOf('Type');
     assert.match(first ?? '', /^Read replica/);
-    assert.match(refused ?? '', /^Primary not possible: ep-purple-water-000003 is the primary/);
+    assert.match(second ?? '', /^Primary not possible: ep-purple-water-000003 is the primary/);
     await quickInput().type('Type', 'Primary');
     await opened().workbench.page.keyboard.press('Enter');
     assert.match(await titleOf('Type'), /1\/3/);
@@ -87,7 +92,7 @@ describe('Create Compute…', () => {
     await quickInput().closed();
   });
 
-  it('goes back to the question before, with its answer open again', async () => {
+  it('goes back through all steps', async () => {
     await create();
     await quickInput().choose('Project', 'shop');
     await quickInput().choose('Branch', mainBranch);
@@ -95,16 +100,16 @@ describe('Create Compute…', () => {
     await quickInput().choose('Size', 'Autoscaling…');
     await quickInput().choose('Minimum', '2 CU');
     assert.match(await titleOf('Maximum'), /6\/7/);
-    for (const asked of ['Minimum', 'Size', 'Type', 'Branch', 'Project']) {
+    for (const prompt of ['Minimum', 'Size', 'Type', 'Branch', 'Project']) {
       await quickInput().pressButton('Back');
-      await quickInput().waitFor(asked);
+      await quickInput().waitFor(prompt);
     }
     assert.match(await titleOf('Project'), /1\/5/);
     await quickInput().cancel('Project');
     await quickInput().closed();
   });
 
-  it('refuses what is no branch id while it is typed', async () => {
+  it('rejects an invalid branch id while it is typed', async () => {
     await create();
     await quickInput().choose('Project', 'shop');
     await quickInput().type('Branch', 'main');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Compute } from '../../../src/api/records.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import {
@@ -30,23 +31,23 @@ describe('Edit Compute…', () => {
     await service.stop();
   });
 
-  const held = async (id: string) =>
+  const find = async (id: string) =>
     (await service.client.listComputes(shop)).items.find((compute) => compute.id === id);
   const changes = () => proxy.count('PATCH');
-  /** Opens the list of what can be changed from the compute's own menu. */
+  /** Opens “Edit Compute…” from the compute's context menu and picks an item. */
   const edit = async (name: string, what: string) => {
     await opened()
       .workbench.tree('Computes')
       .contextMenu(new RegExp(`^Compute ${name},`), 'Edit Compute…');
     await quickInput().choose('What to change', what);
   };
-  const whenHeld = (id: string, is: (compute: NonNullable<Awaited<ReturnType<typeof held>>>) => boolean) =>
+  const waitForChange = (id: string, isDone: (compute: Compute) => boolean) =>
     until(`${id} to be changed`, async () => {
-      const compute = await held(id);
-      return compute !== undefined && (compute.pending_state ?? '') === '' && is(compute);
+      const compute = await find(id);
+      return compute !== undefined && (compute.pending_state ?? '') === '' && isDone(compute);
     });
 
-  it('shows what holds now', async () => {
+  it('shows the current values', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Edit Compute…');
     await quickInput().choose('Project', 'shop');
     await quickInput().choose('Compute', 'primary');
@@ -64,7 +65,7 @@ describe('Edit Compute…', () => {
     await quickInput().cancel('What to change');
   });
 
-  it('warns of the restart before it changes the size', async () => {
+  it('warns of the restart before a change of size', async () => {
     const before = changes();
     await edit('primary', 'Size…');
     await quickInput().choose('Size', '2 CU');
@@ -76,19 +77,19 @@ describe('Edit Compute…', () => {
     await edit('primary', 'Size…');
     await quickInput().choose('Size', '2 CU');
     await opened().workbench.dialog.press('Change and Restart');
-    await whenHeld(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
+    await waitForChange(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
   });
 
-  it('changes autosuspend without asking, and says what never means', async () => {
+  it('changes autosuspend without confirmation, and explains “Never”', async () => {
     await edit('primary', 'Autosuspend…');
     await quickInput().waitFor('Suspend');
     const never = opened().workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Never' });
     assert.match(await never.innerText(), /new releases of the service, about weekly, only at a restart/);
     await quickInput().choose('Suspend', 'Never');
-    await whenHeld(primary, ({ suspend_timeout_seconds }) => suspend_timeout_seconds === -1);
+    await waitForChange(primary, ({ suspend_timeout_seconds }) => suspend_timeout_seconds === -1);
   });
 
-  it('sends nothing when all is as wanted already', async () => {
+  it('sends nothing if the value does not change', async () => {
     const before = changes();
     await edit('primary', 'Name…');
     await quickInput().accept('A name for');
@@ -96,17 +97,17 @@ describe('Edit Compute…', () => {
     assert.equal(changes(), before);
   });
 
-  it('sends only what changed', async () => {
+  it('sends only changed fields', async () => {
     await edit('reports', 'Size…');
     await quickInput().choose('Size', 'Autoscaling…');
     await quickInput().choose('Minimum', '0.25 CU');
     await quickInput().choose('Maximum', '1 CU');
     await opened().workbench.dialog.press('Change and Restart');
-    await whenHeld(reports, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 1);
-    assert.equal((await held(reports))?.autoscaling_limit_min_cu, 0.25);
+    await waitForChange(reports, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 1);
+    assert.equal((await find(reports))?.autoscaling_limit_min_cu, 0.25);
   });
 
-  it('offers a primary no branch that has one, and moves it to one that has none', async () => {
+  it('moves a primary only to a branch without one', async () => {
     await edit('primary', 'Move to Another Branch…');
     const { items } = await quickInput().waitFor('Branch');
     assert.ok(
@@ -118,9 +119,9 @@ describe('Edit Compute…', () => {
       new RegExp(`reaches the data of ${emptyBranch}`),
     );
     await opened().workbench.dialog.press('Move');
-    await whenHeld(primary, ({ branch_id }) => branch_id === emptyBranch);
-    // While rows move, a menu does not know whose it is.
-    await until('it on its new branch', async () => {
+    await waitForChange(primary, ({ branch_id }) => branch_id === emptyBranch);
+    // While rows move, a context menu could open for another row.
+    await until('the compute on its new branch', async () => {
       const labels = (await opened().workbench.tree('Computes').rows()).map(({ label }) => label);
       return labels[labels.indexOf(`Branch ${emptyBranch}`) + 1]?.startsWith('Compute primary,');
     });
@@ -129,15 +130,15 @@ describe('Edit Compute…', () => {
   it('renames, disables and enables', async () => {
     await edit('reports', 'Name…');
     await quickInput().answer('A name for', 'weekly reports');
-    await whenHeld(reports, ({ name }) => name === 'weekly reports');
+    await waitForChange(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
     assert.match((await opened().workbench.dialog.read()).detail, /takes no new ones until it is enabled/);
     await opened().workbench.dialog.press('Disable');
-    await whenHeld(reports, ({ disabled }) => disabled === true);
+    await waitForChange(reports, ({ disabled }) => disabled === true);
     await opened()
       .workbench.tree('Computes')
       .waitFor(/^Compute weekly reports, disabled/);
     await edit('weekly reports', 'Enable');
-    await whenHeld(reports, ({ disabled }) => disabled === false);
+    await waitForChange(reports, ({ disabled }) => disabled === false);
   });
 });

@@ -1,7 +1,7 @@
 import type { LocalService } from '../../helpers/localService.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 
-/** Connects the window to a service that runs, as a user with its address and key does, and opens the view. */
+/** Opens the view and connects the window to a running service, like a user with its address and key. */
 export async function connect(
   workbench: Workbench,
   { baseUrl, key }: Pick<LocalService, 'baseUrl' | 'key'>,

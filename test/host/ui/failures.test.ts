@@ -13,14 +13,14 @@ import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, replica] = ['shiny-wind-028834', 'ep-steep-forest-654321'];
 
-describe('failures', () => {
+describe('the tree after failed requests', () => {
   const opened = useWorkbench();
   let service: LocalService;
   let proxy: FaultProxy;
   const computes = () => opened().workbench.tree('Computes');
   const createKey = async (name: string) => (await service.client.createApiKey(name)).key;
   const labels = async () => (await computes().rows()).map(({ label }) => label);
-  let whole: string[];
+  let initialLabels: string[];
 
   before(async () => {
     service = await startLocalService({ postgres: false });
@@ -28,27 +28,27 @@ describe('failures', () => {
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: await createKey('to be revoked') });
     await computes().expand('Project shop');
     await computes().waitFor(/^Compute ep-purple-water-204912/);
-    whole = await labels();
+    initialLabels = await labels();
   });
   after(async () => {
     await proxy.stop();
     await service.stop();
   });
 
-  it('keep the last good tree and say that it is not up to date, until the service is back', async () => {
+  it('stays, with a message that it is not up to date, until the service is back', async () => {
     const { workbench } = opened();
     await proxy.down();
-    await until('words above the tree', async () =>
+    await until('a message above the tree', async () =>
       (await workbench.viewMessage('Computes')).startsWith('Not up to date: '),
     );
-    assert.deepEqual(await labels(), whole);
+    assert.deepEqual(await labels(), initialLabels);
     await proxy.up();
     await workbench.viewAction('Computes', 'Refresh');
-    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
-    assert.deepEqual(await labels(), whole);
+    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
+    assert.deepEqual(await labels(), initialLabels);
   });
 
-  it('say in full why there is no tree, and beside the title whose it is when there is one', async () => {
+  it('is replaced by the whole reason if it could not be loaded at all, and names its account once loaded', async () => {
     const { workbench } = opened();
     await proxy.down();
     await workbench.reload();
@@ -58,36 +58,36 @@ describe('failures', () => {
     await proxy.up();
     await workbench.clickWelcome('Computes', 'Try Again');
     await computes().expand('Project shop');
-    await until('the tree', async () => (await labels()).join() === whole.join());
+    await until('the tree', async () => (await labels()).join() === initialLabels.join());
     assert.equal(await workbench.viewDescription('Computes'), proxy.baseUrl.replace('http://', ''));
   });
 
-  it('offer a new key when the key is revoked elsewhere, delete nothing and keep the tree', async () => {
+  it('stays and offers to enter a new key after the key was revoked', async () => {
     const { workbench } = opened();
     const { items } = await service.client.listApiKeys();
     await service.client.revokeApiKey(items.find(({ name }) => name === 'to be revoked')?.id ?? 0);
-    await until('words above the tree', async () =>
+    await until('a message above the tree', async () =>
       /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
     );
-    assert.deepEqual(await labels(), whole);
+    assert.deepEqual(await labels(), initialLabels);
     await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
     await workbench.dialog.press('Restart');
-    const told = await workbench.notifications.waitFor(`Could not restart ${replica}`);
-    assert.match(told.message, /The service doesn't accept the API key/);
-    assert.deepEqual(told.buttons, ['Enter New Key…']);
-    await workbench.notifications.press(told.message, 'Enter New Key…');
+    const notification = await workbench.notifications.waitFor(`Could not restart ${replica}`);
+    assert.match(notification.message, /The service doesn't accept the API key/);
+    assert.deepEqual(notification.buttons, ['Enter New Key…']);
+    await workbench.notifications.press(notification.message, 'Enter New Key…');
   });
 
-  it('are over when the new key is entered, which is checked as the first one was', async () => {
+  it('is up to date again after a valid new key was entered', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     const { message, password } = await quickInput.waitFor('The API key of the account at');
     assert.ok(message.includes(proxy.baseUrl), message);
     assert.equal(password, true);
-    assert.match(await quickInput.refusal('The API key', 'still-wrong'), /doesn't accept/);
+    assert.match(await quickInput.validationMessage('The API key', 'still-wrong'), /doesn't accept/);
     await quickInput.answer(/./, await createKey('the new one'));
     await quickInput.closed();
-    assert.deepEqual(await labels(), whole, 'the tree stays as it was');
+    assert.deepEqual(await labels(), initialLabels, 'the tree stays as it was');
     await workbench.notifications.clear();
     const restarted = until('the restart', async () => {
       const { items } = await service.client.listComputes(shop);
@@ -96,11 +96,11 @@ describe('failures', () => {
     await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
     await workbench.dialog.press('Restart');
     await restarted;
-    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
-    assert.deepEqual(await labels(), whole);
+    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
+    assert.deepEqual(await labels(), initialLabels);
   });
 
-  it('of a key that is no longer accepted outlast a reload, which deletes nothing either', async () => {
+  it('asks for a new key again after a reload', async () => {
     const { workbench } = opened();
     const { items } = await service.client.listApiKeys();
     await service.client.revokeApiKey(items.find(({ name }) => name === 'the new one')?.id ?? 0);
@@ -113,7 +113,7 @@ describe('failures', () => {
     assert.equal(await workbench.viewMessage('Computes'), '');
   });
 
-  it('of an answer that is lost are told as what became of the change', async () => {
+  it('shows the result of a change whose reply was lost', async () => {
     const { workbench } = opened();
     const deleted = 'ep-purple-water-204912';
     proxy.inject('resetAfter', { method: 'DELETE', path: /\/endpoints\// });
@@ -126,7 +126,7 @@ describe('failures', () => {
   });
 });
 
-describe('an operation that fails', () => {
+describe('a failed operation', () => {
   const opened = useWorkbench();
   let service: ScriptedService;
 
@@ -142,17 +142,17 @@ describe('an operation that fails', () => {
   });
   after(() => service.close());
 
-  it('is told in the words of the service, by the name of its compute, to which it leads', async () => {
+  it("is shown with the service's message and the compute's name, and reveals the compute", async () => {
     const { workbench } = opened();
     const computes = workbench.tree('Computes');
     await computes.expand('Project shop');
     await computes.inlineAction(/^Compute reports/, 'Restart Compute');
     await workbench.dialog.press('Restart');
-    const words = 'Restarting reports failed: out of compute hours';
-    const { buttons } = await workbench.notifications.waitFor(words);
+    const message = 'Restarting reports failed: out of compute hours';
+    const { buttons } = await workbench.notifications.waitFor(message);
     assert.deepEqual(buttons, ['Show Compute']);
     await computes.collapse('Project shop');
-    await workbench.notifications.press(words, 'Show Compute');
+    await workbench.notifications.press(message, 'Show Compute');
     await computes.waitFor(/^Compute reports/);
   });
 });

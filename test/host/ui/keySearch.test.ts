@@ -1,7 +1,7 @@
 /**
- * Drives what handles keys, and what fails while it does, then searches everything the window has left behind. The
- * secrets are known to the test alone; the only places they may be in are the sealed secret storage and the clipboard.
- * This VS Code writes no log files; what goes into the log is searched in test/trust/log.test.ts.
+ * Uses every feature that handles keys, injects failures, and then searches everything that the window leaves behind.
+ * The secrets may only be in the encrypted secret storage and the clipboard. This VS Code writes no log files, so
+ * test/trust/log.test.ts searches the log.
  */
 import assert from 'node:assert/strict';
 import type { FaultName } from '../../helpers/faultProxy.ts';
@@ -35,7 +35,7 @@ const failures: readonly (readonly [FaultName, RegExp])[] = [
 ];
 
 describe('the key', () => {
-  const spoken: string[] = [];
+  const consoleLines: string[] = [];
   const opened = useWorkbench();
   const places: Places = new Map();
   const secrets = new Map<string, string>();
@@ -44,8 +44,8 @@ describe('the key', () => {
 
   before(async () => {
     const { page } = opened().workbench;
-    page.on('console', (message) => spoken.push(message.text()));
-    page.on('pageerror', (error) => spoken.push(String(error.stack)));
+    page.on('console', (message) => consoleLines.push(message.text()));
+    page.on('pageerror', (error) => consoleLines.push(String(error.stack)));
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
   });
@@ -54,8 +54,8 @@ describe('the key', () => {
     await service.stop();
   });
 
-  const look = (moment: string) => addPage(places, opened().workbench.page, moment);
-  const createInVsCode = async (name: string): Promise<string> => {
+  const capturePage = (moment: string) => addPage(places, opened().workbench.page, moment);
+  const createKey = async (name: string): Promise<string> => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Create API Key…');
     await workbench.quickInput.answer('A name that tells where', name);
@@ -63,50 +63,50 @@ describe('the key', () => {
     assert.match(detail, SHOWN_ONCE);
     const key = detail.split('\n')[0] ?? '';
     await workbench.dialog.press('Copy Key');
-    await until('it in the clipboard', async () => (await workbench.readClipboard()) === key);
+    await until('the clipboard', async () => (await workbench.readClipboard()) === key);
     return key;
   };
 
-  it('is refused, entered, and met with every kind of failure', async () => {
+  it('is rejected, entered, and used with every kind of failure', async () => {
     const { workbench } = opened();
     const { key } = await service.client.createApiKey('laptop');
     secrets.set('wrong key', WRONG_KEY).set('key', key);
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
     await workbench.quickInput.answer('Pick a service', proxy.baseUrl);
-    assert.match(await workbench.quickInput.refusal('The API key', WRONG_KEY), /doesn't accept/);
-    await look('a wrong key entered');
+    assert.match(await workbench.quickInput.validationMessage('The API key', WRONG_KEY), /doesn't accept/);
+    await capturePage('a wrong key entered');
     proxy.inject('echoedKey');
     await workbench.quickInput.type("doesn't accept", key);
     await workbench.page.keyboard.press('Enter');
     await workbench.quickInput.waitFor('bad request');
-    await look('a key entered');
+    await capturePage('a key entered');
     await workbench.quickInput.cancel('bad request');
     await connect(workbench, { baseUrl: proxy.baseUrl, key });
     await workbench.tree('Computes').waitFor('Project shop');
-    for (const [fault, words] of failures) {
+    for (const [fault, message] of failures) {
       proxy.inject(fault, { method: 'GET', times: Number.POSITIVE_INFINITY });
       await workbench.viewAction('Computes', 'Refresh');
       await until(
-        async () => `words about ${fault}; it says ${await workbench.viewMessage('Computes')}`,
-        async () => words.test(await workbench.viewMessage('Computes')),
+        async () => `a message about ${fault}; shown: ${await workbench.viewMessage('Computes')}`,
+        async () => message.test(await workbench.viewMessage('Computes')),
       );
-      await look(fault);
+      await capturePage(fault);
       proxy.clear();
       await workbench.notifications.all();
-      await look(`${fault}, notifications`);
+      await capturePage(`${fault}, notifications`);
       await workbench.notifications.clear();
     }
     await workbench.viewAction('Computes', 'Refresh');
-    await until('the words to go', async () => (await workbench.viewMessage('Computes')) === '');
+    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
   });
 
-  it('is created, copied, rotated and refused', async () => {
+  it('is created, copied, rotated and revoked', async () => {
     const { workbench } = opened();
-    secrets.set('created key', await createInVsCode('deployment'));
-    await workbench.unfoldView('API Keys');
+    secrets.set('created key', await createKey('deployment'));
+    await workbench.expandView('API Keys');
     await workbench.tree('API Keys').tooltip(/^API key laptop/);
-    await look('the tooltip of a key');
+    await capturePage('the tooltip of a key');
     await workbench.runCommand('Hosted Postgres: Rotate API Key…');
     await workbench.quickInput.choose('Which key', 'laptop');
     await workbench.quickInput.answer('A name for the new key', 'laptop 2');
@@ -123,33 +123,33 @@ describe('the key', () => {
     await workbench.quickInput.choose('does not tell the password', 'Type the password…');
     await workbench.quickInput.answer('The password of app', PASSWORD);
     secrets.set('password', PASSWORD);
-    await until('it in the clipboard', async () => (await workbench.readClipboard()).includes(PASSWORD));
+    await until('the clipboard', async () => (await workbench.readClipboard()).includes(PASSWORD));
     const { items } = await service.client.listApiKeys();
     await service.client.revokeApiKey(items.find(({ name }) => name === 'laptop 2')?.id ?? 0);
     await workbench.viewAction('Computes', 'Refresh');
-    await until('words above the tree', async () =>
+    await until('a message above the tree', async () =>
       /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
     );
     await workbench.notifications.all();
-    await look('revoked');
+    await capturePage('revoked');
     await workbench.notifications.clear();
     await workbench.runCommand('Hosted Postgres: Show Log');
     await workbench.page.locator('.output-view-container, .panel .monaco-editor').first().waitFor();
-    await look('the log');
+    await capturePage('the log');
   });
 
   it('of the local service is not in its arguments, its environment or its files', async () => {
     const { workbench, dataFolder, server } = opened();
     await workbench.runCommand('Hosted Postgres: Start Local Service');
-    const own = await findOwnService(dataFolder);
+    const started = await findOwnService(dataFolder);
     await workbench.tree('Computes').waitFor('Project shop', 30_000);
-    secrets.set('key of the local service', await createInVsCode('of the local service'));
-    await addProcesses(places, [server.pid, own.pid]);
+    secrets.set('key of the local service', await createKey('of the local service'));
+    await addProcesses(places, [server.pid, started.pid]);
     if (process.platform === 'linux') {
-      const environment = places.get(`/proc/${own.pid}/environ`)?.toString() ?? '';
+      const environment = places.get(`/proc/${started.pid}/environ`)?.toString() ?? '';
       assert.ok(environment.includes('PATH='));
       assert.ok(!environment.includes('HOSTED_POSTGRES_'));
-      const args = places.get(`/proc/${own.pid}/cmdline`)?.toString().split('\0') ?? [];
+      const args = places.get(`/proc/${started.pid}/cmdline`)?.toString().split('\0') ?? [];
       assert.ok(args.includes('--api-key-stdin') && !args.includes('--api-key'));
     }
     await workbench.runCommand('Hosted Postgres: Stop Local Service');
@@ -157,14 +157,14 @@ describe('the key', () => {
     await workbench.welcomeText('Computes');
   });
 
-  it('is found nowhere', async () => {
+  it('is in none of the searched places', async () => {
     const { workbench, server, dataFolder, folder } = opened();
     await addProcesses(places, [server.pid]);
-    await look('at the end');
+    await capturePage('the end');
     await addFiles(places, dataFolder);
     await addFiles(places, folder);
     await addBrowserStorage(places, workbench.page);
-    places.set('the console', Buffer.from(spoken.join('\n')));
+    places.set('the console', Buffer.from(consoleLines.join('\n')));
     const found = [...secrets].flatMap(([name, secret]) => {
       assert.ok(secret.length >= 12, name);
       return placesWith(places, secret).map((place) => `${name} in ${place}`);
@@ -174,12 +174,12 @@ describe('the key', () => {
     tell('secrets searched for', secrets.size);
   });
 
-  it('would have been found: what is no secret is found in each kind of place', () => {
-    const names = (text: string) => placesWith(places, text);
-    assert.ok(names('ep-little-smoke').some((place) => place.startsWith('the page')));
-    assert.ok(names('of the local service').some((place) => place.endsWith('account.journal')));
-    assert.ok(names('--socket-path').some((place) => place.startsWith('/proc/')));
-    assert.ok(names('hostedPostgres').some((place) => /vscode-web-state-db/.test(place)));
+  it('would have been found, because other text is found in each kind of place', () => {
+    const placesOf = (text: string) => placesWith(places, text);
+    assert.ok(placesOf('ep-little-smoke').some((place) => place.startsWith('the page')));
+    assert.ok(placesOf('of the local service').some((place) => place.endsWith('account.journal')));
+    assert.ok(placesOf('--socket-path').some((place) => place.startsWith('/proc/')));
+    assert.ok(placesOf('hostedPostgres').some((place) => /vscode-web-state-db/.test(place)));
     assert.ok(
       [...places.keys()].some((place) => place.includes('secrets')),
       [...places.keys()].join('\n'),

@@ -7,11 +7,11 @@ import { useWorkbench } from './useWorkbench.ts';
 const [project, compute] = ['calm-poetry-195246', 'ep-green-hat-340975'];
 const start = 'code-oss://hosted-postgres.hosted-postgres/compute';
 
-describe('Links to a compute', () => {
+describe('links to a compute', () => {
   const opened = useWorkbench();
   let service: LocalService;
-  /** As the operating system hands a link over, after VS Code's own question. */
-  const follow = async (link: string) => {
+  /** Opens a link like the operating system does, and confirms VS Code's question. */
+  const openLink = async (link: string) => {
     const { workbench } = opened();
     await workbench.runCommand('Developer: Open URL');
     await workbench.quickInput.answer('URL to open', link);
@@ -30,15 +30,15 @@ describe('Links to a compute', () => {
   });
   after(() => service.stop());
 
-  it('ask to connect first', async () => {
+  it('offer to connect if there is no connection', async () => {
     const { workbench } = opened();
-    await follow(`${start}?project=${project}&endpoint=${compute}`);
+    await openLink(`${start}?project=${project}&endpoint=${compute}`);
     const { buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
     assert.deepEqual(buttons, ['Connect…']);
     await workbench.notifications.clear();
   });
 
-  it('are copied, and reveal the compute they were copied from', async () => {
+  it('can be copied, and reveal their compute', async () => {
     const { workbench } = opened();
     await connect(workbench, service);
     await workbench.runCommand('Hosted Postgres: Copy Link');
@@ -46,15 +46,18 @@ describe('Links to a compute', () => {
     await workbench.quickInput.choose('Compute', compute);
     const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl }).toString()}`;
     await until('the link in the clipboard', async () => (await workbench.readClipboard()) === link);
-    await follow(link);
+    await openLink(link);
     await until('the compute to be selected', async () => (await selected()).includes(compute));
   });
 
-  it('are opened from the palette where the system brings none', async () => {
+  it('can be opened from the palette', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Open Link…');
-    const asked = 'A link to a compute';
-    assert.match(await workbench.quickInput.refusal(asked, 'https://example.com'), /not a link to a compute/);
+    const prompt = 'A link to a compute';
+    assert.match(
+      await workbench.quickInput.validationMessage(prompt, 'https://example.com'),
+      /not a link to a compute/,
+    );
     await workbench.quickInput.answer(
       /./,
       `${start}?project=shiny-wind-028834&endpoint=ep-purple-water-204912`,
@@ -64,10 +67,10 @@ describe('Links to a compute', () => {
     );
   });
 
-  it('switch no account: what is meant at another service is said', async () => {
+  it('never switch the account by themselves, but name the other service', async () => {
     const { workbench } = opened();
     const other = 'https://db.example.com/api/v2';
-    await follow(
+    await openLink(
       `${start}?${new URLSearchParams({ project, endpoint: compute, service: other }).toString()}`,
     );
     const { message, buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
@@ -77,14 +80,14 @@ describe('Links to a compute', () => {
     assert.ok((await selected()).includes('ep-purple-water-204912'));
   });
 
-  it('that lead nowhere say so', async () => {
+  it('show an error if they are invalid or their compute does not exist', async () => {
     const { workbench } = opened();
-    for (const [link, said] of [
-      [`${start}?project=${project}&endpoint=ep-nobody-000000`, 'ep-nobody-000000 is no longer there'],
+    for (const [link, reason] of [
+      [`${start}?project=${project}&endpoint=ep-missing-000000`, 'ep-missing-000000 is no longer there'],
       [`${start}?project=..%2Fapi_keys&endpoint=${compute}`, 'This is not a link to a compute'],
     ] as const) {
-      await follow(link);
-      await workbench.notifications.waitFor(`Could not open the link: ${said}`);
+      await openLink(link);
+      await workbench.notifications.waitFor(`Could not open the link: ${reason}`);
       await workbench.notifications.clear();
     }
   });

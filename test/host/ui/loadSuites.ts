@@ -1,8 +1,8 @@
 import type { SharedWindow } from './sharedWindows.ts';
-import { openSharedWith } from './useWorkbench.ts';
+import { setSharedOptions } from './useWorkbench.ts';
 
-/** Loads the suites of a window in their order; mocha does not know one file from another then. */
+/** Loads the suites of a window in order. To mocha, they are one file. */
 export async function loadSuites({ options, suites }: SharedWindow): Promise<void> {
-  openSharedWith(options);
+  setSharedOptions(options);
   for (const name of suites) await import(`./${name}.test.ts`);
 }

@@ -5,22 +5,22 @@ import { until } from '../../workbench/until.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
-const [playground, withoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
+const [playground, branchWithoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
 
-describe('the main job on a service that is connected to', () => {
+describe('the main job on a remote service', () => {
   const opened = useWorkbench();
   let service: LocalService;
-  let made: string;
+  let createdId: string;
   const computesOf = async (projectId: string) => (await service.client.listComputes(projectId)).items;
   const computes = () => opened().workbench.tree('Computes');
 
   before(async () => {
-    // Long enough to see what is under way.
+    // Long enough for pending states to be visible.
     service = await startLocalService({ postgres: false, args: ['--operation-delay', '1200'] });
   });
   after(() => service.stop());
 
-  it('refuses a wrong key where it is typed and stores nothing', async () => {
+  it('rejects a wrong key in the input box and stores nothing', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await workbench.openView('Hosted Postgres');
@@ -28,7 +28,7 @@ describe('the main job on a service that is connected to', () => {
     await quickInput.answer('Pick a service', service.baseUrl);
     const { password } = await quickInput.waitFor('The API key');
     assert.equal(password, true);
-    assert.match(await quickInput.refusal('The API key', 'wrong'), /doesn't accept the API key/);
+    assert.match(await quickInput.validationMessage('The API key', 'wrong'), /doesn't accept the API key/);
     await quickInput.cancel(/./);
     assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
     await workbench.runCommand('Hosted Postgres: Switch Account…');
@@ -40,7 +40,7 @@ describe('the main job on a service that is connected to', () => {
     await quickInput.cancel('Account');
   });
 
-  it('connects with address and key', async () => {
+  it('connects with an address and a key', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await workbench.clickWelcome('Computes', 'Connect…');
@@ -51,7 +51,7 @@ describe('the main job on a service that is connected to', () => {
     await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });
 
-  it('creates a read replica and follows it from init to active, counted in the status bar', async () => {
+  it('creates a read replica and shows its states and the number of pending operations', async () => {
     const { workbench } = opened();
     const { quickInput, statusBar } = workbench;
     const before = new Set((await computesOf(shop)).map(({ id }) => id));
@@ -60,56 +60,59 @@ describe('the main job on a service that is connected to', () => {
     await quickInput.choose('Size', '0.25 CU');
     await quickInput.accept('Suspend when nobody uses it');
     const { label } = await computes().waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
-    made = label.slice('Compute '.length, label.indexOf(','));
-    const counted = await statusBar.waitFor(/^[12] operations?\n/);
-    assert.equal(counted.spinning, true);
-    assert.match(counted.label, new RegExp(`pending\\. Creating ${made}`));
-    await statusBar.waitFor(`Created ${made}`);
+    createdId = label.slice('Compute '.length, label.indexOf(','));
+    const item = await statusBar.waitFor(/^[12] operations?\n/);
+    assert.equal(item.spinning, true);
+    assert.match(item.label, new RegExp(`pending\\. Creating ${createdId}`));
+    await statusBar.waitFor(`Created ${createdId}`);
     await statusBar.waitUntilGone(/^\d operation/);
-    await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    await computes().waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));
     assert.deepEqual(
       added.map(({ id, type, current_state: state }) => [id, type, state]),
-      [[made, 'read_only', 'active']],
+      [[createdId, 'read_only', 'active']],
     );
   });
 
-  it('restarts it, seen on its way', async () => {
+  it('restarts it and shows the pending operations', async () => {
     const { statusBar, dialog } = opened().workbench;
-    const row = new RegExp(`^Compute ${made}`);
+    const row = new RegExp(`^Compute ${createdId}`);
     await computes().inlineAction(row, 'Restart Compute');
-    assert.equal((await dialog.read()).message, `Restart ${made}?`);
+    assert.equal((await dialog.read()).message, `Restart ${createdId}?`);
     await dialog.press('Restart');
-    await computes().waitFor(new RegExp(`^Compute ${made}, (active, changing|idle → active)`));
+    await computes().waitFor(new RegExp(`^Compute ${createdId}, (active, changing|idle → active)`));
     assert.equal((await statusBar.waitFor(/^\d operations?\n/)).spinning, true);
     await statusBar.click(/^\d operation/);
     const { items } = await opened().workbench.quickInput.waitFor('Pick one');
-    assert.match(items.join(), new RegExp(`Restarting ${made} suspend_compute: \\w+, start_compute: \\w+`));
+    assert.match(
+      items.join(),
+      new RegExp(`Restarting ${createdId} suspend_compute: \\w+, start_compute: \\w+`),
+    );
     await opened().workbench.quickInput.cancel('Pick one');
-    await statusBar.waitFor(`Restarted ${made}`);
-    await computes().waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    await statusBar.waitFor(`Restarted ${createdId}`);
+    await computes().waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     assert.ok((await computesOf(shop)).every(isSettled));
   });
 
-  it('changes nothing when the question is answered with no', async () => {
+  it('changes nothing if the confirmation is canceled', async () => {
     const { dialog } = opened().workbench;
-    await computes().contextMenu(new RegExp(`^Compute ${made}`), 'Delete Compute');
+    await computes().contextMenu(new RegExp(`^Compute ${createdId}`), 'Delete Compute');
     await dialog.read();
     await dialog.press('Cancel');
-    assert.ok((await computesOf(shop)).some(({ id }) => id === made));
+    assert.ok((await computesOf(shop)).some(({ id }) => id === createdId));
   });
 
   it('deletes it', async () => {
     const { statusBar, dialog } = opened().workbench;
-    const row = new RegExp(`^Compute ${made}`);
+    const row = new RegExp(`^Compute ${createdId}`);
     await computes().contextMenu(row, 'Delete Compute');
     await dialog.read();
     await dialog.press('Delete');
-    await statusBar.waitFor(new RegExp(`Deleting ${made}`));
-    await statusBar.waitFor(`Deleted ${made}`);
+    await statusBar.waitFor(new RegExp(`Deleting ${createdId}`));
+    await statusBar.waitFor(`Deleted ${createdId}`);
     await computes().waitUntilGone(row);
     assert.equal(
-      (await computesOf(shop)).some(({ id }) => id === made),
+      (await computesOf(shop)).some(({ id }) => id === createdId),
       false,
     );
   });
@@ -123,46 +126,46 @@ describe('the main job on a service that is connected to', () => {
     await workbench.dialog.read();
     await workbench.dialog.press('Close');
     assert.ok((await names()).includes('second run'));
-    await workbench.unfoldView('API Keys');
+    await workbench.expandView('API Keys');
     await keys.contextMenu(/^API key second run/, 'Revoke API Key…');
     await workbench.dialog.press('Revoke');
     await keys.waitUntilGone(/^API key second run/);
     assert.equal((await names()).includes('second run'), false);
   });
 
-  it('says why a second primary on a branch is not possible', async () => {
+  it('explains why a branch cannot have a second primary', async () => {
     const { quickInput } = opened().workbench;
     await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
     const items = await until('the types', async () => {
       const shown = await quickInput.waitFor('Type of the compute');
       return shown.items.length > 0 && shown.items;
     });
-    const refusal = 'Primary not possible: ep-little-smoke-851426 is the primary of this branch';
-    assert.deepEqual(items, ['Read replica read-only; a branch may have any number', refusal]);
+    const secondPrimary = 'Primary not possible: ep-little-smoke-851426 is the primary of this branch';
+    assert.deepEqual(items, ['Read replica read-only; a branch may have any number', secondPrimary]);
     await quickInput.cancel('Type of the compute');
   });
 
-  it("tells the service's refusal when somebody else was quicker, and nothing is half made", async () => {
+  it('shows the error of the service if another client was faster, and creates nothing', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await computes().expand('Project playground');
-    await computes().contextMenu(`Branch ${withoutPrimary}`, 'Create Compute…');
+    await computes().contextMenu(`Branch ${branchWithoutPrimary}`, 'Create Compute…');
     await quickInput.choose('Type of the compute', 'Primary');
     const first = await service.client.createCompute(playground, {
-      branch_id: withoutPrimary,
+      branch_id: branchWithoutPrimary,
       type: 'read_write',
     });
     await quickInput.choose('Size', '0.25 CU');
     await quickInput.accept('Suspend when nobody uses it');
-    const told = await workbench.notifications.waitFor(/^Could not create the compute: /);
-    assert.equal(told.severity, 'error');
-    assert.match(told.message, /primary|read_write/);
+    const notification = await workbench.notifications.waitFor(/^Could not create the compute: /);
+    assert.equal(notification.severity, 'error');
+    assert.match(notification.message, /primary|read_write/);
     await workbench.notifications.clear();
-    await until('the one that was first to be active', async () =>
+    await until('the other primary to be active', async () =>
       (await computesOf(playground)).every(isSettled),
     );
     const primaries = (await computesOf(playground)).filter(
-      (compute) => compute.branch_id === withoutPrimary && compute.type === 'read_write',
+      (compute) => compute.branch_id === branchWithoutPrimary && compute.type === 'read_write',
     );
     assert.deepEqual(
       primaries.map(({ id }) => id),

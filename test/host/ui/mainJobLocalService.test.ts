@@ -9,14 +9,14 @@ import { findOwnService, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
-const [sleeping, itsBranch] = ['ep-purple-water-204912', 'br-sweet-breeze-497520'];
+const [idleCompute, idleBranch] = ['ep-purple-water-204912', 'br-sweet-breeze-497520'];
 
 describe('the main job on the local service', () => {
   const opened = useWorkbench();
   let service: OwnService;
   let key: string;
   let client: Client;
-  let made: string;
+  let createdId: string;
 
   const replicas = async () => {
     const { items } = await client.listComputes(shop);
@@ -40,7 +40,7 @@ describe('the main job on the local service', () => {
     return connection;
   };
 
-  it('begins with one click in the welcome view', async () => {
+  it('starts with one click in the welcome view', async () => {
     const { workbench, dataFolder } = opened();
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
@@ -51,9 +51,9 @@ describe('the main job on the local service', () => {
     service = await findOwnService(dataFolder);
   });
 
-  it('creates a key, whose value is shown once and copied', async () => {
+  it('creates a key, shows its value once and copies it', async () => {
     const { workbench } = opened();
-    await workbench.unfoldView('API Keys');
+    await workbench.expandView('API Keys');
     const keys = workbench.tree('API Keys');
     await keys.waitFor(/^API key laptop/);
     await workbench.viewAction('API Keys', 'Create API Key…');
@@ -71,11 +71,10 @@ describe('the main job on the local service', () => {
     assert.ok(items.some(({ name }) => name === 'main job'));
   });
 
-  it('keeps the value of the key nowhere', async () => {
+  it('stores the value of the key in no file', async () => {
     const { workbench, dataFolder } = opened();
     assert.equal((await workbench.page.content()).includes(key), false, 'on screen');
-    const left = await filesHolding(key, path.dirname(dataFolder));
-    assert.deepEqual(left, []);
+    assert.deepEqual(await filesContaining(key, path.dirname(dataFolder)), []);
   });
 
   it('creates a read replica on a branch and shows it become active', async () => {
@@ -87,43 +86,43 @@ describe('the main job on the local service', () => {
     await quickInput.choose('Size', '0.25 CU');
     await quickInput.accept('Suspend when nobody uses it');
     const { text } = await workbench.statusBar.waitFor(/^Created ep-\S+/);
-    made = text.replace('Created ', '');
-    await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
+    createdId = text.replace('Created ', '');
+    await workbench.tree('Computes').waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     const added = (await replicas()).filter(({ id }) => !before.has(id));
     assert.deepEqual(
       added.map(({ id, current_state }) => [id, current_state]),
-      [[made, 'active']],
+      [[createdId, 'active']],
     );
   });
 
-  it('restarts it after saying what that does, and its connections really drop', async () => {
+  it('restarts it after a confirmation, which drops its connections', async () => {
     const { workbench } = opened();
-    const connection = await connectTo(made, branch);
+    const connection = await connectTo(createdId, branch);
     const dropped = new Promise((resolve) => connection.once('end', resolve));
-    const row = new RegExp(`^Compute ${made}`);
+    const row = new RegExp(`^Compute ${createdId}`);
     await workbench.tree('Computes').inlineAction(row, 'Restart Compute');
     const { message, detail } = await workbench.dialog.read();
-    assert.equal(message, `Restart ${made}?`);
+    assert.equal(message, `Restart ${createdId}?`);
     assert.match(detail, /connections are dropped/);
     await workbench.dialog.press('Restart');
-    await workbench.statusBar.waitFor(`Restarted ${made}`);
+    await workbench.statusBar.waitFor(`Restarted ${createdId}`);
     await dropped;
-    await workbench.tree('Computes').waitFor(`Compute ${made}, active, read replica, 0.25 CU`);
-    assert.deepEqual((await actionsOf(made)).slice(0, 2), [
+    await workbench.tree('Computes').waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
+    assert.deepEqual((await actionsOf(createdId)).slice(0, 2), [
       'start_compute finished',
       'suspend_compute finished',
     ]);
-    await (await connectTo(made, branch)).end();
+    await (await connectTo(createdId, branch)).end();
   });
 
-  it('copies a connection string that works, without anything to know or type', async () => {
+  it('copies a connection string that works without typing anything', async () => {
     const { quickInput } = opened().workbench;
     await opened()
       .workbench.tree('Computes')
-      .contextMenu(new RegExp(`^Compute ${made}`), 'Copy Connection String…');
+      .contextMenu(new RegExp(`^Compute ${createdId}`), 'Copy Connection String…');
     await quickInput.accept('Role');
     await quickInput.accept('Database');
-    const connectionString = await until('it in the clipboard', async () => {
+    const connectionString = await until('the connection string in the clipboard', async () => {
       const copied = await opened().workbench.readClipboard();
       return copied.startsWith('postgresql://') && copied;
     });
@@ -136,34 +135,34 @@ describe('the main job on the local service', () => {
     assert.deepEqual(rows, [{ role: 'app_owner', name: 'app' }]);
   });
 
-  it('tells that a client has woken an idle compute', async () => {
+  it('shows that a client has started an idle compute', async () => {
     const { workbench } = opened();
     const computes = workbench.tree('Computes');
-    await computes.waitFor(new RegExp(`^Compute ${sleeping}, idle`));
-    const connection = await connectTo(sleeping, itsBranch);
+    await computes.waitFor(new RegExp(`^Compute ${idleCompute}, idle`));
+    const connection = await connectTo(idleCompute, idleBranch);
     const connectedAt = Date.now();
     try {
-      await computes.waitFor(new RegExp(`^Compute ${sleeping}, active`));
-      await workbench.statusBar.waitFor(`${sleeping} is active`);
+      await computes.waitFor(new RegExp(`^Compute ${idleCompute}, active`));
+      await workbench.statusBar.waitFor(`${idleCompute} is active`);
       assert.ok(Date.now() - connectedAt < 6000, `after ${Date.now() - connectedAt} ms`);
-      assert.equal((await actionsOf(sleeping))[0], 'start_compute finished');
+      assert.equal((await actionsOf(idleCompute))[0], 'start_compute finished');
     } finally {
       await connection.end();
     }
   });
 
-  it('deletes it after saying what that does', async () => {
+  it('deletes it after a confirmation', async () => {
     const { workbench } = opened();
-    const row = new RegExp(`^Compute ${made}`);
+    const row = new RegExp(`^Compute ${createdId}`);
     await workbench.tree('Computes').contextMenu(row, 'Delete Compute');
     const { message, detail } = await workbench.dialog.read();
-    assert.equal(message, `Delete ${made}?`);
+    assert.equal(message, `Delete ${createdId}?`);
     assert.match(detail, new RegExp(`cannot be undone.*the data stays on branch ${branch}`));
     await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`Deleted ${made}`);
+    await workbench.statusBar.waitFor(`Deleted ${createdId}`);
     await workbench.tree('Computes').waitUntilGone(row);
     assert.equal(
-      (await replicas()).some(({ id }) => id === made),
+      (await replicas()).some(({ id }) => id === createdId),
       false,
     );
   });
@@ -181,16 +180,16 @@ describe('the main job on the local service', () => {
     await assert.rejects(client.listApiKeys(), (error) => isRefused(error, 401));
   });
 
-  it('has told no failure on the way', async () => {
+  it('has shown no notification', async () => {
     assert.deepEqual(await opened().workbench.notifications.all(), []);
   });
 });
 
-async function filesHolding(secret: string, folder: string): Promise<string[]> {
+async function filesContaining(secret: string, folder: string): Promise<string[]> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const texts = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
-  const holding = await Promise.all(
+  const matches = await Promise.all(
     texts.map(async (file) => ((await readFile(file).catch(() => '')).includes(secret) ? file : undefined)),
   );
-  return holding.filter((file) => file !== undefined);
+  return matches.filter((file) => file !== undefined);
 }

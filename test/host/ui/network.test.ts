@@ -1,7 +1,6 @@
 /**
- * A company's network: an HTTPS service with a certificate of a private authority, reached through a proxy that asks
- * for a login, both from the settings of VS Code and its environment. On it, what goes wrong and what the user sees,
- * and records as a stranger might make them.
+ * A company network: an HTTPS service with a certificate from a private authority, behind a proxy that requires a login.
+ * Tests the failures that users see there, and records with hostile content.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -20,10 +19,10 @@ import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-/** Nobody but the proxy knows it. */
+/** Only the proxy can resolve it. */
 const HOST = 'postgres.company.test';
 const baseUrl = `https://${HOST}/api/v2` as BaseUrl;
-/** Node's list of the system's authorities, which a variable of OpenSSL can name. */
+/** Makes VS Code use Node's list of system certificates, which an OpenSSL variable can extend. */
 const certificates = { 'http.systemCertificatesNode': true };
 const IMAGE = '<img src=x onerror=alert(1)>';
 const LINK = '[click me](command:workbench.action.closeWindow)';
@@ -36,9 +35,9 @@ const computes = [
   { ...computeRecord('ep-path'), id: '../../api_keys' },
 ];
 
-const answer: Canned = ({ path: asked }) => {
-  if (asked.startsWith('/api_keys')) return { json: [] };
-  if (asked.includes('/endpoints')) return { json: { endpoints: computes } };
+const answer: Canned = ({ path: requested }) => {
+  if (requested.startsWith('/api_keys')) return { json: [] };
+  if (requested.includes('/endpoints')) return { json: { endpoints: computes } };
   return {
     json: {
       projects: [
@@ -58,7 +57,7 @@ const faults: readonly (readonly [FaultName, RegExp])[] = [
   ['resetBeforeHeaders', /^The service isn't responding\. Retrying/],
 ];
 
-describe('On a network with a proxy, a private authority and strangers,', () => {
+describe('a network with a proxy and a private certificate authority', () => {
   const folder = temporaryFolder();
   const authority = path.join(folder, 'authority.pem');
   let service: FaultProxy;
@@ -69,8 +68,8 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
     writeFileSync(authority, testAuthority.cert);
     const { key, cert } = makeCertificate({ issuer: testAuthority, names: [HOST] });
     service = await FaultProxy.start({ upstream: answer, tls: { key, cert } });
-    const leadsTo = { [`${HOST}:443`]: Number(new URL(service.baseUrl).port) };
-    proxy = await startLoginProxy({ user: 'me', password: 'p@ss', leadsTo });
+    const routes = { [`${HOST}:443`]: Number(new URL(service.baseUrl).port) };
+    proxy = await startLoginProxy({ user: 'me', password: 'p@ss', routes });
   });
   const opened = useWorkbench({
     settings: { 'hostedPostgres.refreshInterval': 5 },
@@ -91,7 +90,7 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
   const tree = () => opened().workbench.tree('Computes');
   const labels = async () => (await tree().rows()).map(({ label }) => label);
   const message = () => opened().workbench.viewMessage('Computes');
-  /** A setting of the application, as a user writes it: the machine's settings do not take it. */
+  /** Writes user settings in the editor, because machine settings cannot contain application settings. */
   async function setForUser(settings: Readonly<Record<string, unknown>>): Promise<void> {
     const { workbench } = opened();
     const { page } = workbench;
@@ -103,25 +102,25 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
     await page.keyboard.press('ControlOrMeta+s');
     await page.locator('.tab.dirty').waitFor({ state: 'detached' });
   }
-  /** Unfolding asks anew. */
-  const unfoldAgain = async () => {
+  /** Expanding a project loads its computes again. */
+  const expandAgain = async () => {
     await tree().collapse('Project shop');
     await tree().expand('Project shop');
   };
 
-  it('a proxy that wants a login is told as what it is, and nothing reaches the service', async () => {
+  it('shows an error if the proxy requires a login, and sends nothing to the service', async () => {
     const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
     await workbench.quickInput.answer('Pick a service', baseUrl);
-    assert.match(await workbench.quickInput.refusal('The API key', 'key-1234'), /Couldn't reach/);
+    assert.match(await workbench.quickInput.validationMessage('The API key', 'key-1234'), /Couldn.t reach/);
     await workbench.quickInput.cancel(/./);
-    assert.ok(proxy.refused.length > 0);
+    assert.ok(proxy.rejected.length > 0);
     assert.equal(service.count(), 0);
   });
 
-  it('the service is reached through the proxy, with its login and the authority trusted', async () => {
+  it('connects through the proxy with its login and the trusted authority', async () => {
     const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://me:p%40ss@127.0.0.1:${proxy.port}` });
     await connect(workbench, { baseUrl, key: 'key-1234' });
@@ -131,7 +130,7 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
     assert.deepEqual([...service.keys], ['key-1234']);
   });
 
-  it('hostile names are text, and what cannot be read is a row of its own', async () => {
+  it('shows hostile names as text, and invalid records as separate rows', async () => {
     const { page } = opened().workbench;
     await tree().waitFor(`Project ${IMAGE}`);
     await tree().waitFor(/^Compute <img src=x onerror=alert\(1\)>, /);
@@ -147,24 +146,24 @@ describe('On a network with a proxy, a private authority and strangers,', () => 
     assert.equal(dialogs, 0);
   });
 
-  for (const [fault, words] of faults) {
-    it(`${fault}: the tree stays, with one line above it, until it is over`, async () => {
+  for (const [fault, expected] of faults) {
+    it(`${fault}: keeps the tree and shows one message above it until the fault is over`, async () => {
       const before = await labels();
       service.inject(fault, { path: /\/endpoints$/, times: Number.POSITIVE_INFINITY });
-      await unfoldAgain();
+      await expandAgain();
       await until(
-        async () => `the words; it says ${await message()}`,
-        async () => words.test(await message()),
+        async () => `a message that matches ${expected}; shown: ${await message()}`,
+        async () => expected.test(await message()),
       );
       assert.deepEqual(await labels(), before);
       service.clear();
-      if (fault !== 'captivePortal' && !(await message()).includes('Retrying')) await unfoldAgain();
-      await until('the words to go', async () => (await message()) === '');
+      if (fault !== 'captivePortal' && !(await message()).includes('Retrying')) await expandAgain();
+      await until('the message to disappear', async () => (await message()) === '');
       assert.deepEqual(await labels(), before);
     });
   }
 
-  it('none of it came as a notification, and nothing was sent elsewhere', async () => {
+  it('shows no notification and sends nothing to another origin', async () => {
     assert.deepEqual(await opened().workbench.notifications.all(), []);
     assert.deepEqual(service.strayed, []);
     tell('faults seen through the UI', faults.length);

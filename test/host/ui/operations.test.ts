@@ -10,7 +10,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const [shop, primary, replica] = ['shiny-wind-028834', 'ep-little-smoke-851426', 'ep-steep-forest-654321'];
 const idle = 'ep-purple-water-204912';
 
-describe('operations and the background refresh', () => {
+describe('polling of operations and computes', () => {
   const opened = useWorkbench({ settings: { 'hostedPostgres.refreshInterval': 5 } });
   let service: LocalService;
   let proxy: FaultProxy;
@@ -19,7 +19,7 @@ describe('operations and the background refresh', () => {
     await computes().inlineAction(new RegExp(`^Compute ${id}`), 'Restart Compute');
     await opened().workbench.dialog.press('Restart');
   };
-  /** Requests that come while the time goes by; what was under way before has a moment to end. */
+  /** Returns the requests of a period. Requests that are pending at first have 300 ms to end. */
   const requestsDuring = async (milliseconds: number) => {
     await pass(300);
     const before = proxy.requests.length;
@@ -39,7 +39,7 @@ describe('operations and the background refresh', () => {
     await service.stop();
   });
 
-  it('are followed with one list of computes per tick, however many there are', async () => {
+  it('requests one list of computes per tick for any number of operations', async () => {
     const { statusBar } = opened().workbench;
     await restart(primary);
     await restart(replica);
@@ -50,9 +50,9 @@ describe('operations and the background refresh', () => {
     assert.ok(lists.length >= 1 && lists.length <= 3, lists.join());
   });
 
-  it('survive a reload of the window, are followed to their end and then forgotten', async () => {
+  it('continues after a reload of the window until the operations end', async () => {
     const { workbench } = opened();
-    // However long the window takes, nothing tells it of the end before it is open again.
+    // The window must not learn of the end before it is open again.
     proxy.inject('unavailable', { path: /(endpoints|operations)$/, times: Number.POSITIVE_INFINITY });
     await workbench.reload();
     const { spinning } = await workbench.statusBar.waitFor(/^\d operations?\n/);
@@ -68,13 +68,13 @@ describe('operations and the background refresh', () => {
     assert.deepEqual(await workbench.statusBar.items('hosted-postgres'), []);
   });
 
-  it('cost no request when nothing is pending and the view is hidden', async () => {
+  it('sends no request if nothing is pending and the view is hidden', async () => {
     const { workbench } = opened();
     await workbench.openView('Search');
     assert.deepEqual(await requestsDuring(3500), []);
   });
 
-  it('are followed while the view is hidden, too', async () => {
+  it('follows operations while the view is hidden', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Restart Compute');
     await workbench.quickInput.choose('Project', 'shop');
@@ -83,7 +83,7 @@ describe('operations and the background refresh', () => {
     await workbench.statusBar.waitFor(`Restarted ${idle}`);
   });
 
-  it('keep what is shown fresh without anybody asking, also when others change it', async () => {
+  it('shows changes made by other clients', async () => {
     const { workbench } = opened();
     await workbench.openView('Hosted Postgres');
     await computes().expand('Project shop');
@@ -93,20 +93,20 @@ describe('operations and the background refresh', () => {
     await computes().waitFor(new RegExp(`^Compute ${primary}, active, primary, 1 CU$`));
   });
 
-  it('ask for nothing while another window has the focus', async () => {
+  it('sends no request while another window has the focus', async () => {
     const { workbench } = opened();
     const refreshes = () => proxy.count('GET', /endpoints$/);
     const before = refreshes();
     await until('a background refresh', async () => refreshes() > before);
-    await tellFocus(workbench.page, false);
+    await setFocus(workbench.page, false);
     assert.deepEqual(await requestsDuring(3500), []);
-    await tellFocus(workbench.page, true);
-    await until('the refresh to go on', async () => refreshes() > before + 1);
+    await setFocus(workbench.page, true);
+    await until('the refresh to continue', async () => refreshes() > before + 1);
   });
 });
 
-/** A page without a screen always has the focus, so what the browser says of it is put in its place. */
-const tellFocus = (page: Page, focused: boolean): Promise<void> =>
+/** A headless page always has the focus, so this overrides what the browser reports. */
+const setFocus = (page: Page, focused: boolean): Promise<void> =>
   page.evaluate(
     `document.hasFocus = () => ${focused}; window.dispatchEvent(new Event('${focused ? 'focus' : 'blur'}')); undefined`,
   );

@@ -1,4 +1,4 @@
-/** The local service that the extension runs by itself: found as a second window finds it, by the file it leaves. */
+/** Finds the local service that the extension started, by the file that also leads other windows to it. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
@@ -13,7 +13,7 @@ export interface OwnService {
 export const ownServiceFolder = (dataFolder: string): string =>
   path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres/local-service');
 
-/** Waits until one runs. */
+/** Waits until the service runs. */
 export const findOwnService = (dataFolder: string): Promise<OwnService> =>
   until('the extension to run a local service', async () => {
     const file = path.join(ownServiceFolder(dataFolder), 'service.json');

@@ -1,4 +1,4 @@
-/** A folder that is not trusted, with settings of its own that want to be heard: what works in it, and what does not. */
+/** What works in an untrusted folder, and which of its settings and commands are disabled. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,19 +9,19 @@ import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const ofFolder = {
+const folderSettings = {
   'hostedPostgres.baseUrl': 'http://127.0.0.1:1/api/v2',
   'hostedPostgres.connectionString.role': 'role_of_the_folder',
 };
 const NEEDS_TRUST = ['Hosted Postgres: Open psql', 'Hosted Postgres: Write DATABASE_URL to .env'];
 
-describe('in restricted mode', () => {
+describe('restricted mode', () => {
   const folder = temporaryFolder();
   const workspace = path.join(folder, 'workspace');
   let service: LocalService;
 
   mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
-  writeFileSync(path.join(workspace, '.vscode', 'settings.json'), JSON.stringify(ofFolder));
+  writeFileSync(path.join(workspace, '.vscode', 'settings.json'), JSON.stringify(folderSettings));
 
   const opened = useWorkbench({ folder: workspace, asksForTrust: true });
   before(async function () {
@@ -34,7 +34,7 @@ describe('in restricted mode', () => {
   });
 
   const tree = () => opened().workbench.tree('Computes');
-  /** Whether the palette has a command; where it has not, it lists what it takes to be like it. */
+  /** Whether the palette offers a command. If it does not, it lists similar ones. */
   async function isOffered(title: string): Promise<boolean> {
     const { page, quickInput } = opened().workbench;
     await page.keyboard.press('F1');
@@ -45,7 +45,7 @@ describe('in restricted mode', () => {
     return first === title;
   }
 
-  /** The role that is proposed when a connection string is copied. */
+  /** Returns the role that “Copy Connection String…” proposes. */
   async function proposedRole(): Promise<string> {
     const { workbench } = opened();
     const { quickInput } = workbench;
@@ -58,7 +58,7 @@ describe('in restricted mode', () => {
     return value;
   }
 
-  it('the tree is there, and computes can be changed', async () => {
+  it('shows the tree and allows changes to computes', async () => {
     const { workbench } = opened();
     await workbench.statusBar.waitFor('Restricted Mode');
     await connect(workbench, service);
@@ -68,16 +68,16 @@ describe('in restricted mode', () => {
     await workbench.statusBar.waitFor('Restarted primary');
   });
 
-  it('no setting of the folder is heard', async () => {
-    assert.notEqual(await proposedRole(), ofFolder['hostedPostgres.connectionString.role']);
+  it('ignores the settings of the folder', async () => {
+    assert.notEqual(await proposedRole(), folderSettings['hostedPostgres.connectionString.role']);
   });
 
-  it('what runs programs or writes files is not offered', async () => {
+  it('offers no command that runs programs or writes files', async () => {
     assert.equal(await isOffered('Hosted Postgres: Copy Host'), true);
     for (const title of NEEDS_TRUST) assert.equal(await isOffered(title), false, title);
   });
 
-  it('all of it works once the folder is trusted', async () => {
+  it('ends when the folder is trusted', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Workspaces: Manage Workspace Trust');
     const editor = workbench.page.locator('.workspace-trust-editor');
@@ -86,6 +86,6 @@ describe('in restricted mode', () => {
     await workbench.page.getByRole('button', { name: /^Close Modal/ }).click({ timeout: 5000 });
     await editor.waitFor({ state: 'detached' });
     for (const title of NEEDS_TRUST) await until(title, () => isOffered(title));
-    assert.equal(await proposedRole(), ofFolder['hostedPostgres.connectionString.role']);
+    assert.equal(await proposedRole(), folderSettings['hostedPostgres.connectionString.role']);
   });
 });

@@ -1,14 +1,14 @@
-/** Searches all that a window leaves behind for secrets: files, the browser's storage, the page, and the processes. */
+/** Collects everything that a window leaves behind (files, browser storage, page, processes) and searches it for secrets. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { familyOf } from '../../workbench/processes.ts';
 
-/** Where something was found: a file, a database entry, an argument list… */
+/** The content of each place: a file, a database entry, an argument list… */
 export type Places = Map<string, Buffer>;
 
-/** What the secret looks like where it was encoded on its way. */
-const formsOf = (secret: string): Buffer[] => [
+/** Returns the secret in every encoding in which it could be stored. */
+const encodingsOf = (secret: string): Buffer[] => [
   Buffer.from(secret),
   Buffer.from(secret, 'utf16le'),
   Buffer.from(encodeURIComponent(secret)),
@@ -16,24 +16,24 @@ const formsOf = (secret: string): Buffer[] => [
   Buffer.from(Buffer.from(secret).toString('hex')),
 ];
 
-/** @returns the places that hold it */
+/** Returns the places that contain the secret. */
 export const placesWith = (places: Places, secret: string): string[] =>
   [...places]
-    .filter(([, content]) => formsOf(secret).some((form) => content.includes(form)))
+    .filter(([, content]) => encodingsOf(secret).some((encoded) => content.includes(encoded)))
     .map(([place]) => place);
 
-/** Every file below the folder. */
+/** Adds every file below the folder. */
 export async function addFiles(places: Places, folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = path.join(entry.parentPath, entry.name);
-    // Gone since it was listed: a lock, a temporary file.
+    // Locks and temporary files may be removed before they are read.
     const content = await readFile(file).catch(() => undefined);
     if (content !== undefined) places.set(file, content);
   }
 }
 
-/** Arguments and environment of everything below these processes. Linux alone shows them. */
+/** Adds the arguments and environment of the processes and their descendants. Works only on Linux. */
 export async function addProcesses(places: Places, roots: readonly number[]): Promise<void> {
   for (const pid of await familyOf(roots)) {
     for (const what of ['cmdline', 'environ']) {
@@ -69,13 +69,13 @@ const READ_STORAGE = `(async () => {
   return found;
 })()`;
 
-/** Settings, global and workspace state, and the sealed secrets of the web workbench: all that the browser keeps. */
+/** Adds everything that the browser stores: settings, global and workspace state, and the encrypted secrets. */
 export async function addBrowserStorage(places: Places, page: Page): Promise<void> {
   const found = await page.evaluate<[string, string][]>(READ_STORAGE);
   for (const [place, value] of found) places.set(place, Buffer.from(value));
 }
 
-/** The page as it stands, notifications, tooltips and output that are on screen included. */
+/** Adds the current page, including visible notifications, tooltips and output. */
 export async function addPage(places: Places, page: Page, moment: string): Promise<void> {
   places.set(`the page, ${moment}`, Buffer.from(await page.content()));
 }

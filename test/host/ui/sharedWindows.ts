@@ -2,16 +2,16 @@ import type { OpenOptions } from '../../workbench/open.ts';
 
 export interface SharedWindow {
   readonly suites: readonly string[];
-  /** All that its suites ask for. */
+  /** The options of all its suites. */
   readonly options?: OpenOptions;
 }
 
 /**
- * Suites that follow one another in one window. The first of each has a new one; the last may leave in it what
- * cannot be removed. The others find it as new (makeAsNew.ts), so that each also runs alone.
+ * Suites that share a window, in order. The window is reset between them (resetWindow.ts), so that each also runs alone.
+ * What cannot be reset is only safe to leave behind in the last suite of a window.
  */
 export const sharedWindows = {
-  oneWindow: {
+  firstWindow: {
     suites: [
       'walkthrough',
       'accounts',
@@ -23,13 +23,13 @@ export const sharedWindows = {
       'localService',
     ],
   },
-  anotherWindow: {
+  secondWindow: {
     suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts'],
   },
   thirdWindow: {
     suites: ['failures', 'apiKeysLocalService', 'keySearch'],
   },
-  unusualWindow: {
+  customizedWindow: {
     suites: ['operations', 'editorLargeAccount'],
     options: {
       settings: { 'hostedPostgres.refreshInterval': 5 },

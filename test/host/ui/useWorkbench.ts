@@ -5,35 +5,34 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../workbench/chromium.ts';
 import { cacheFolder } from '../../workbench/folders.ts';
 import { openWorkbench, type OpenOptions, type OpenWorkbench } from '../../workbench/open.ts';
-import { makeAsNew } from './makeAsNew.ts';
+import { resetWindow } from './resetWindow.ts';
 
 interface Window {
   readonly browser: Browser;
   readonly opened: OpenWorkbench;
 }
 
-/** Of the suites that mocha runs in one go, which are those of one file where files run in parallel. */
+/** The window that the suites of this process share. With --parallel, each file has its own process. */
 let shared: Window | undefined;
-/** What it is opened with. */
-let sharedWith: OpenOptions | undefined;
+let sharedOptions: OpenOptions | undefined;
 
-/** @param options for the window of the suites that are loaded next: all that they ask for, and nothing that changes what they find */
-export function openSharedWith(options: OpenOptions | undefined): void {
-  sharedWith = options;
+/** Sets the options of the window that later suites share. They must cover what each of these suites needs. */
+export function setSharedOptions(options: OpenOptions | undefined): void {
+  sharedOptions = options;
 }
 
 /**
- * Opens VS Code with the extension, in a browser of its own, before the tests of the surrounding `describe` and closes it after them.
- * Suites that ask for nothing the shared window has not share it with those before them in the same run, as long as
- * none of their tests failed; everything they left in it is removed before the next one begins, or the next one fails.
- * Returns a function that gives what is open, to be called inside tests and hooks. After a failed test a
- * picture of the window lies in `.vscode-test/failures`.
+ * Opens VS Code with the extension in a new browser before the tests of the surrounding `describe`, and closes it after
+ * them. Suites whose options match the shared window use that window, as long as no test in it has failed. It is reset
+ * before each suite, which fails if that is not possible. After a failed test, `.vscode-test/failures` contains a
+ * screenshot.
+ * @returns a function that returns the open window, for use inside tests and hooks
  */
 export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
   let window: Window | undefined;
 
   before(async function () {
-    this.timeout(300_000); // The first run of all installs VS Code here.
+    this.timeout(300_000); // The very first run installs VS Code.
     if (isShared(options)) window = await sharedWindow(rootOf(this.test?.parent));
     else window = await open(options);
   });
@@ -47,8 +46,8 @@ export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
   });
 
   after(async function () {
-    const whole = this.test?.parent?.tests.every((test) => test.isPassed() || test.isPending()) ?? false;
-    if (window !== undefined && window === shared && whole) return;
+    const noneFailed = this.test?.parent?.tests.every((test) => test.isPassed() || test.isPending()) ?? false;
+    if (window !== undefined && window === shared && noneFailed) return;
     if (window === shared) shared = undefined;
     await close(window);
   });
@@ -63,8 +62,8 @@ async function sharedWindow(root: Suite): Promise<Window> {
   if (shared !== undefined) {
     const window = shared;
     shared = undefined;
-    // Where something stays, the suite that finds it fails, and no other.
-    await makeAsNew(window.opened).catch(async (error: unknown) => {
+    // If the reset fails, only this suite fails. The next one opens a new window.
+    await resetWindow(window.opened).catch(async (error: unknown) => {
       await close(window);
       throw error;
     });
@@ -74,21 +73,25 @@ async function sharedWindow(root: Suite): Promise<Window> {
   root.afterAll('close the shared window', async () => {
     const last = shared;
     shared = undefined;
-    sharedWith = undefined;
+    sharedOptions = undefined;
     await close(last);
   });
-  shared = await open(sharedWith);
+  shared = await open(sharedOptions);
   return shared;
 }
 
 function isShared({ settings = {}, env = {}, ...others }: OpenOptions): boolean {
-  const has = (all: Readonly<Record<string, unknown>> = {}, wanted: Readonly<Record<string, unknown>>) =>
+  const includes = (all: Readonly<Record<string, unknown>> = {}, wanted: Readonly<Record<string, unknown>>) =>
     Object.entries(wanted).every(([name, value]) => all[name] === value);
-  return Object.keys(others).length === 0 && has(sharedWith?.settings, settings) && has(sharedWith?.env, env);
+  return (
+    Object.keys(others).length === 0 &&
+    includes(sharedOptions?.settings, settings) &&
+    includes(sharedOptions?.env, env)
+  );
 }
 
 function rootOf(suite: Suite | undefined): Suite {
-  if (suite === undefined) throw new Error('VS Code is opened for a suite');
+  if (suite === undefined) throw new Error('useWorkbench() must be called inside a describe()');
   return suite.parent === undefined ? suite : rootOf(suite.parent);
 }
 

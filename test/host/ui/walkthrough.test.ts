@@ -4,19 +4,19 @@ import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-describe('The walkthrough', () => {
+describe('the walkthrough', () => {
   const opened = useWorkbench();
   let service: LocalService;
   const steps = () => opened().workbench.page.locator('.getting-started-step');
-  /** Titles of the steps that are ticked off. */
-  const done = async () => {
-    const ticked = steps().filter({ has: opened().workbench.page.locator('.codicon.complete') });
-    return ticked.locator('.step-title').allInnerTexts();
+  /** Returns the titles of the completed steps. */
+  const completed = async () => {
+    const checked = steps().filter({ has: opened().workbench.page.locator('.codicon.complete') });
+    return checked.locator('.step-title').allInnerTexts();
   };
-  const becomesDone = (...titles: string[]) =>
+  const waitForCompleted = (...titles: string[]) =>
     until(
-      async () => `${titles.join(', ')} to be done; done are ${(await done()).join(', ')}`,
-      async () => (await done()).join() === titles.join(),
+      async () => `${titles.join(', ')} to be completed; completed: ${(await completed()).join(', ')}`,
+      async () => (await completed()).join() === titles.join(),
     );
 
   before(async () => {
@@ -25,7 +25,7 @@ describe('The walkthrough', () => {
   });
   after(() => service.stop());
 
-  it('shows its steps, each with a button that does it', async () => {
+  it('shows its steps, each with a button', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Welcome: Open Walkthrough...');
     await workbench.quickInput.choose(/walkthrough/i, 'Get Started with Hosted Postgres');
@@ -45,16 +45,16 @@ describe('The walkthrough', () => {
       await steps().filter({ hasText: title }).click();
       await steps().filter({ hasText: title }).getByRole('button', { name: button }).waitFor();
     }
-    assert.deepEqual(await done(), []);
+    assert.deepEqual(await completed(), []);
   });
 
-  it('ticks its steps off as they are done', async () => {
+  it('checks each step off when it is done', async () => {
     const { workbench } = opened();
     await connect(workbench, service);
-    await becomesDone('Connect with an API key', 'Browse projects and computes');
+    await waitForCompleted('Connect with an API key', 'Browse projects and computes');
     const computes = workbench.tree('Computes');
     await computes.expand('Project shop');
     await computes.inlineAction(/^Compute ep-steep-forest/, 'Copy Host');
-    await becomesDone('Connect with an API key', 'Browse projects and computes', 'Copy a host');
+    await waitForCompleted('Connect with an API key', 'Browse projects and computes', 'Copy a host');
   });
 });

@@ -1,5 +1,5 @@
-// Installs what package-lock.json names when it is not installed yet, so that one command is enough on a
-// fresh clone. It runs on whatever Node the machine has: the one that everything else runs on comes with it.
+// Installs the dependencies if package-lock.json is newer than the installed ones, so that one command is enough on a
+// fresh clone. This script runs on the machine's Node. All others run on the Node that is among the dependencies.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 

@@ -1,35 +1,35 @@
-// What the browser talks to: everything goes through to the VS Code server on its socket file, but for the
-// one call the bare server does not answer. With the half of a key that `mint-key` hands out the workbench
-// seals its SecretStorage in the browser's storage; without it every secret is forgotten on reload.
+// The server that the browser talks to. It forwards everything to the VS Code server's socket, except `mint-key`, which
+// that server does not implement. The workbench needs the half of a key that `mint-key` returns to encrypt its
+// SecretStorage in the browser. Without it, every secret is lost on reload.
 import http from 'node:http';
 import net from 'node:net';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 
-export interface FrontDoor {
+export interface ReverseProxy {
   readonly port: number;
   close(): Promise<void>;
 }
 
-export interface FrontDoorOptions {
+export interface ReverseProxyOptions {
   readonly socket: string;
-  /** Port wanted on 127.0.0.1; another free one is taken when it is in use. */
+  /** Preferred port on 127.0.0.1. If it is in use, another free port is taken. */
   readonly port: number;
-  /** The server's connection token; it comes back as a cookie. */
+  /** The server's connection token. The browser sends it back as a cookie. */
   readonly token: string;
-  /** 32 bytes that stay the same as long as the stored secrets are to be read. */
+  /** 32 bytes. Stored secrets can be read only as long as they stay the same. */
   readonly keyHalf: Buffer;
 }
 
 /** Starts listening on 127.0.0.1 only. */
-export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoor> {
+export async function startReverseProxy(options: ReverseProxyOptions): Promise<ReverseProxy> {
   const server = http.createServer((request, response) => {
     if (request.method === 'POST' && request.url?.endsWith('/mint-key')) {
-      const known = request.headers.cookie?.includes(`vscode-tkn=${options.token}`) ?? false;
-      response.writeHead(known ? 200 : 403).end(known ? options.keyHalf : undefined);
+      const authorized = request.headers.cookie?.includes(`vscode-tkn=${options.token}`) ?? false;
+      response.writeHead(authorized ? 200 : 403).end(authorized ? options.keyHalf : undefined);
       return;
     }
-    passOn(options.socket, request, response);
+    forward(options.socket, request, response);
   });
   const tunnels = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
@@ -54,33 +54,33 @@ async function listen(server: http.Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The front door has no port');
+  if (address === null || typeof address === 'string') throw new Error('The reverse proxy has no port');
   return address.port;
 }
 
-function passOn(socketPath: string, request: http.IncomingMessage, response: http.ServerResponse): void {
+function forward(socketPath: string, request: http.IncomingMessage, response: http.ServerResponse): void {
   const { method, url: path, headers } = request;
-  const onward = http.request({ socketPath, method, path, headers }, (answer) => {
+  const upstream = http.request({ socketPath, method, path, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   });
-  onward.once('error', () => response.destroy());
-  response.once('close', () => onward.destroy());
-  request.pipe(onward);
+  upstream.once('error', () => response.destroy());
+  response.once('close', () => upstream.destroy());
+  request.pipe(upstream);
 }
 
 function tunnel(socketPath: string, request: http.IncomingMessage, socket: Duplex, head: Buffer): void {
-  const onward = net.connect(socketPath);
+  const upstream = net.connect(socketPath);
   const lines = [`${request.method} ${request.url} HTTP/1.1`];
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     lines.push(`${request.rawHeaders[i]}: ${request.rawHeaders[i + 1]}`);
   }
-  onward.write(`${lines.join('\r\n')}\r\n\r\n`);
-  onward.write(head);
-  onward.pipe(socket).pipe(onward);
+  upstream.write(`${lines.join('\r\n')}\r\n\r\n`);
+  upstream.write(head);
+  upstream.pipe(socket).pipe(upstream);
   for (const [one, other] of [
-    [socket, onward],
-    [onward, socket],
+    [socket, upstream],
+    [upstream, socket],
   ]) {
     one?.once('error', () => other?.destroy());
     one?.once('close', () => other?.destroy());

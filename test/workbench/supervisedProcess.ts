@@ -2,29 +2,33 @@ import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** A program that ends, with everything it started, at the latest when this process does; see guard.ts. */
-export interface Guarded {
+/** A program that ends, with everything it started, no later than this process. See supervisor.ts. */
+export interface SupervisedProcess {
   /** Leads the process group of the program and its children. */
   readonly pid: number;
-  /** Resolves with the exit code when the program and all of its children are gone. */
+  /** Resolves with the exit code when the program and all of its descendants have ended. */
   readonly exited: Promise<number>;
   readonly running: boolean;
-  /** Ends it and waits for that. */
+  /** Ends the program and resolves when it has ended. */
   stop(): Promise<void>;
 }
 
-export interface GuardedOptions {
+export interface SupervisedOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Where its output goes; by default to this process's own. */
+  /** Where the output goes. By default, to the output of this process. */
   readonly output?: number | 'inherit' | 'ignore';
 }
 
-export function startGuarded(command: string, args: readonly string[], options: GuardedOptions): Guarded {
-  const guard = path.join(import.meta.dirname, 'guard.ts');
+export function startSupervised(
+  command: string,
+  args: readonly string[],
+  options: SupervisedOptions,
+): SupervisedProcess {
+  const supervisor = path.join(import.meta.dirname, 'supervisor.ts');
   const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
   const output = options.output ?? 'inherit';
   const stdio: StdioOptions = ['pipe', output, output];
-  const child = spawn(process.execPath, [quiet, guard, command, ...args], {
+  const child = spawn(process.execPath, [quiet, supervisor, command, ...args], {
     detached: process.platform !== 'win32',
     stdio,
     env: options.env,
@@ -43,7 +47,7 @@ export function startGuarded(command: string, args: readonly string[], options: 
   };
 }
 
-/** The environment without what npm, or a VS Code whose terminal this is, tells its own children. */
+/** Returns the environment without the variables that npm or VS Code's terminal sets for its child processes. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|VSCODE_)/.test(name)));
 }

@@ -1,15 +1,15 @@
-// Runs one command and makes sure that nothing of it outlives the process that asked for it:
-//   node guard.ts COMMAND [ARGUMENT…]
-// When standard input closes, which happens however that process ends, or on SIGTERM or SIGINT, the
-// command, its process group and all their descendants are asked to end, and killed when they do not.
-// It is to be started detached, so that it leads a process group of its own.
+// Runs one command and ends it, with all its descendants, when the process that started this one ends:
+//   node supervisor.ts COMMAND [ARGUMENT…]
+// The end of the starting process closes standard input, however it ends. Then, or on SIGTERM or SIGINT, the command,
+// its process group and all their descendants get SIGTERM, and SIGKILL if they do not end in time.
+// Start it detached, so that it leads its own process group.
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { familyOf } from './processes.ts';
 
-const patienceMs = 5_000;
+const gracePeriodMs = 5_000;
 const [command, ...args] = process.argv.slice(2);
-if (command === undefined) throw new Error('guard.ts needs a command to run');
+if (command === undefined) throw new Error('supervisor.ts needs a command to run');
 
 const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 let ending = false;
@@ -34,18 +34,18 @@ async function end(exitCode: number): Promise<void> {
     spawn('taskkill', ['/pid', String(child.pid), '/T', '/F']).once('exit', () => process.exit(exitCode));
     return;
   }
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + gracePeriodMs;
   const known = new Set([process.pid]);
-  const asked = new Set<number>();
+  const terminated = new Set<number>();
   for (;;) {
     const family = await familyOf(known);
     const others = family.filter((pid) => pid !== process.pid);
     if (others.length === 0) process.exit(exitCode);
     for (const pid of others) {
       if (Date.now() > deadline) signal(pid, 'SIGKILL');
-      else if (!asked.has(pid)) signal(pid, 'SIGTERM');
+      else if (!terminated.has(pid)) signal(pid, 'SIGTERM');
       known.add(pid);
-      asked.add(pid);
+      terminated.add(pid);
     }
     await delay(30);
   }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { projectRoot } from './folders.ts';
 
 /**
- * Installs the project in a folder of extensions as it stands, by a link: what is built anew is there after
- * "Reload Window". The list of extensions is dropped, so that the server reads the folder and makes it again.
+ * Installs the project in an extensions folder by a link, so that "Reload Window" picks up a new build. The list of
+ * extensions is deleted with the rest of the folder, so that the server creates it again.
  */
 export async function linkProject(extensionsFolder: string): Promise<void> {
   const manifest: unknown = JSON.parse(await readFile(path.join(projectRoot, 'package.json'), 'utf8'));

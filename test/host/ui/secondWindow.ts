@@ -1,4 +1,4 @@
 import { loadSuites } from './loadSuites.ts';
 import { sharedWindows } from './sharedWindows.ts';
 
-await loadSuites(sharedWindows.oneWindow);
+await loadSuites(sharedWindows.secondWindow);

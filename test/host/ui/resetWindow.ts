@@ -10,14 +10,13 @@ import { ownServiceFolder, type OwnService } from './ownService.ts';
 const extension = 'hosted-postgres.hosted-postgres';
 
 /**
- * Makes a window that a suite has used as it was when it opened: no account, no local service nor any data of it, no
- * file, nothing open, nothing said. What VS Code remembers of what was done stays: a suite for which that matters
- * (steps of the walkthrough) goes first, or has a window of its own.
- * @throws when something stays
+ * Resets a window that a suite has used: removes accounts, the local service and its data, files, open editors and
+ * notifications. VS Code's own memory of completed steps stays, so the suite of the walkthrough runs first.
+ * Rejects if something cannot be reset.
  */
-export async function makeAsNew({ workbench, folder, dataFolder }: OpenWorkbench): Promise<void> {
+export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkbench): Promise<void> {
   const { page, quickInput, notifications, statusBar } = workbench;
-  // What the last test closed may still be on its way out; what it left open stays, and fails this.
+  // Prompts that the last test closed may still be visible for a moment. A prompt that it left open fails here.
   await quickInput.closed();
   await page.locator('.monaco-dialog-box').waitFor({ state: 'hidden' });
   await page.mouse.move(0, 0);
@@ -28,7 +27,7 @@ export async function makeAsNew({ workbench, folder, dataFolder }: OpenWorkbench
   await resetViews(workbench);
   await notifications.clear();
   await page.evaluate("navigator.clipboard.writeText('')");
-  // What was done is told for some seconds.
+  // The status bar shows results for some seconds.
   await until(
     async () => `the status bar to be empty; it shows ${JSON.stringify(await statusBar.items(extension))}`,
     async () => (await statusBar.items(extension)).length === 0,
@@ -71,11 +70,14 @@ async function removeAccounts(workbench: Workbench): Promise<void> {
   }
 }
 
-/** The views of the extension as they are at first, behind those of VS Code. */
+/** Resets the extension's views and shows the Explorer in front of them. */
 async function resetViews(workbench: Workbench): Promise<void> {
   await workbench.openView('Hosted Postgres');
   await until('the welcome text', async () => /Connect/.test(await workbench.welcomeText('Computes')));
-  await until('the words above the tree to go', async () => (await workbench.viewMessage('Computes')) === '');
-  await workbench.foldView('API Keys');
+  await until(
+    'the message above the tree to disappear',
+    async () => (await workbench.viewMessage('Computes')) === '',
+  );
+  await workbench.collapseView('API Keys');
   await workbench.runCommand('View: Show Explorer');
 }
