@@ -68,12 +68,12 @@ describe('a call over HTTP', () => {
 
   it('tells of each wait as it begins', async () => {
     const waits: Wait[] = [];
-    await over(answers(423, 503, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    await over(answers(423, 429, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
       [
         [423, 1],
-        [503, 2],
+        [429, 2],
       ],
     );
     assert.ok(waits.every(({ milliseconds }) => milliseconds > 0 && milliseconds <= 1));
@@ -269,13 +269,43 @@ describe('a refusal', () => {
     [429, false],
     [500, true],
     [502, true],
-    [503, false],
+    [503, true],
     [504, true],
   ] as const;
   for (const [status, arrived] of statuses) {
     it(`of ${status} ${arrived ? 'leaves open' : 'means'} that nothing was changed`, async () =>
       assert.equal((await refusedWith(status, '')).arrived, arrived));
   }
+
+  const bodiesOf503 = [
+    ['{"code":"","message":"busy"}', 2],
+    ['{"request_id":"r1","code":"BUSY","message":"busy"}', 2],
+    ['{"message":"Service Unavailable"}', 1],
+    ['<html>Service Unavailable</html>', 1],
+    ['{"code":"","message":', 1],
+    ['null', 1],
+    ['', 1],
+  ] as const;
+  for (const method of ['post', 'patch', 'delete'] as const) {
+    for (const [body, attempts] of bodiesOf503) {
+      it(`of 503 with ${body || 'no body'} is ${attempts === 1 ? 'not ' : ''}followed by another ${method}`, async () => {
+        const fetch = answers(() => new Response(body, { status: 503 }));
+        const error = await errorOf(over(fetch, { retries: 1 }).call(method, '/x'));
+        assert.equal(fetch.calls(), attempts);
+        assert.equal(error.arrived, attempts === 1);
+      });
+    }
+  }
+
+  it('of 429 is followed by another attempt at a change, after the time that the service asks for', async () => {
+    const tooMany = () => new Response('', { status: 429, headers: { 'retry-after': '0.002' } });
+    const waits: Wait[] = [];
+    const fetch = answers(tooMany, 200);
+    const onWait = (wait: Wait) => waits.push(wait);
+    await over(fetch, { longestWait: 10 }).call('post', '/x', {}, { onWait });
+    assert.deepEqual(waits, [{ status: 429, attempt: 1, milliseconds: 2 }]);
+    assert.equal(fetch.calls(), 2);
+  });
 
   const targets = [
     ['https://other.example/path?secret=1', 'https://other.example'],
