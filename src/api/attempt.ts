@@ -98,19 +98,6 @@ async function readBounded(response: Answer, maxBytes: number): Promise<Uint8Arr
   return chunks;
 }
 
-/** A status that HTTP has not: nothing can be known from it. */
-function checkStatus(status: number): void {
-  if (status >= 200 && status <= 599) return;
-  const odd = {
-    kind: 'refused',
-    status,
-    code: undefined,
-    requestId: undefined,
-    retryAfter: undefined,
-  } as const;
-  throw new ApiError(`status ${status}`, odd, { arrived: true });
-}
-
 /** Made once: the error that an abort without a reason makes would cost every request its stack trace. */
 const ENDED = new ApiError('the attempt has ended', { kind: 'cancelled' });
 
@@ -184,7 +171,6 @@ export async function attempt(one: Attempt): Promise<Arrived> {
     const response = await givingUp.within(sent, limits.headers, 'headers');
     const chunks = await givingUp.within(readBounded(response, maxBytes), limits.body, 'body');
     isRead = true;
-    checkStatus(response.status);
     return { status: response.status, headers: response.headers, chunks };
   } catch (error) {
     throw failureOf(givingUp.signal.aborted ? givingUp.signal.reason : error);

@@ -19,15 +19,9 @@ import { ApiError, faultOf } from './errors.ts';
 import { isSameBytes, type ReplyBytes } from './replyBytes.ts';
 import { isSendableKey } from './ids.ts';
 import { parseJson, refusal, unexpected, type CallName } from './refusal.ts';
-import {
-  DEFAULT_RETRY_LIMITS,
-  waitBeforeRetry,
-  type Method,
-  type RetryLimits,
-  type Unanswered,
-} from './retries.ts';
+import { DEFAULT_RETRY_LIMITS, waitBeforeRetry, type RetryLimits } from './retries.ts';
 
-export type { Method } from './retries.ts';
+export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** Why a call is going to be tried again; `status` is undefined when no answer came. */
 export interface Wait {
@@ -110,7 +104,7 @@ export class Http {
     options: CallOptions = {},
   ): Promise<Reply> {
     const name = this.#nameOf(method, path);
-    const arrived = await this.#answer(name, method, this.#outgoing(method, path, content), options);
+    const arrived = await this.#answer(name, this.#outgoing(method, path, content), options);
     return { method, status: arrived.status, json: readJson(name, arrived) };
   }
 
@@ -120,7 +114,7 @@ export class Http {
    */
   async callAgain(path: string, last: ReplyBytes | undefined, options: CallOptions = {}): Promise<Again> {
     const name = this.#nameOf('get', path);
-    const arrived = await this.#answer(name, 'get', this.#outgoing('get', path, {}), options);
+    const arrived = await this.#answer(name, this.#outgoing('get', path, {}), options);
     const bytes = arrived.chunks;
     if (last !== undefined && isSameBytes(bytes, last)) return { isSame: true };
     return {
@@ -148,68 +142,59 @@ export class Http {
   }
 
   /** @returns a reply that says yes. @throws {ApiError} */
-  async #answer(
-    name: CallName,
-    method: Method,
-    request: Outgoing,
-    { signal, onWait }: CallOptions,
-  ): Promise<Arrived> {
+  async #answer(name: CallName, request: Outgoing, { signal, onWait }: CallOptions): Promise<Arrived> {
     const ending = new Ending(signal, this.#times.total);
-    let arrived: Arrived;
     try {
-      arrived = await this.#send(method, request, ending, onWait);
+      return await this.#send(name, request, ending, onWait);
     } catch (error) {
-      throw explain(name, error, signal?.aborted === true);
+      const isCancelled = signal?.aborted === true && error instanceof ApiError;
+      throw isCancelled ? cancelled(name, error.arrived) : error;
     } finally {
       ending.dispose();
     }
-    if (isSuccess(arrived.status)) return arrived;
-    const refused = refusal(name, arrived);
-    throw signal?.aborted === true ? cancelled(name, refused.arrived) : refused;
   }
 
-  /** @returns the reply of the last attempt, whatever it says. @throws what the last attempt threw */
+  /** Sends the request until it succeeds, or must not be sent again. @throws what the last attempt threw */
   async #send(
-    method: Method,
+    name: CallName,
     request: Outgoing,
     ending: Ending,
     onWait: CallOptions['onWait'],
   ): Promise<Arrived> {
-    const { signal } = ending;
     for (let failures = 1; ; failures += 1) {
-      const outcome = await this.#try(request, signal);
-      if (outcome.status !== undefined && isSuccess(outcome.status)) return outcome;
-      const milliseconds = waitBeforeRetry(method, outcome, failures, this.#retries);
-      // A wait beyond the end of the call would only hide the reason behind a timeout.
-      if (milliseconds === undefined || milliseconds >= ending.remaining) {
-        if (outcome.status === undefined) throw outcome.error;
-        return outcome;
+      try {
+        return await this.#try(name, request, ending.signal);
+      } catch (error) {
+        const milliseconds = waitBeforeRetry(error, name.isChange, failures, this.#retries);
+        // A wait beyond the end of the call would only hide the reason behind a timeout.
+        if (milliseconds === undefined || milliseconds >= ending.remaining) throw error;
+        onWait?.({ status: statusOf(error), attempt: failures, milliseconds });
+        // If the call ends during the wait, the next attempt throws the reason and sends nothing.
+        await sleep(milliseconds, undefined, { signal: ending.signal }).catch(() => undefined);
       }
-      onWait?.({ status: outcome.status, attempt: failures, milliseconds });
-      // Where the call ends meanwhile, the next attempt throws the reason and sends nothing.
-      await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async #try(request: Outgoing, signal: AbortSignal): Promise<Arrived | Unanswered> {
-    try {
-      return await attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
-    } catch (error) {
-      return { error };
-    }
+  async #try(name: CallName, request: Outgoing, signal: AbortSignal): Promise<Arrived> {
+    const sent = attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
+    const arrived = await sent.catch((error: unknown) => {
+      throw unanswered(name, error);
+    });
+    if (arrived.status >= 200 && arrived.status <= 299) return arrived;
+    throw refusal(name, arrived);
   }
 }
 
-const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+const statusOf = (error: unknown): number | undefined => {
+  const fault = faultOf(error);
+  return fault?.kind === 'refused' ? fault.status : undefined;
+};
 
-/** Errors that are none of the network's or the service's are defects and stay what they are. */
-function explain(name: CallName, error: unknown, isCancelled: boolean): unknown {
+/** An attempt that brought no reply, as an error of the call. Defects stay what they are. */
+function unanswered({ what, isChange }: CallName, error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || !(error instanceof ApiError)) return error;
-  const arrived = name.isChange && error.arrived;
-  if (isCancelled) return cancelled(name, arrived);
-  const message = error.message.startsWith(name.what) ? error.message : `${name.what}: ${error.message}`;
-  return new ApiError(message, fault, { arrived });
+  return new ApiError(`${what}: ${error.message}`, fault, { arrived: isChange && error.arrived });
 }
 
 const cancelled = ({ what }: CallName, arrived: boolean): ApiError =>

@@ -26,17 +26,23 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   }
 }
 
-const textIn = (body: unknown, name: string, key: string): string | undefined => {
+const stringIn = (body: unknown, name: string): string | undefined => {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
+const textIn = (body: unknown, name: string, key: string): string | undefined => {
+  const value = stringIn(body, name);
+  if (value === undefined || value.trim() === '') return undefined;
   const harmless = key.length < SHORTEST_SECRET ? value : value.replaceAll(key, '…');
   return harmless.slice(0, LONGEST_MESSAGE);
 };
 
-/** What a reply of status 300 and more means; its message is the service's own where it gave one. */
+/** What a reply that is no success means; its message is the service's own where it gave one. */
 export function refusal({ what, isChange, key }: CallName, reply: Arrived): ApiError {
   const { status, headers } = reply;
-  if (status < 400) return unexpected({ what, isChange, key }, status, 'redirect', target(headers));
+  if (status >= 300 && status <= 399)
+    return unexpected({ what, isChange, key }, status, 'redirect', target(headers));
   const body = parseJson(textOf(reply))?.value;
   const fault: Fault = {
     kind: 'refused',
@@ -46,9 +52,19 @@ export function refusal({ what, isChange, key }: CallName, reply: Arrived): ApiE
     retryAfter: retryAfterSeconds(headers),
   };
   const message = textIn(body, 'message', key) ?? `${what}: status ${status}`;
-  // Behind a gateway's 502 or 504 the service may have done the work all the same.
-  return new ApiError(message, fault, { arrived: isChange && status >= 500 && status !== 503 });
+  return new ApiError(message, fault, { arrived: isChange && !isNothingDone(status, body) });
 }
+
+/**
+ * Whether the reply proves that the service did nothing: a 4xx, or its own error with 503. Any other status, and a 503 that
+ * a gateway wrote, may hide that the service did the work.
+ */
+const isNothingDone = (status: number, body: unknown): boolean =>
+  (status >= 400 && status <= 499) || (status === 503 && isServiceError(body));
+
+/** The service's errors always have a code, even if it is empty; gateways answer a message alone. */
+const isServiceError = (body: unknown): boolean =>
+  stringIn(body, 'code') !== undefined && stringIn(body, 'message') !== undefined;
 
 /** The origin only: an address may carry what is nobody's business. */
 const target = (headers: ReplyHeaders): string | undefined =>

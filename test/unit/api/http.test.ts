@@ -3,38 +3,13 @@ import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import type { Fetch } from '../../../src/api/attempt.ts';
 import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
-import { ApiError, faultOf } from '../../../src/api/errors.ts';
+import { faultOf } from '../../../src/api/errors.ts';
 import type { ReplyBytes } from '../../../src/api/replyBytes.ts';
-import { Http, type HttpOptions, type Wait } from '../../../src/api/http.ts';
+import type { Http, Wait } from '../../../src/api/http.ts';
+import { answers, errorOf, KEY, over } from './httpAnswers.ts';
 
-const KEY = 'a-key-that-must-stay-secret';
 const never = new Promise<never>(() => undefined);
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-
-const over = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
-  new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait: 1, ...options });
-
-/** Answers one after the other; a status without a body, or whatever is given. */
-const answers = (
-  ...given: (number | (() => Response | Promise<Response>))[]
-): Fetch & { calls: () => number } => {
-  let calls = 0;
-  const fetch: Fetch = async () => {
-    const next = given[Math.min(calls, given.length - 1)] ?? 200;
-    calls += 1;
-    return typeof next === 'number' ? new Response(next === 204 ? null : '{}', { status: next }) : next();
-  };
-  return Object.assign(fetch, { calls: () => calls });
-};
-
-const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (caught: unknown) => caught,
-  );
-  assert.ok(error instanceof ApiError, String(error));
-  return error;
-};
 
 describe('a call over HTTP', () => {
   it('carries the key, asks for JSON and sends what is not undefined', async () => {
@@ -68,12 +43,12 @@ describe('a call over HTTP', () => {
 
   it('tells of each wait as it begins', async () => {
     const waits: Wait[] = [];
-    await over(answers(423, 503, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    await over(answers(423, 429, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
       [
         [423, 1],
-        [503, 2],
+        [429, 2],
       ],
     );
     assert.ok(waits.every(({ milliseconds }) => milliseconds > 0 && milliseconds <= 1));
@@ -208,85 +183,4 @@ describe('a reply to a call made again', () => {
     const { fault } = await errorOf(broken.callAgain('/x', bytes));
     assert.equal(fault.kind, 'unexpectedReply');
   });
-});
-
-describe('a refusal', () => {
-  const refusedWith = (status: number, body: string, headers: Record<string, string> = {}) =>
-    errorOf(
-      over(
-        answers(() => new Response(body, { status, headers })),
-        { retries: 0 },
-      ).call('post', '/x'),
-    );
-
-  it('has the words, the code and the request id of the service', async () => {
-    const body = JSON.stringify({ message: 'no such branch', code: 'NOT_FOUND', request_id: 'r1' });
-    const { message, fault } = await refusedWith(404, body);
-    assert.equal(message, 'no such branch');
-    assert.deepEqual(fault, {
-      kind: 'refused',
-      status: 404,
-      code: 'NOT_FOUND',
-      requestId: 'r1',
-      retryAfter: undefined,
-    });
-  });
-
-  const wordless = [
-    '',
-    '<html>blocked</html>',
-    '{"message":7}',
-    '{"message":" "}',
-    'null',
-    '[]',
-    '"no"',
-    '{"a":',
-  ];
-  for (const body of wordless) {
-    it(`without words of the service has ours: ${JSON.stringify(body)}`, async () =>
-      assert.equal((await refusedWith(403, body)).message, 'POST /x: status 403'));
-  }
-
-  it('does not repeat the key, nor more than a screenful', async () => {
-    const { message, fault } = await refusedWith(
-      400,
-      JSON.stringify({ message: `bad header Bearer ${KEY}`, code: KEY, request_id: 'x'.repeat(5000) }),
-    );
-    assert.equal(message, 'bad header Bearer …');
-    assert.ok(!JSON.stringify(fault).includes(KEY));
-    assert.ok(fault.kind === 'refused' && fault.requestId?.length === 1000);
-  });
-
-  it('tells how long to wait, where the service asked for it', async () => {
-    const { fault } = await refusedWith(429, '{}', { 'retry-after': '7' });
-    assert.equal(fault.kind === 'refused' && fault.retryAfter, 7);
-  });
-
-  const statuses = [
-    [400, false],
-    [408, false],
-    [423, false],
-    [429, false],
-    [500, true],
-    [502, true],
-    [503, false],
-    [504, true],
-  ] as const;
-  for (const [status, arrived] of statuses) {
-    it(`of ${status} ${arrived ? 'leaves open' : 'means'} that nothing was changed`, async () =>
-      assert.equal((await refusedWith(status, '')).arrived, arrived));
-  }
-
-  const targets = [
-    ['https://other.example/path?secret=1', 'https://other.example'],
-    ['/elsewhere', undefined],
-    ['http://[', undefined],
-  ] as const;
-  for (const [location, detail] of targets) {
-    it(`by a redirect to ${location} names ${detail ?? 'no origin'}`, async () => {
-      const { fault, message } = await refusedWith(302, '', { location });
-      assert.deepEqual(fault, { kind: 'unexpectedReply', status: 302, reason: 'redirect', detail });
-      assert.ok(!message.includes('secret'));
-    });
-  }
 });

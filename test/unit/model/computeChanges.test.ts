@@ -68,16 +68,18 @@ describe('ComputeChanges', () => {
     await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
   });
 
-  it('finds by the list that a compute was made although the answer was lost, and sends nothing twice', async () => {
-    answerChangesWith(() => {
-      computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
-      return 502;
+  for (const status of [502, 503, 504]) {
+    it(`finds by the list that a compute was made although a gateway answered ${status}, and sends nothing twice`, async () => {
+      answerChangesWith(() => {
+        computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
+        return status;
+      });
+      const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+      const made = await store.changes.create('shop', creation);
+      assert.equal(made.compute?.id, 'ep-new');
+      assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
     });
-    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-    const made = await store.changes.create('shop', creation);
-    assert.equal(made.compute?.id, 'ep-new');
-    assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
-  });
+  }
 
   it('hands on the lost answer when the list shows that nothing was made', async () => {
     answerChangesWith(() => 502);
