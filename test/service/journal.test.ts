@@ -133,6 +133,16 @@ describe('The journal', function () {
     }
   });
 
+  it('knows revoked keys for good, also after it is written again as a snapshot', async () => {
+    const revoked = key(1);
+    for (const change of [revoked, { removed: 'key', id: 1 } as const]) account.apply(change);
+    await Journal.create(options()).close();
+    const read = new Account();
+    for (const change of readJournal(file)?.changes ?? []) read.apply(change);
+    assert(read.revokedKeys.has('0'.repeat(64)));
+    assert.equal(read.nextKeyId(), 2);
+  });
+
   it('stays small however often the same thing changes', async () => {
     const journal = Journal.create(options());
     for (let round = 0; round < 300; round += 1) {
