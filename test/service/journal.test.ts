@@ -134,9 +134,9 @@ describe('The journal', function () {
   });
 
   it('knows revoked keys for good, also after it is written again as a snapshot', async () => {
-    const revoked = key(1);
-    for (const change of [revoked, { removed: 'key', id: 1 } as const]) account.apply(change);
-    await Journal.create(options()).close();
+    const written = new Account();
+    for (const change of [key(1), { removed: 'key', id: 1 } as const]) written.apply(change);
+    await Journal.create({ ...options(), snapshot: () => written.snapshot() }).close();
     const read = new Account();
     for (const change of readJournal(file)?.changes ?? []) read.apply(change);
     assert(read.revokedKeys.has('0'.repeat(64)));
