@@ -68,6 +68,12 @@ const cannotWrite = (folder: string, error: unknown): StartFailure =>
 const unusable = (folder: string, error: Error): StartFailure =>
   new StartFailure('dataDirectory', `Cannot use the data directory ${folder}: ${error.message}`);
 
+const revokedKey = (): StartFailure =>
+  new StartFailure(
+    'revokedKey',
+    'The API key given at the start was revoked, which is for good. Give another one (--api-key or --api-key-stdin).',
+  );
+
 const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && 'errno' in error && 'syscall' in error;
 
@@ -96,6 +102,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
 
 function giveKey(plane: ControlPlane, given: string | undefined, log: (line: string) => void): void {
   if (given !== undefined) {
+    if (plane.keys.isRevoked(given)) throw revokedKey();
     plane.keys.add('given at start', given);
     return;
   }

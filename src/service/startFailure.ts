@@ -8,6 +8,7 @@ export const EXIT_CODES = {
   newerFormat: 6,
   corrupt: 7,
   projectsFile: 8,
+  revokedKey: 9,
 } as const;
 
 export type StartFailureReason = keyof typeof EXIT_CODES;

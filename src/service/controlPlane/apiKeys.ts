@@ -44,6 +44,11 @@ export class ApiKeys {
     return true;
   }
 
+  isRevoked(value: string): boolean {
+    const hash = hashOfKey(value);
+    return !this.#idsByHash.has(hash) && this.#store.account.revokedKeys.has(hash);
+  }
+
   /** Makes a value a valid key, if it is not one already. */
   add(name: string, value: string): StoredKey {
     const known = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);

@@ -19,8 +19,9 @@ const INTERVAL = 1000;
 /** Looks in a row that must find less load before the compute shrinks. */
 const LOOKS_BEFORE_SHRINKING = 5;
 
-const RUNNING_QUERIES = `select count(*) from pg_catalog.pg_stat_activity
-  where backend_type = 'client backend' and state = 'active' and pid <> pg_catalog.pg_backend_pid()`;
+const RUNNING_QUERIES = `select pg_catalog.count(*) from pg_catalog.pg_stat_activity
+  where backend_type operator(pg_catalog.=) 'client backend' and state operator(pg_catalog.=) 'active'
+    and pid operator(pg_catalog.<>) pg_catalog.pg_backend_pid()`;
 
 export interface AutoscalerOptions {
   readonly server: Postmaster;

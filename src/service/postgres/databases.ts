@@ -14,7 +14,9 @@ export async function hasDatabase(tools: ServerTools, branchId: string, database
   // oxlint-disable-next-line no-control-regex
   if (database === '' || Buffer.byteLength(database) > LONGEST_NAME || /[\u0000-\u001f]/.test(database))
     return false;
-  const sql = `select 'found' from pg_catalog.pg_database where datallowconn and datname = ${literal(database)}`;
+  const sql =
+    "select 'found' from pg_catalog.pg_database " +
+    `where datallowconn and datname operator(pg_catalog.=) ${literal(database)}`;
   return tools.branches.inTurn(branchId, async () => {
     const server = tools.branches.server(branchId);
     if (server) return (await ask(tools, server, sql)).length > 0;

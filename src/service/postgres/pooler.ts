@@ -111,7 +111,11 @@ async function listening(pooler: Pooler, child: ChildProcess, log: (line: string
 function configuration(folder: string, compute: ComputeSpec): string {
   // A role's password is looked up where it is kept, so one that was made or changed in SQL counts here too. What the
   // client proves it with opens the server connection as well: no role's password is written down.
-  const lookUp = 'SELECT rolname, rolpassword FROM pg_catalog.pg_authid WHERE rolname = $1 AND rolcanlogin';
+  // It runs as superuser in the client's database, whose owner chooses the search_path: Every name and operator in it
+  // is qualified, so that it never runs an operator that the owner created.
+  const lookUp =
+    'SELECT rolname, rolpassword FROM pg_catalog.pg_authid ' +
+    'WHERE rolname OPERATOR(pg_catalog.=) $1 AND rolcanlogin';
   const settings: Record<string, string | number> = {
     listen_addr: '127.0.0.1',
     listen_port: compute.address.poolerPort,

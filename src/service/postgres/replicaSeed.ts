@@ -45,12 +45,12 @@ export async function seedFromRunning(
   });
   try {
     const slot = `seed_${replica.computeId.replaceAll('-', '_')}`;
-    await session.query(`select pg_create_physical_replication_slot('${slot}', true, true)`);
-    await session.query(`select pg_backup_start('${slot}', true)`);
+    await session.query(`select pg_catalog.pg_create_physical_replication_slot('${slot}', true, true)`);
+    await session.query(`select pg_catalog.pg_backup_start('${slot}', true)`);
     await seed(tools, replica, {
       omit: (file) => OF_ONE_SERVER.test(portable(file)) || OF_A_RUNNING_SERVER.test(portable(file)),
       async label() {
-        const [row] = await session.query('select labelfile from pg_backup_stop(false)');
+        const [row] = await session.query('select labelfile from pg_catalog.pg_backup_stop(false)');
         return row?.[0] ?? undefined;
       },
     });

@@ -1,6 +1,7 @@
 /**
  * A session of the service's own on a running server, for the few statements it needs (base backups, questions about
- * databases). Simple queries only; the drivers clients use are not ours to ship.
+ * databases). Simple queries only; the drivers clients use are not ours to ship. It is a superuser's, so its statements
+ * must find nothing that a user created: They qualify names and operators, and `search_path` holds `pg_catalog` alone.
  */
 import net from 'node:net';
 import { EngineError } from '../computeEngine.ts';
@@ -34,8 +35,10 @@ export class SqlSession {
     const socket = net.connect(options.socket);
     socket.on('error', () => {}); // Told to whoever waits for an answer; between questions nobody needs to know.
     const session = new SqlSession(socket);
+    const { user, database } = options;
     socket.write(
-      startupMessage({ user: options.user, database: options.database, application_name: 'service' }),
+      // A start-up parameter counts more than what ALTER DATABASE or a configuration file sets.
+      startupMessage({ user, database, application_name: 'service', search_path: 'pg_catalog' }),
     );
     try {
       await session.#logIn(options.password);

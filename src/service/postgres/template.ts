@@ -124,6 +124,8 @@ export async function runSingleUser(
     'log_min_messages=error',
     '-c',
     'exit_on_error=on',
+    '-c',
+    'search_path=pg_catalog',
     SUPERUSER,
   ];
   return runProgram(tools.binaries.postgres, args, {

@@ -24,6 +24,8 @@ export interface ProjectState {
 export class Account {
   readonly projects = new Map<string, ProjectState>();
   readonly keys = new Map<number, StoredKey>();
+  /** Ids of revoked keys by hash: their values must never become valid again. */
+  readonly revokedKeys = new Map<string, number>();
   /** Computes that run now, by id. */
   readonly active = new Map<string, StoredCompute>();
   /** Ports that belong to a compute. */
@@ -74,6 +76,7 @@ export class Account {
       for (const value of project.operations.values()) yield { set: 'operation', value };
       for (const id of project.deletedComputes) yield { removed: 'compute', projectId, id };
     }
+    for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
     for (const value of this.keys.values()) yield { set: 'key', value };
     if (!this.keys.has(this.#lastKeyId)) yield { removed: 'key', id: this.#lastKeyId };
   }
@@ -112,6 +115,8 @@ export class Account {
   #remove(change: Extract<Change, { removed: unknown }>): void {
     if (change.removed === 'key') {
       this.#lastKeyId = Math.max(this.#lastKeyId, change.id);
+      const hash = change.hash ?? this.keys.get(change.id)?.hash;
+      if (hash !== undefined) this.revokedKeys.set(hash, change.id);
       this.keys.delete(change.id);
       return;
     }

@@ -63,10 +63,12 @@ export class Journal {
     return new Journal(options, descriptor, bytes);
   }
 
-  /** Goes on with a journal that was read, behind its last good line. */
+  /** Continues a journal that was read, after its last good line. */
   static resume(options: JournalOptions, goodBytes: number): Journal {
     const descriptor = openSync(options.file, 'r+');
     ftruncateSync(descriptor, goodBytes);
+    // A power cut must not leave an unfinished line mixed with the next one, which would look like damage.
+    fsyncSync(descriptor);
     return new Journal(options, descriptor, goodBytes);
   }
 

@@ -1,8 +1,8 @@
 /**
  * The format of the journal: lines of a checksum (CRC-32, hexadecimal), a space and JSON. The first line is the
- * header, every other one an array of changes that was made durable as a whole. A last line that is torn or
- * fails its checksum was never answered for and is left out; a bad line before others is damage. Zeros at the end
- * are room that was reserved.
+ * header, every other one an array of changes that was made durable as a whole. A line is on disk before the next is
+ * begun, so only the last can be unfinished: It was never answered for and is left out. Any other line that fails
+ * its checksum is damage. Zeros at the end are room that was reserved.
  */
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -15,6 +15,9 @@ export const FORMAT = 1;
 /** Characters of a line's checksum, which a space follows. */
 const CHECKSUM_LENGTH = 8;
 
+/** The smallest block that a disk writes whole, as it reads where the write was lost: nothing else was there before. */
+const LOST_BLOCK = Buffer.alloc(512);
+
 /** A line holds at most so many changes of a snapshot, so that no single string becomes huge. */
 const CHANGES_PER_LINE = 1000;
 
@@ -22,7 +25,7 @@ export interface JournalContents {
   readonly changes: readonly Change[];
   /** Bytes up to the end of the last good line. */
   readonly goodBytes: number;
-  /** Bytes behind them, of a line that was being written when the service died. */
+  /** Bytes after them, of a line that was being written when the service died. */
   readonly tornBytes: number;
 }
 
@@ -47,31 +50,38 @@ export function* encodeSnapshot(changes: Iterable<Change>): Iterable<Buffer> {
 export function readJournal(file: string): JournalContents | undefined {
   const bytes = readIfPresent(file);
   if (bytes === undefined) return undefined;
-  const lines = [...goodLines(bytes, file)];
-  const header = lines.shift();
+  const [header, ...lines] = goodLines(bytes);
   if (header === undefined) throw damaged(file, 'its header cannot be read');
   requireFormat(header.value, file);
   const goodBytes = lines.at(-1)?.end ?? header.end;
+  const rest = bytes.subarray(goodBytes, bytes.findLastIndex((byte) => byte !== 0) + 1);
+  if (rest.length > 0 && !isUnfinished(rest))
+    throw damaged(file, `the line at byte ${goodBytes} fails its checksum`);
   // The checksum says that these bytes are the ones this program wrote.
   const changes = lines.flatMap((line) => line.value as Change[]);
-  return { changes, goodBytes, tornBytes: isBlank(bytes, goodBytes) ? 0 : bytes.length - goodBytes };
+  return { changes, goodBytes, tornBytes: rest.length };
 }
 
-function* goodLines(bytes: Buffer, file: string): Iterable<{ value: unknown; end: number }> {
+/** The lines up to the first that cannot be read. */
+function* goodLines(bytes: Buffer): Iterable<{ value: unknown; end: number }> {
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(10, start);
-    const end = newline === -1 ? bytes.length : newline + 1;
     const value = newline === -1 ? undefined : decodeLine(bytes.subarray(start, newline));
-    if (value === undefined) {
-      if (isBlank(bytes, end)) return;
-      throw damaged(file, `the line at byte ${start} fails its checksum`);
-    }
-    yield { value, end };
-    start = end;
+    if (value === undefined) return;
+    yield { value, end: newline + 1 };
+    start = newline + 1;
   }
 }
 
-const isBlank = (bytes: Buffer, from: number): boolean => bytes.subarray(from).every((byte) => byte === 0);
+/**
+ * Whether a crash or a power cut can have left this: a line of which the end, the beginning or blocks in between never
+ * reached the disk, in any order. A damaged line has all its bytes, one newline among them or a changed one.
+ */
+function isUnfinished(rest: Buffer): boolean {
+  const newline = rest.indexOf(10);
+  if (newline === -1) return decodeLine(rest.subarray(0, -1)) === undefined;
+  return newline === rest.length - 1 && (rest[0] === 0 || rest.includes(LOST_BLOCK));
+}
 
 function decodeLine(line: Buffer): unknown {
   const json = line.subarray(CHECKSUM_LENGTH + 1);

@@ -110,7 +110,8 @@ export type Change =
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
   | { readonly removed: 'compute' | 'operation'; readonly projectId: string; readonly id: string }
-  | { readonly removed: 'key'; readonly id: number };
+  /** `hash` where the key itself is not there any more: in a snapshot. */
+  | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 
 export const isUnfinished = (operation: StoredOperation): boolean =>
   operation.record.status === 'scheduling' || operation.record.status === 'running';

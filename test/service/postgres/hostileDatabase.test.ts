@@ -1,0 +1,84 @@
+/** Statements the service runs as superuser must not run anything that the owner of a database created there. */
+import assert from 'node:assert/strict';
+import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
+import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { connectTo, query } from './clients.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+
+const found = findPooler();
+const reason = 'reason' in found ? ` (skipped: ${found.reason})` : '';
+
+/** An equality that makes the branch's role a superuser when a superuser compares with it. */
+const TRAP = `
+  create schema trap;
+  create function trap.compare(a text, b text) returns boolean language plpgsql as $$
+  begin
+    if pg_catalog.current_setting('is_superuser') operator(pg_catalog.=) 'on' then
+      execute 'alter role app_owner superuser';
+    end if;
+    return a operator(pg_catalog.=) b;
+  end $$;
+  create function trap.compare(a name, b name) returns boolean language sql
+    begin atomic select trap.compare(a::pg_catalog.text, b::pg_catalog.text); end;
+  create function trap.compare(a name, b text) returns boolean language sql
+    begin atomic select trap.compare(a::pg_catalog.text, b); end;
+  create operator trap.= (leftarg = text, rightarg = text, function = trap.compare);
+  create operator trap.= (leftarg = name, rightarg = name, function = trap.compare);
+  create operator trap.= (leftarg = name, rightarg = text, function = trap.compare)`;
+
+describe('superuser statements in a hostile database', function () {
+  this.timeout(30_000);
+  let service: ControlPlane;
+  let compute: ComputeSpec;
+  let uri: string;
+  before(async () => {
+    service = await startControlPlane();
+    compute = await service.create({ poolerEnabled: reason === '' });
+    uri = await service.uri(compute);
+  });
+  after(async () => service?.close());
+
+  const inDatabase = (database: string) => uri.replace(/app$/, database);
+  const superusers = () => query(uri, 'select rolname::text from pg_roles where rolsuper');
+
+  it('run in databases where users can create nothing', async () => {
+    for (const database of ['postgres', 'template1']) {
+      for (const sql of [
+        'create schema trap',
+        'create table public.pg_database (datname text)',
+        "create function public.f() returns int language sql as 'select 1'",
+        `alter database ${database} set search_path = trap`,
+        `alter role all in database ${database} set search_path = trap`,
+        `alter database ${database} rename to other`,
+      ])
+        await assert.rejects(query(inDatabase(database), sql), { code: '42501' }, `${database}: ${sql}`);
+    }
+  });
+
+  it('are safe from event triggers, casts, libraries and role settings, which users cannot create', async () => {
+    for (const sql of [
+      'create event trigger trap on ddl_command_start execute function pg_catalog.suppress_redundant_updates_trigger()',
+      'create cast (name as text) without function as implicit',
+      "create function trap_c() returns int language c as 'trap', 'trap'",
+      "create function trap_internal(internal) returns int language internal as 'int4in'",
+      'alter role postgres set search_path = trap',
+      'alter role postgres in database app set search_path = trap',
+      'alter role all set search_path = trap',
+      "alter database app set session_preload_libraries = 'trap'",
+      'grant set on parameter session_preload_libraries to app_owner',
+    ])
+      await assert.rejects(query(uri, sql), { code: '42501' }, sql);
+  });
+
+  it(`use no operator of the database when a pooled client logs in${reason}`, async function () {
+    if (reason !== '') return this.skip();
+    const owner = await connectTo(uri);
+    await owner.query(TRAP);
+    await owner.query('alter database app set search_path = trap, pg_catalog');
+    await owner.end();
+    // The setting applies to new connections: the one PgBouncer looks passwords up with is closed.
+    await service.engine.suspend(compute.id);
+    assert.deepEqual(await query(await service.uri(compute, true), 'select 1'), [1]);
+    assert.deepEqual(await superusers(), ['postgres']);
+  });
+});

@@ -1,0 +1,49 @@
+/** A key that was revoked stays revoked, also when the service is started with its value. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { encodeLine } from '../../src/service/state/journalFile.ts';
+import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
+import { didNotStart } from './didNotStart.ts';
+
+const REVOKED = /^The API key given at the start was revoked, which is for good\. .*--api-key/;
+
+describe('A revoked key', function () {
+  this.timeout(30_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const start = (key: string) => startLocalService({ postgres: false, dataDir: folder, key });
+
+  it('ends the program with 9 when it is given at the start again', async () => {
+    const first = await start('given');
+    const { id, key } = await first.client.createApiKey('made');
+    await first.client.revokeApiKey(id);
+    const own = (await first.client.listApiKeys()).items.find(({ name }) => name === 'given at start');
+    await first.client.revokeApiKey(own?.id ?? 0);
+    await first.stop();
+    await assert.rejects(start('given'), didNotStart(9, REVOKED));
+    await assert.rejects(start(key), didNotStart(9, REVOKED));
+  });
+
+  it('keeps no other key from being given', async () => {
+    const first = await start('given');
+    const { key } = await first.client.createApiKey('made');
+    const own = (await first.client.listApiKeys()).items.find(({ name }) => name === 'given at start');
+    await first.client.revokeApiKey(own?.id ?? 0);
+    await first.stop();
+    for (const other of ['another', key]) await (await start(other)).stop();
+  });
+
+  it('is known also when an earlier version revoked it', async () => {
+    const hash = createHash('sha256').update('given').digest('hex');
+    const use = { last_used_at: null, last_used_from_addr: '' };
+    const value = { id: 1, name: 'given at start', hash, created_at: '', ...use };
+    const lines = [{ format: 1 }, [{ set: 'key', value }], [{ removed: 'key', id: 1 }]];
+    writeFileSync(path.join(folder, 'account.journal'), Buffer.concat(lines.map(encodeLine)));
+    await assert.rejects(start('given'), didNotStart(9, REVOKED));
+  });
+});
