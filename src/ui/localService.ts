@@ -14,7 +14,7 @@ export interface LocalServiceParts {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
   readonly config: Pick<Config, 'postgresPath'>;
-  readonly log: Pick<Log, 'keepOut' | 'info' | 'error'>;
+  readonly log: Pick<Log, 'addSecret' | 'info' | 'error'>;
 }
 
 /** Milliseconds: what ends sooner than this would only end again. */

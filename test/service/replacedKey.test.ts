@@ -15,7 +15,7 @@ describe('The local service of the extension', function () {
     const secrets = new SecretMap();
     const accounts = new Accounts(secrets);
     const dataDir = temporaryFolder();
-    const log = { keepOut: () => {}, info: () => {}, error: () => {} };
+    const log = { addSecret: () => {}, info: () => {}, error: () => {} };
     const parts = {
       script: await builtService(),
       dataDir,
