@@ -10,6 +10,7 @@ import { Inventory } from './model/inventory.ts';
 import { KnownLogins } from './model/knownLogins.ts';
 import { OperationTracker } from './model/operationTracker.ts';
 import type { PendingChange } from './model/pendingChange.ts';
+import { PendingRotations } from './model/pendingRotations.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
 import { refreshWhileSeen } from './ui/attention.ts';
@@ -19,7 +20,7 @@ import { followSession } from './ui/followSession.ts';
 import { rememberAccount } from './ui/lastAccount.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log.ts';
-import { memoryOf } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notify.ts';
 import { Secrets } from './ui/secrets.ts';
 import type { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
@@ -83,7 +84,8 @@ export class App implements Disposable {
     held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
     held.add(followSession(session));
     held.add(rememberAccount(session, context.globalState));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, logins };
+    const rotations = new PendingRotations(rotationMemory(context.globalStorageUri));
+    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });
 
@@ -100,6 +102,7 @@ export class App implements Disposable {
     held.add(refreshWhileSeen(refresh, computesView, config));
     held.add(warnWithoutKeyring(secrets, log));
     held.add(localService.follow(session));
+    void this.commands.finishRotations();
   }
 
   dispose(): void {

@@ -6,12 +6,13 @@ import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
+import { hasRotations } from './model/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { tellState } from './ui/contextKeys.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { lastAccount } from './ui/lastAccount.ts';
-import { memoryOf } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/memory.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { TreeFace } from './ui/tree/treeFace.ts';
 
@@ -46,6 +47,8 @@ export function activate(context: ExtensionContext): void {
 
   tellState(account() === 'none' ? 'signedOut' : 'loading');
   held.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs for as long as windows whose account it is, and a change under way is followed to its end.
-  if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();
+  // The local service runs as long as a window uses its account. Pending changes and key rotations are followed to their end.
+  const isPending =
+    hasPending(memoryOf(context.workspaceState)) || hasRotations(rotationMemory(context.globalStorageUri));
+  if (account() === 'local' || isPending) void app();
 }

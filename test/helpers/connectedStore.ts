@@ -19,7 +19,8 @@ export class MemoryMap implements Memory {
 
   async update(entry: string, value: unknown): Promise<void> {
     // As VS Code does: what comes back after a reload went through JSON.
-    this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+    if (value === undefined) this.entries.delete(entry);
+    else this.entries.set(entry, JSON.parse(JSON.stringify(value)));
   }
 }
 
