@@ -84,7 +84,7 @@ export class App implements Disposable {
     held.add(announceWakeUps(held.add(new WakeUps(inventory, isFollowed))));
     held.add(followSession(session));
     held.add(rememberAccount(session, context.globalState));
-    const rotations = new PendingRotations(rotationMemory(context.globalStorageUri));
+    const rotations = held.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });

@@ -3,7 +3,8 @@
  * what a reload interrupted. Names and ids only, never a key.
  */
 import { isApiKeyId } from '../api/ids.ts';
-import { pause, systemClock, type Clock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import type { Disposable } from '../base/disposable.ts';
 import { Poller } from '../base/poller.ts';
 import type { Memory } from './operationTracker.ts';
 
@@ -29,9 +30,10 @@ type Kept = PendingRotation & { readonly beat: number };
 export const hasRotations = (memory: { get(entry: string): unknown }): boolean =>
   Object.keys(memory.get(ENTRY) ?? {}).length > 0;
 
-export class PendingRotations {
+export class PendingRotations implements Disposable {
   readonly #memory: Memory;
   readonly #clock: Clock;
+  readonly #timers = new Set<Disposable>();
 
   constructor(memory: Memory, clock: Clock = systemClock) {
     this.#memory = memory;
@@ -57,10 +59,12 @@ export class PendingRotations {
       if (now !== undefined) await this.#put({ ...now, beat: now.beat + 1 });
     };
     const beating = new Poller({ poll, interval: () => BEAT, longestWait: BEAT, clock: this.#clock }, BEAT);
+    this.#timers.add(beating);
     try {
       return await work();
     } finally {
       beating.dispose();
+      this.#timers.delete(beating);
     }
   }
 
@@ -69,15 +73,32 @@ export class PendingRotations {
     await this.#memory.update(ENTRY, Object.keys(others).length === 0 ? undefined : others);
   }
 
-  /** Waits while any window works on the account's rotation. @returns the rotation, or undefined when it has ended */
-  async abandoned(account: string): Promise<PendingRotation | undefined> {
+  /**
+   * Waits until no window has worked on the account's rotation for some time, and for ever once this is disposed.
+   * @returns the rotation, or undefined when it has ended
+   */
+  async abandoned(account: string, quiet = QUIET): Promise<PendingRotation | undefined> {
     let last: Kept | undefined;
     for (;;) {
       const now = this.#all[account];
       if (now === undefined || (last?.name === now.name && last.beat === now.beat)) return now;
       last = now;
-      await pause(QUIET, this.#clock);
+      await this.#pause(quiet);
     }
+  }
+
+  dispose(): void {
+    for (const timer of this.#timers) timer.dispose();
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(milliseconds, () => {
+        this.#timers.delete(timer);
+        resolve();
+      });
+      this.#timers.add(timer);
+    });
   }
 
   async #put(rotation: Kept): Promise<void> {

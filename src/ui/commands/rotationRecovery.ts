@@ -1,6 +1,5 @@
 /** What an interrupted or failed rotation has left: a later start finishes it, or offers the one action that helps. */
 import { commands, l10n, window } from 'vscode';
-import { pause } from '../../base/clock.ts';
 import { accountId, type Account } from '../../model/accounts.ts';
 import {
   resumeRotation,
@@ -136,8 +135,7 @@ async function revoke(context: CommandContext, rotation: PendingRotation, id: nu
 
 /** The service may still carry out the request after the first look. */
 async function lookLater(context: CommandContext, account: string): Promise<void> {
-  await pause(LATEST_CREATION);
-  const rotation = await context.rotations.abandoned(account);
+  const rotation = await context.rotations.abandoned(account, LATEST_CREATION);
   if (rotation === undefined) return;
   const outcome = await resumeRotation(rotationParts(context), rotation);
   if (outcome.kind === 'absent') await context.rotations.forget(account);

@@ -1,8 +1,9 @@
 // A second copy of the bundle is activated beside the one VS Code runs, with a VS Code of which everything that
 // registers, creates or listens is written down, and with timers that are counted.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { compileFunction } from 'node:vm';
 import * as vscode from 'vscode';
@@ -26,10 +27,14 @@ class Trial {
   readonly subscriptions: { dispose(): unknown }[] = [];
 
   readonly #memory: Readonly<Record<string, unknown>>;
+  readonly #storage: string = path.join(root, 'no-such-folder');
 
-  /** @param memory what earlier windows have kept */
-  constructor(memory: Readonly<Record<string, unknown>> = {}) {
+  /** @param memory what earlier windows have kept; `keyRotations` in a file */
+  constructor({ keyRotations, ...memory }: Readonly<Record<string, unknown>> = {}) {
     this.#memory = memory;
+    if (keyRotations === undefined) return;
+    this.#storage = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+    writeFileSync(path.join(this.#storage, 'keyRotations.json'), JSON.stringify(keyRotations));
   }
 
   activate(): void {
@@ -74,6 +79,7 @@ class Trial {
 
   dispose(): void {
     for (const each of this.subscriptions.toReversed()) each.dispose();
+    rmSync(this.#storage, { recursive: true, force: true });
   }
 
   #context(): unknown {
@@ -89,7 +95,7 @@ class Trial {
       extensionUri: vscode.Uri.file(root),
       extensionPath: root,
       extension,
-      globalStorageUri: vscode.Uri.file(path.join(root, 'no-such-folder')),
+      globalStorageUri: vscode.Uri.file(this.#storage),
       workspaceState: memory,
       globalState: memory,
       secrets: {
@@ -165,6 +171,11 @@ describe('the life of the extension', () => {
 
   for (const [why, memory] of Object.entries({
     'the local service is to run': { 'hostedPostgres.lastAccount': 'local' },
+    'a key rotation is pending': {
+      keyRotations: {
+        'https://example.test/api/v2': { account: 'https://example.test/api/v2', name: 'laptop 2', beat: 1 },
+      },
+    },
     'a change is under way': {
       'hostedPostgres.pendingChanges': [
         {
