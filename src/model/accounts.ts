@@ -92,7 +92,7 @@ export class Accounts implements Disposable {
     return this.#secrets.keep(newKeyEntry(account), JSON.stringify({ id, key }));
   }
 
-  /** The new key of a rotation that has not ended. */
+  /** The new key of a rotation in progress. */
   async newKey(account: Account): Promise<CreatedApiKey | undefined> {
     const text = await this.#secrets.get(newKeyEntry(account));
     return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);

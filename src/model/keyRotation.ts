@@ -17,11 +17,11 @@ export interface ExistingKey {
 
 /**
  * - `rotated`: the new key is stored; the old one is revoked, or was to be kept.
- * - `taken`: another key has the name, so nothing was done. `busy`: an earlier rotation has not ended.
+ * - `taken`: another key has the name, so nothing was done. `busy`: an earlier rotation is pending.
  * - `unchanged`: failed at `step`, the old key is still in use and no new key exists.
  * The rotation stays pending with the others:
  * - `absent`: the answer to the creation was lost and the list has no new key, though the service may still create it.
- * - `lost`: a new key exists, but nobody has its value.
+ * - `lost`: a new key exists, but its value was lost.
  * - `unfinished`: failed at `step`, and both keys may be valid. Another try may finish it.
  * - `signedOut`: no key of the account can be read.
  */
@@ -52,7 +52,7 @@ export interface RotationParts {
   readonly onSecret: (value: string) => void;
 }
 
-/** @throws {Error} before anything was created: no key is stored, the list cannot be read, the rotation cannot be kept */
+/** @throws {Error} before anything was created: no key is stored, or the list cannot be read */
 export async function rotateKey(
   parts: RotationParts,
   account: Account,
@@ -67,7 +67,12 @@ export async function rotateKey(
   if (items.some(({ name }) => name === rotation.name)) return { kind: 'taken' };
   if (parts.pending.of(rotation.account) !== undefined) return { kind: 'busy' };
   const running = new RunningRotation(parts, rotation, account, key, client);
-  return await parts.pending.run(rotation, () => running.create(options));
+  try {
+    return await parts.pending.run(rotation, () => running.create(options));
+  } catch (error) {
+    // The rotation could not be kept. Failures of the steps are outcomes.
+    return { kind: 'unchanged', step: 'create', error };
+  }
 }
 
 /** Finishes a rotation that was interrupted, or finds out what it left. Never rejects because of the service. */
@@ -91,7 +96,7 @@ export async function resumeRotation(
   });
 }
 
-/** Revokes a key that a rotation left and nobody has. @throws {ApiError} */
+/** Revokes a new key whose value was lost. @throws {ApiError} */
 export async function revokeLost(parts: RotationParts, rotation: PendingRotation, id: number): Promise<void> {
   const { accounts } = await parts.accounts.list();
   const account = accounts.find((known) => accountId(known) === rotation.account);

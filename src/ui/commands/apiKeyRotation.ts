@@ -95,7 +95,7 @@ async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKe
   return answered(await pickOne(page, { placeholder, items }), ({ key }) => key);
 }
 
-/** A name that no other key has tells the new key from the rest, also when its id was lost. */
+/** The name must be unique: it identifies the new key when the answer with its id is lost. */
 function askName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
   return askText(page, {

@@ -47,12 +47,18 @@ export async function finishRotations(context: CommandContext): Promise<void> {
 /** Waits for the window that works on the rotation, then finishes it in its place. Never rejects. */
 export async function finishRotation(context: CommandContext, account: string): Promise<void> {
   try {
-    const rotation = await context.rotations.abandoned(account);
+    const rotation = await abandoned(context, account);
     if (rotation !== undefined) show(context, rotation, await resume(context, rotation));
   } catch (error) {
     context.log.error('Finishing a key rotation', error);
     void showFailure(couldNotRotate(), error, () => void finishRotation(context, account));
   }
+}
+
+/** Takes some seconds if there is a rotation. */
+async function abandoned(context: CommandContext, account: string): Promise<PendingRotation | undefined> {
+  if (context.rotations.of(account) === undefined) return undefined;
+  return await withProgress(l10n.t('Rotating the API key'), () => context.rotations.abandoned(account));
 }
 
 const couldNotRotate = () => l10n.t('Could not rotate the API key');
@@ -144,14 +150,13 @@ async function lookLater(context: CommandContext, account: string): Promise<void
 
 /** Deals with an earlier rotation of the account first. @returns whether a new one can begin */
 export async function isFreeToRotate(context: CommandContext, account: Account): Promise<boolean> {
-  const { rotations } = context;
-  const earlier = await rotations.abandoned(accountId(account));
+  const earlier = await abandoned(context, accountId(account));
   if (earlier === undefined) return true;
   const outcome = await resume(context, earlier);
   if (outcome.kind !== 'absent') {
     show(context, earlier, outcome);
     return false;
   }
-  await rotations.forget(earlier.account);
+  await context.rotations.forget(earlier.account);
   return true;
 }

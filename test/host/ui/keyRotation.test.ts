@@ -1,10 +1,13 @@
 /** The window reloads in the middle of a key rotation: the next start finishes it, or says which key is left. */
 import assert from 'node:assert/strict';
+import { mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
 import { FaultProxy, type FaultName, type When } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { ownServiceFolder } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('a key rotation that a reload interrupts', () => {
@@ -54,7 +57,7 @@ describe('a key rotation that a reload interrupts', () => {
     await opened().workbench.openView('Hosted Postgres');
   }
 
-  it('while the key is created: names the key nobody has, and revokes it', async () => {
+  it('while the key is created: names the key whose value was lost, and revokes it', async () => {
     await reloadAt('key 2', 'noAnswerAfter', { method: 'POST' });
     const { message, buttons } = await notifications().waitFor('rotation was interrupted');
     assert.match(message, /The new key “key 2” \(#\d+\) exists, but its value was lost\./);
@@ -96,6 +99,18 @@ describe('a key rotation that a reload interrupts', () => {
     await until('the keys to be listed', async () => proxy.count('GET', /api_keys$/) > before);
     await keys().waitFor(/^API key key 4, this window, /);
     assert.deepEqual(await notifications().all(), []);
+  });
+
+  it('creates no key where its steps cannot be saved', async () => {
+    const { workbench, dataFolder } = opened();
+    const file = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations.json');
+    await mkdir(file, { recursive: true });
+    await rotate('key 5');
+    const { message } = await notifications().waitFor('Could not rotate the API key');
+    assert.match(message, /no new key was created\. .*This window goes on with its old key\.$/);
+    await rmdir(file);
+    await workbench.notifications.clear();
+    assert.deepEqual(await names(), ['key 4']);
   });
 
   async function finished(name: string): Promise<void> {

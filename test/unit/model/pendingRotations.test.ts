@@ -25,7 +25,10 @@ describe('a pending key rotation', () => {
   describe('with a full or slow state', () => {
     it('creates nothing when the rotation cannot be kept', async () => {
       key.memory.update = async () => await Promise.reject(new Error('no room'));
-      await assert.rejects(key.rotate(), /no room/);
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
+      assert.match(String(outcome.error), /no room/);
+      assert.equal(key.proxy.count('POST'), 0);
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
