@@ -10,6 +10,7 @@ import { Inventory } from './model/inventory.ts';
 import { KnownLogins } from './model/knownLogins.ts';
 import { OperationTracker } from './model/operationTracker.ts';
 import type { PendingChange } from './model/pendingChange.ts';
+import { PendingRotations } from './model/pendingRotations.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -19,7 +20,7 @@ import { followSession } from './ui/state/followSession.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { Secrets } from './ui/secrets.ts';
 import type { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
@@ -85,7 +86,8 @@ export class App implements Disposable {
     disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
     disposables.add(followSession(session));
     disposables.add(rememberAccount(session, context.globalState));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, logins };
+    const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
+    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });
 
@@ -102,6 +104,7 @@ export class App implements Disposable {
     disposables.add(refreshWhenVisible(refresh, computesView, config));
     disposables.add(warnWithoutKeyring(secrets, log));
     disposables.add(localService.follow(session));
+    void this.commands.finishRotations();
   }
 
   dispose(): void {

@@ -6,12 +6,13 @@ import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
+import { hasRotations } from './model/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
-import { memoryOf } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/memory.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
@@ -46,6 +47,8 @@ export function activate(context: ExtensionContext): void {
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs as long as a window is connected to it, and a pending change is tracked until it ends.
-  if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();
+  // The local service runs as long as a window uses its account. Pending changes and key rotations are followed to their end.
+  const isPending =
+    hasPending(memoryOf(context.workspaceState)) || hasRotations(rotationMemory(context.globalStorageUri));
+  if (account() === 'local' || isPending) void app();
 }

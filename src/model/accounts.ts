@@ -4,6 +4,7 @@
  */
 import { baseUrlOrUndefined, type BaseUrl } from '../api/baseUrl.ts';
 import { isApiKeyId } from '../api/ids.ts';
+import type { CreatedApiKey } from '../api/records.ts';
 import { Emitter, type Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
 
@@ -11,6 +12,8 @@ import type { Disposable } from '../base/disposable.ts';
 export interface SecretStore {
   get(entry: string): Promise<string | undefined>;
   store(entry: string, value: string): Promise<void>;
+  /** Like `store`, but rejects unless the value outlives this window. */
+  keep(entry: string, value: string): Promise<void>;
   delete(entry: string): Promise<void>;
   /** An entry that changed, in whichever window. */
   readonly onDidChange: Event<string>;
@@ -37,6 +40,8 @@ export const accountId = (account: Account): string =>
 
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
+/** The new key while a rotation is in progress. */
+const newKeyEntry = (account: Account): string => `hostedPostgres.newApiKey:${accountId(account)}`;
 
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
@@ -71,6 +76,32 @@ export class Accounts implements Disposable {
     });
   }
 
+  /** Replaces the key of a known account, current or not. @throws {Error} when the keyring does not keep it */
+  replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
+    const isSame = (other: Account) => accountId(other) === accountId(account);
+    return this.#write(async ({ accounts, current }) => {
+      if (!accounts.some(isSame)) throw new Error('The account is no longer stored');
+      await this.#secrets.keep(keyEntry(account), key);
+      const withId = (other: Account) => (isSame(other) ? { ...other, keyId: id } : other);
+      return { accounts: accounts.map(withId), current };
+    }, 'keep');
+  }
+
+  /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
+  keepNewKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
+    return this.#secrets.keep(newKeyEntry(account), JSON.stringify({ id, key }));
+  }
+
+  /** The new key of a rotation in progress. */
+  async newKey(account: Account): Promise<CreatedApiKey | undefined> {
+    const text = await this.#secrets.get(newKeyEntry(account));
+    return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);
+  }
+
+  forgetNewKey(account: Account): Promise<void> {
+    return this.#secrets.delete(newKeyEntry(account));
+  }
+
   /** Makes a known account the current one, or none of them. Keys stay. */
   choose(account: Account | undefined): Promise<void> {
     return this.#write(async ({ accounts }) => {
@@ -83,6 +114,7 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
+      await this.#secrets.delete(newKeyEntry(account));
       const stays = (other: Account) => accountId(other) !== accountId(account);
       return {
         accounts: accounts.filter(stays),
@@ -97,11 +129,14 @@ export class Accounts implements Disposable {
   }
 
   /** One after the other: each change starts from what the one before has written. */
-  #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
+  #write(
+    change: (list: AccountList) => Promise<AccountList>,
+    put: 'store' | 'keep' = 'store',
+  ): Promise<void> {
     const written = this.#writing.then(async () => {
       const { accounts, current } = await change(await this.list());
       const stored = { accounts, current: current && accountId(current) };
-      await this.#secrets.store(LIST_ENTRY, JSON.stringify(stored));
+      await this.#secrets[put](LIST_ENTRY, JSON.stringify(stored));
     });
     this.#writing = written.catch(() => undefined); // The caller hears of it; the next change starts afresh.
     return written;

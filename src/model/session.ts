@@ -97,7 +97,9 @@ export class Session implements Disposable {
     }
     const now = this.connection;
     const connection = new Connection(account, key, this.#open);
-    const isSame = connection.isOfSameAccount(now) && now?.hasKey(key) === true;
+    // The key is stored before its id: the second change brings the id.
+    const isSame =
+      connection.isOfSameAccount(now) && now?.hasKey(key) === true && now.account.keyId === account.keyId;
     if (!isSame) this.#replace({ kind: 'loading', connection });
   }
 

@@ -51,9 +51,9 @@ export class LocalService implements Disposable {
       if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);
   }
 
-  /** Takes a new key for the one it was started with, so that every window goes on with it. */
+  /** Replaces the key it was started with, for every window. @throws {Error} when the keyring does not keep it */
   async replaceKey(key: string): Promise<void> {
-    await this.#parts.secrets.store(KEY_ENTRY, key);
+    await this.#parts.secrets.keep(KEY_ENTRY, key);
   }
 
   /** Its key was revoked: ends it for all windows, so that it starts with a new one the next time. */

@@ -54,6 +54,13 @@ export class Secrets implements SecretStore, Disposable {
     }
   }
 
+  /** Reads the value back: some keyrings store without an error and return nothing. */
+  async keep(entry: string, value: string): Promise<void> {
+    await this.#storage.store(entry, value);
+    if ((await this.#storage.get(entry)) !== value) throw new Error('The keyring did not keep the secret');
+    this.#ours.delete(entry);
+  }
+
   async delete(entry: string): Promise<void> {
     try {
       await this.#storage.delete(entry);

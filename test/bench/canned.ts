@@ -93,12 +93,14 @@ export async function startModel({ baseUrl }: Service, fetch: Fetch = fetchFor(b
 function secretsInMemory(): SecretStore {
   const entries = new Map<string, string>();
   const changed = new Emitter<string>();
+  const store = async (entry: string, value: string) => {
+    entries.set(entry, value);
+    changed.fire(entry);
+  };
   return {
     get: async (entry) => entries.get(entry),
-    async store(entry, value) {
-      entries.set(entry, value);
-      changed.fire(entry);
-    },
+    store,
+    keep: store,
     async delete(entry) {
       entries.delete(entry);
       changed.fire(entry);

@@ -18,8 +18,9 @@ export class MemoryMap implements Memory {
   }
 
   async update(entry: string, value: unknown): Promise<void> {
-    // VS Code stores values as JSON too.
-    this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+    // As VS Code does: what comes back after a reload went through JSON.
+    if (value === undefined) this.entries.delete(entry);
+    else this.entries.set(entry, JSON.parse(JSON.stringify(value)));
   }
 }
 

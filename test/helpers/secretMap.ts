@@ -31,6 +31,10 @@ export class SecretMap implements SecretStore {
     this.#changed.fire(entry);
   }
 
+  keep(entry: string, value: string): Promise<void> {
+    return this.store(entry, value);
+  }
+
   async delete(entry: string): Promise<void> {
     this.#check();
     this.entries.delete(entry);

@@ -4,8 +4,17 @@ import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/accounts.ts';
+import {
+  resumeRotation,
+  rotateKey,
+  type RotationOutcome,
+  type RotationParts,
+} from '../../src/model/keyRotation.ts';
+import { PendingRotations } from '../../src/model/pendingRotations.ts';
 import { Session } from '../../src/model/session.ts';
 import { Secrets } from '../../src/ui/secrets.ts';
+import { MemoryMap } from '../helpers/connectedStore.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 import { tell } from './tally.ts';
@@ -101,5 +110,97 @@ describe('A keyring that', () => {
     await secrets.store('entry', 'kept there');
     assert.equal(await secrets.get('entry'), 'kept there');
     assert.equal(keyring.map.entries.get('entry'), 'kept there');
+  });
+
+  describe('fails in the middle of a key rotation', () => {
+    let service: LocalService;
+    let account: Account;
+    let oldKey: { readonly id: number; readonly name: string };
+    let pending: PendingRotations;
+
+    before(async () => {
+      service = await startLocalService({ postgres: false });
+      account = { baseUrl: service.baseUrl, name: '' };
+    });
+    after(() => service.stop());
+    beforeEach(() => {
+      pending = new PendingRotations(new MemoryMap());
+    });
+    afterEach(async () => {
+      for (const { id } of await existing()) await service.client.revokeApiKey(id);
+    });
+
+    const existing = async () =>
+      (await service.client.listApiKeys()).items
+        .filter(({ name }) => name.startsWith('rotated'))
+        .map(({ id, name }) => ({ id, name }));
+    const open = ({ accounts }: { readonly accounts: Accounts }): RotationParts => ({
+      accounts,
+      pending,
+      openClient: async ({ baseUrl }, key) => new Client({ baseUrl, key, fetch, retries: 0 }),
+      organizationId: undefined,
+      onSecret: () => undefined,
+    });
+    const storedKeyWorks = async () => {
+      keyring.failing.clear();
+      const key = (await keyring.open().accounts.key(account)) ?? '';
+      const client = new Client({ baseUrl: service.baseUrl, key, fetch, retries: 0 });
+      return (await client.projectPages().next()).done === false;
+    };
+
+    async function rotate(): Promise<RotationOutcome> {
+      const window = keyring.open();
+      const old = await service.client.createApiKey('rotated 1');
+      oldKey = { id: old.id, name: 'rotated 1' };
+      await window.accounts.add(account, old.key);
+      return await rotateKey(open(window), account, { name: 'rotated 2', oldKey });
+    }
+
+    /** Which write of the rotation fails: those of the new key, of the key in use, of the list; then all calls. */
+    for (const entry of ['newApiKey', 'apiKey', 'accounts'])
+      for (const calls of [['store'], ['get', 'store', 'delete']] as const)
+        it(`at ${entry} (${calls.join()}): the next window has a key that works, and no key is forgotten`, async () => {
+          const writes = failAt(`hostedPostgres.${entry}`, calls);
+          const outcome = await rotate();
+          writes.dispose();
+          const left = await existing();
+          assert.ok(
+            left.some(({ id }) => id === oldKey.id),
+            'the old key is not revoked',
+          );
+          assert.ok(await storedKeyWorks());
+          if (outcome.kind === 'unchanged') return assert.deepEqual(left, [oldKey]);
+          assert.ok(outcome.kind === 'unfinished');
+          assert.deepEqual(left, [oldKey, outcome.newKey]);
+          const rotation = pending.of(account.baseUrl);
+          assert.ok(rotation !== undefined);
+          const next = await resumeRotation(open(keyring.open()), rotation);
+          assert.equal(next.kind, 'rotated');
+          assert.deepEqual(await existing(), [outcome.newKey]);
+          assert.ok(await storedKeyWorks());
+        });
+
+    it('stores nothing and reports no error: the new key is revoked', async () => {
+      const store = keyring.map.store.bind(keyring.map);
+      keyring.map.store = async (entry, value) => {
+        if (!entry.startsWith('hostedPostgres.newApiKey')) await store(entry, value);
+      };
+      assert.equal((await rotate()).kind, 'unchanged');
+      assert.deepEqual(await existing(), [oldKey]);
+      assert.ok(await storedKeyWorks());
+    });
+
+    /** Lets the calls fail from the first write of the entry on that a rotation makes. */
+    function failAt(prefix: string, calls: readonly Call[]): { dispose(): void } {
+      const store = keyring.map.store.bind(keyring.map);
+      keyring.map.store = async (entry, value) => {
+        if (pending.accounts.length > 0 && entry.startsWith(prefix)) {
+          for (const call of calls) keyring.failing.add(call);
+          throw new Error('the keyring is locked');
+        }
+        await store(entry, value);
+      };
+      return { dispose: () => (keyring.map.store = store) };
+    }
   });
 });

@@ -1,8 +1,8 @@
 /** Rotate API Key…: a new key in the place of the one this window uses. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
-import type { Account } from '../../model/accounts.ts';
-import { rotateKey, type RotationParts } from '../../model/keyRotation.ts';
+import { accountId } from '../../model/accounts.ts';
+import { rotateKey } from '../../model/keyRotation.ts';
 import { announce } from '../notifications/announce.ts';
 import { ago } from '../text/durationText.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -13,45 +13,36 @@ import { answered, runFlow, type Answer, type Page } from './flow.ts';
 import { withKeyRights } from './keyRights.ts';
 import { withProgress } from './progress.ts';
 import { askText, pickOne } from './quickInput.ts';
-import { rotationFailure } from './rotationWords.ts';
+import { isFreeToRotate, offer, rotationParts } from './rotationRecovery.ts';
+import { endedText } from './rotationWords.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
-  requireConnection(context);
+  const connection = requireConnection(context);
   run.couldNot = l10n.t('Could not rotate the API key');
+  const { account } = connection;
+  if (!(await isFreeToRotate(context, account))) return;
   await withKeyRights(() => context.apiKeys.load());
-  const account = context.session.connection?.account;
   const wanted = await askForRotation(context);
-  if (account === undefined || wanted === undefined) return;
-  if (!(await confirmRotation(wanted.old))) return;
-  const rotation = {
-    account,
-    name: wanted.name,
-    oldKeyId: wanted.old?.id,
-    organizationId: context.config.organizationId,
-  };
+  if (wanted === undefined || !(await confirmRotation(wanted.old))) return;
+  // Its old key is no longer the one that was asked about.
+  if (connection.isClosed) throw new Error(l10n.t('the key was changed in another window.'));
+  const { name, old } = wanted;
+  const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
-    rotateKey(partsOf(context, account), rotation, options),
+    rotateKey(rotationParts(context), account, keys, options),
   );
   await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
-  if (outcome.kind !== 'rotated') throw rotationFailure(outcome, wanted.old);
-  const words = l10n.t('This window now uses the API key “{0}”', sanitize(wanted.name));
-  announce(words);
+  switch (outcome.kind) {
+    case 'rotated':
+      return announce(l10n.t('This window now uses the API key “{0}”', sanitize(name)));
+    case 'taken':
+    case 'busy':
+    case 'unchanged':
+      throw new Error(endedText(outcome));
+    default:
+      offer(context, { account: accountId(account), ...keys }, outcome);
+  }
 };
-
-const partsOf = (
-  { accounts, openClient, localService, log }: CommandContext,
-  account: Account,
-): RotationParts => ({
-  accounts: {
-    key: (of) => accounts.key(of),
-    add: async (to, key) => {
-      await accounts.add(to, key);
-      if (account.local === true) await localService.replaceKey(key);
-    },
-  },
-  openClient,
-  onSecret: (value) => log.addSecret(value),
-});
 
 interface Known {
   /** The key this window uses; null when the user does not know, so that none is revoked. */
@@ -73,7 +64,10 @@ async function askForRotation({ apiKeys }: CommandContext): Promise<Wanted | und
     },
     {
       ask: async (page, before) =>
-        answered(await askName(page, before.old?.name), (name) => ({ ...before, name: name.trim() })),
+        answered(await askName(page, apiKeys.keys, before.old?.name), (name) => ({
+          ...before,
+          name: name.trim(),
+        })),
     },
   ]);
   return known?.name === undefined ? undefined : { old: known.old ?? undefined, name: known.name };
@@ -101,12 +95,26 @@ async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKe
   return answered(await pickOne(page, { placeholder, items }), ({ key }) => key);
 }
 
-const askName = (page: Page, proposed = ''): Promise<Answer<string>> =>
-  askText(page, {
+/** The name must be unique: it identifies the new key when the answer with its id is lost. */
+function askName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
+  const isTaken = (text: string) => keys.some(({ name }) => name === text);
+  return askText(page, {
     prompt: l10n.t('A name for the new key'),
-    value: proposed,
-    problem: (text) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined),
+    value: nextName(old, isTaken),
+    problem: (text) => {
+      if (text.trim() === '') return l10n.t('Must not be empty');
+      return isTaken(text.trim()) ? l10n.t('Another key has this name') : undefined;
+    },
   });
+}
+
+/** “laptop” becomes “laptop 2”, and that “laptop 3”. */
+function nextName(old: string, isTaken: (name: string) => boolean): string {
+  const base = old.replace(/ \d{1,6}$/, '');
+  let next = old;
+  for (let number = 2; isTaken(next); number += 1) next = `${base} ${number}`;
+  return next;
+}
 
 /** Nothing to ask where no key is revoked. */
 async function confirmRotation(old: ApiKey | undefined): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../api/records.ts';
 import { byTypeAndLabel, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
+import type { Connection } from '../../model/connection.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -14,8 +15,9 @@ interface Choice<T> extends QuickPickItem {
 }
 
 /** @throws {Error} when nobody is connected, in words that say what to do */
-export function requireConnection({ session }: CommandContext): void {
+export function requireConnection({ session }: CommandContext): Connection {
   if (session.connection === undefined) throw new Error(l10n.t('Connect to the service first.'));
+  return session.connection;
 }
 
 export async function chooseProject(context: CommandContext, page: Page): Promise<Answer<string>> {

@@ -11,5 +11,6 @@ export * as insertHost from './insertHost.ts';
 export * as localService from './localServiceCommands.ts';
 export * as operations from './operations.ts';
 export * as psql from './psql.ts';
+export * as rotationRecovery from './rotationRecovery.ts';
 export * as view from './view.ts';
 export * as writeEnv from './writeEnv.ts';

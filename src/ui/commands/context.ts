@@ -7,6 +7,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import type { KnownLogins } from '../../model/knownLogins.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { OperationTracker } from '../../model/operationTracker.ts';
+import type { PendingRotations } from '../../model/pendingRotations.ts';
 import type { Session } from '../../model/session.ts';
 import type { Config } from '../state/config.ts';
 import type { LocalService } from '../localService.ts';
@@ -35,6 +36,7 @@ export interface CommandContext {
   readonly changes: ComputeChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
+  readonly rotations: PendingRotations;
   readonly config: Config;
   readonly log: Log;
   readonly localService: LocalService;

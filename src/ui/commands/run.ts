@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
 import { showFailure } from '../notifications/notify.ts';
 import type { CommandContext } from './context.ts';
-import { COMMANDS } from './table.ts';
+import { COMMANDS, finishRotations } from './table.ts';
 
 export class Commands {
   readonly #context: CommandContext;
@@ -15,6 +15,11 @@ export class Commands {
   /** Never rejects. @param given whatever VS Code or a caller gave */
   run(id: string, given: unknown): Promise<void> {
     return this.#run(id, this.#argument(given));
+  }
+
+  /** Finishes the key rotations that an earlier window has left. */
+  async finishRotations(): Promise<void> {
+    if (this.#context.rotations.accounts.length > 0) await finishRotations(this.#context);
   }
 
   async #run(id: string, argument: unknown): Promise<void> {

@@ -1,5 +1,5 @@
 /** Every command, loaded when it is first run. The manifest declares the same ids, which a test compares. */
-import type { Command } from './context.ts';
+import type { Command, CommandContext } from './context.ts';
 
 const load = () => import('./commands.ts');
 
@@ -32,3 +32,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.view.refresh': async (...given) => (await load()).view.refresh(...given),
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
+
+export const finishRotations = async (context: CommandContext): Promise<void> =>
+  await (await load()).rotationRecovery.finishRotations(context);

@@ -1,8 +1,9 @@
 // Activates a second copy of the bundle in addition to the one that VS Code runs. Its VS Code API records everything
 // that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { compileFunction } from 'node:vm';
 import * as vscode from 'vscode';
@@ -26,10 +27,14 @@ class RecordedActivation {
   readonly subscriptions: { dispose(): unknown }[] = [];
 
   readonly #storedState: Readonly<Record<string, unknown>>;
+  readonly #storage: string = path.join(root, 'no-such-folder');
 
-  /** @param storedState what earlier windows stored in the memento */
-  constructor(storedState: Readonly<Record<string, unknown>> = {}) {
+  /** @param storedState what earlier windows have kept; `keyRotations` in a file */
+  constructor({ keyRotations, ...storedState }: Readonly<Record<string, unknown>> = {}) {
     this.#storedState = storedState;
+    if (keyRotations === undefined) return;
+    this.#storage = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+    writeFileSync(path.join(this.#storage, 'keyRotations.json'), JSON.stringify(keyRotations));
   }
 
   activate(): void {
@@ -74,6 +79,7 @@ class RecordedActivation {
 
   dispose(): void {
     for (const each of this.subscriptions.toReversed()) each.dispose();
+    rmSync(this.#storage, { recursive: true, force: true });
   }
 
   #context(): unknown {
@@ -89,7 +95,7 @@ class RecordedActivation {
       extensionUri: vscode.Uri.file(root),
       extensionPath: root,
       extension,
-      globalStorageUri: vscode.Uri.file(path.join(root, 'no-such-folder')),
+      globalStorageUri: vscode.Uri.file(this.#storage),
       workspaceState: memento,
       globalState: memento,
       secrets: {
@@ -165,6 +171,11 @@ describe('the life cycle of the extension', () => {
 
   for (const [reason, storedState] of Object.entries({
     'the last account is the local service': { 'hostedPostgres.lastAccount': 'local' },
+    'a key rotation is pending': {
+      keyRotations: {
+        'https://example.test/api/v2': { account: 'https://example.test/api/v2', name: 'laptop 2', beat: 1 },
+      },
+    },
     'a change is pending': {
       'hostedPostgres.pendingChanges': [
         {
