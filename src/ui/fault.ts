@@ -99,6 +99,11 @@ function replyWords(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string 
         'The service sends elsewhere ({0}); the key was not sent there.',
         plain(fault.detail ?? '?'),
       );
+    case 'host':
+      return l10n.t(
+        'The service returned a connection string for another host ({0}).',
+        plain(fault.detail ?? '?'),
+      );
     default:
       return fault.reason satisfies never;
   }

@@ -70,6 +70,7 @@ describe('connection strings', () => {
       role: 'app_owner',
       database: 'app',
       pooled: false,
+      host,
     };
     const uri = await service.client.findConnectionUri(shop, wanted);
     assert.match(uri ?? '', /^postgresql:\/\/app_owner:[^@]+@/);
@@ -176,6 +177,7 @@ describe('connection strings', () => {
       role: 'app_owner',
       database: 'app',
       pooled: false,
+      host,
     };
     const uri = new URL((await service.client.findConnectionUri(shop, wanted)) ?? '');
     await workbench.runCommand('Hosted Postgres: Open psql');
