@@ -166,7 +166,7 @@ export class Client {
 
   /**
    * Not promised by the specification; the result holds a password and is a secret.
-   * @returns undefined where it is not offered @throws {ApiError} also for a URI that leads to another host
+   * @returns undefined if it is not offered @throws {ApiError} also for a URI that leads to another host
    */
   async findConnectionUri(
     projectId: string,

@@ -19,7 +19,7 @@ export const isConnectionUri = (value: unknown): value is string =>
 /** libpq and the drivers let these override the host before the path. */
 const HOST_PARAMETERS = new Set(['host', 'hostaddr', 'port', 'service', 'servicefile']);
 
-/** @returns the host that a checked URI names, or its query where that may lead to another one */
+/** @returns the host that a checked URI names, or its query if that may lead to another one */
 export function hostOfUri(uri: string): string {
   const [, host = '', query = ''] = URI.exec(uri) ?? [];
   const names = [...new URLSearchParams(query).keys()];

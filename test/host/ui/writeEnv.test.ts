@@ -1,4 +1,4 @@
-/** What the file that Write DATABASE_URL to .env writes to can be besides a plain file, and what keeps a copy of it. */
+/** Files that are links or that git cannot judge, open editors, Undo, and copies that VS Code might keep. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
