@@ -10,7 +10,7 @@ const CHARACTERS = /^[\w.~:/?@!$&'()*+,;=%[\]-]+$/;
 /** A password with a line break would run the rest as commands when it is pasted into a terminal. */
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i;
 /** Groups: the host and the query. Clients read a URI with a second `@`, `/` or `?` in different ways. */
-const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:[^:@/?]+@([^@/?]+)\/[^/?]*(?:\?([^?]*))?$/;
+const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:[^:@/?]+@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
 
 /** A connection URI with a password in it: a secret. */
 export const isConnectionUri = (value: unknown): value is string =>

@@ -130,6 +130,19 @@ describe('Write DATABASE_URL to .env', () => {
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
+  it('refuses a link that takes the place of the file while the user is asked', async () => {
+    const { workbench } = opened();
+    const target = path.join(outside, 'late');
+    await writeFile(target, 'A=1\n');
+    await git('init', '--quiet');
+    await write();
+    assert.match((await workbench.dialog.read()).message, /Git does not ignore \.env/);
+    await symlink(target, file('.env'));
+    await workbench.dialog.press('Write Anyway');
+    await workbench.notifications.waitFor(/\.env is a link to .*late, which is not in the workspace/);
+    assert.equal(await readFile(target, 'utf8'), 'A=1\n');
+  });
+
   it('asks where git cannot say whether it ignores the file', async () => {
     const { workbench } = opened();
     await git('init', '--quiet');
