@@ -1,5 +1,5 @@
 // Builds what ships (dist/extension.js, the bundles that it loads lazily, and dist/service.js) and, with `--tests`,
-// the suites that run inside VS Code (dist/test/index.js).
+// the suites that run inside VS Code (dist/test/index.js). `--production` adds the third-party notices.
 // Every dynamic `import('./x.ts')` in src/ becomes a separate bundle, dist/x.js. So activation loads only
 // dist/extension.js, and everything else is loaded on first use.
 import { build, context } from 'esbuild';
@@ -73,6 +73,7 @@ async function buildAll() {
     }
   }
   await writeFile('dist/meta.json', JSON.stringify(metafile));
+  return metafile;
 }
 
 const testOptions = {
@@ -85,7 +86,7 @@ const testOptions = {
 };
 
 if (!watch) await rm('dist', { recursive: true, force: true });
-await buildAll();
+const metafile = await buildAll();
 if (tests) await build(testOptions);
 
 if (watch) {
@@ -94,6 +95,8 @@ if (watch) {
 }
 
 if (production) {
+  const { NOTICES, thirdPartyNotices } = await import('./build/thirdPartyNotices.ts');
+  await writeFile(NOTICES, await thirdPartyNotices(metafile, '.'));
   const { measureSizes, overweight, readBudget } = await import('./test/bench/budget.ts');
   const problems = overweight(await measureSizes('dist'), await readBudget());
   if (problems.length > 0) throw new Error(`Too large, ${problems.join('; ')} (test/bench/budget.json)`);

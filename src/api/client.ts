@@ -2,6 +2,7 @@
  * The calls of section 4, typed: base address and key in, checked records out, {@link ApiError} when not. Calls
  * that the specification does not promise answer undefined where the service does not offer them.
  */
+import { hostOfUri, isSameHost } from './connectionUri.ts';
 import { ApiError } from './errors.ts';
 import type { ReplyBytes } from './replyBytes.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './http.ts';
@@ -43,6 +44,8 @@ export interface ConnectionUriQuery {
   readonly role: string;
   readonly database: string;
   readonly pooled: boolean;
+  /** The host that the URI must lead to; not sent. */
+  readonly host: string;
 }
 
 const segment = (value: string | number, isGood: boolean, what: string): string => {
@@ -161,7 +164,10 @@ export class Client {
     return reply && readOne('GET …/operations/{operation_id}', reply, 'operation', records.Operation);
   }
 
-  /** Not promised by the specification; the result holds a password and is a secret. @returns undefined where it is not offered */
+  /**
+   * Not promised by the specification; the result holds a password and is a secret.
+   * @returns undefined if it is not offered @throws {ApiError} also for a URI that leads to another host
+   */
   async findConnectionUri(
     projectId: string,
     wanted: ConnectionUriQuery,
@@ -176,7 +182,16 @@ export class Client {
       pooled: wanted.pooled,
     };
     const reply = await this.#ifOffered(() => this.#http.call('get', path, { query }, options));
-    return reply && readOne('GET …/connection_uri', reply, undefined, records.ConnectionUri).uri;
+    if (reply === undefined) return undefined;
+    const { uri } = readOne('GET …/connection_uri', reply, undefined, records.ConnectionUri);
+    const host = hostOfUri(uri);
+    if (isSameHost(host, wanted.host)) return uri;
+    throw new ApiError('GET …/connection_uri answered for another host', {
+      kind: 'unexpectedReply',
+      status: reply.status,
+      reason: 'host',
+      detail: host,
+    });
   }
 
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {

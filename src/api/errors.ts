@@ -29,8 +29,8 @@ export interface TimedOut {
 export interface UnexpectedReply {
   readonly kind: 'unexpectedReply';
   readonly status: number;
-  readonly reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect';
-  /** The offending field for `shape`, the other origin for `redirect`. */
+  readonly reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect' | 'host';
+  /** The offending field for `shape`, the other origin for `redirect`, the other host for `host`. */
   readonly detail: string | undefined;
 }
 

@@ -28,7 +28,6 @@ const LONGEST_TEXT = 4096;
 export const text = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 export const longText = (value: unknown): value is string => typeof value === 'string';
-export const secret = (value: unknown): value is string => typeof value === 'string' && value !== '';
 /** JSON knows no infinity, but numbers too large to be others. */
 export const number = (value: unknown): value is number => Number.isFinite(value);
 export const isTrue = (value: unknown): value is true => value === true;

@@ -11,12 +11,12 @@ import {
   maybe,
   number,
   object,
-  secret,
   text,
   type Field,
   type Value,
 } from './fields.ts';
-import { isApiKeyId, isComputeId, isId } from './ids.ts';
+import { isConnectionUri, isHost } from './connectionUri.ts';
+import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 
 /** A known set of values that stays open to new ones. */
 export type Open<Known extends string> = Known | (string & {});
@@ -32,6 +32,7 @@ export type OperationStatus = Open<
 
 const open = <Known extends string>() => text as Field<Open<Known>>;
 const timestamp = text;
+const newKey = (value: unknown): value is string => typeof value === 'string' && isSendableKey(value);
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
 export const ApiKey = object({
@@ -44,7 +45,7 @@ export const ApiKey = object({
 export type ApiKey = Value<typeof ApiKey>;
 
 /** A new API key with its secret value, which is in this reply only (section 2.2). */
-export const CreatedApiKey = object({ id: isApiKeyId, key: secret });
+export const CreatedApiKey = object({ id: isApiKeyId, key: newKey });
 export type CreatedApiKey = Value<typeof CreatedApiKey>;
 
 /** What revoking a key answers (section 2.3). One that was not revoked is no answer to be content with. */
@@ -82,7 +83,7 @@ export type PgSettings = Record<string, string | number | boolean>;
  */
 export const Compute = object({
   id: isComputeId,
-  host: text,
+  host: isHost,
   project_id: isId,
   branch_id: isId,
   type: open<'read_write' | 'read_only'>(),
@@ -96,7 +97,7 @@ export const Compute = object({
   settings: maybe(object({ pg_settings: maybe(dictionary) })),
   pooler_enabled: maybe(flag),
   pooler_mode: maybe(text),
-  pooler_host: maybe(text),
+  pooler_host: maybe(isHost),
   disabled: maybe(flag),
   passwordless_access: maybe(flag),
   last_active: maybe(timestamp),
@@ -130,4 +131,4 @@ export const ErrorBody = object({
 export type ErrorBody = Value<typeof ErrorBody>;
 
 /** A connection URI with a password in it: a secret. */
-export const ConnectionUri = object({ uri: secret });
+export const ConnectionUri = object({ uri: isConnectionUri });

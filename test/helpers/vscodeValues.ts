@@ -65,6 +65,7 @@ const values = {
   window,
   l10n,
   env: { language: 'en' },
+  extensions: { getExtension: () => undefined },
   MarkdownString,
   ThemeColor,
   ThemeIcon,

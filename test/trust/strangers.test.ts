@@ -39,7 +39,7 @@ async function pages(client: Client) {
 }
 
 const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-const where = { computeId: 'ep-1', branchId: 'br-1', role: 'r', database: 'd', pooled: false };
+const where = { computeId: 'ep-1', branchId: 'br-1', role: 'r', database: 'd', pooled: false, host: 'h' };
 
 const calls: readonly {
   readonly name: string;

@@ -87,7 +87,8 @@ export async function uriOfService(
   login: Login,
 ): Promise<string | undefined> {
   const { connection } = session;
-  const wanted = { ...login, computeId: compute.id, branchId: compute.branch_id };
+  const host = hostOf(compute, login.pooled);
+  const wanted = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
   const ask = async () => {
     const client = await connection?.client();
     return await client?.findConnectionUri(compute.project_id, wanted);

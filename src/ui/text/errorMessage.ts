@@ -84,6 +84,11 @@ function replyMessage(fault: Extract<Fault, { kind: 'unexpectedReply' }>): strin
         'The service redirected to {0}. Your key was not sent there.',
         sanitize(fault.detail ?? '?'),
       );
+    case 'host':
+      return l10n.t(
+        'The service returned a connection string for another host ({0}).',
+        sanitize(fault.detail ?? '?'),
+      );
     default:
       return fault.reason satisfies never;
   }

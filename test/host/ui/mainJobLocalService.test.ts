@@ -32,7 +32,9 @@ describe('the main job on the local service', () => {
     return ofCompute.map(({ action, status }) => `${action} ${status}`);
   };
   const connectTo = async (computeId: string, branchId: string): Promise<pg.Client> => {
-    const login = { computeId, branchId, role: 'app_owner', database: 'app', pooled: false };
+    const { items } = await client.listComputes(shop);
+    const host = items.find(({ id }) => id === computeId)?.host ?? '';
+    const login = { computeId, branchId, role: 'app_owner', database: 'app', pooled: false, host };
     const connectionString = await client.findConnectionUri(shop, login);
     const connection = new pg.Client({ connectionString });
     connection.on('error', () => undefined);

@@ -27,7 +27,7 @@ export const sharedWindows = {
     suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts'],
   },
   thirdWindow: {
-    suites: ['failures', 'apiKeysLocalService', 'keySearch'],
+    suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
   },
   customizedWindow: {
     suites: ['operations', 'editorLargeAccount'],

@@ -40,12 +40,15 @@ describe('A service that is stopped while it makes its first data directories', 
 
   it('makes them at the next start', async () => {
     const service = await startLocalService({ dataDir });
+    const { items } = await service.client.listComputes('shiny-wind-028834');
+    const computeId = 'ep-little-smoke-851426';
     const uri = await service.client.findConnectionUri('shiny-wind-028834', {
-      computeId: 'ep-little-smoke-851426',
+      computeId,
       branchId: 'br-aged-salad-637688',
       pooled: false,
       role: 'app_owner',
       database: 'app',
+      host: items.find(({ id }) => id === computeId)?.host ?? '',
     });
     assert.deepEqual(await query(uri ?? '', 'select 1'), [1]);
     await service.stop();

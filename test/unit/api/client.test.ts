@@ -15,7 +15,14 @@ const compute = {
 const operation = { id: UUID, project_id: 'shop', action: 'start_compute', status: 'running' };
 const outcome = { endpoint: compute, operations: [operation] };
 const told = { compute, operations: [operation] };
-const where = { computeId: 'ep-1', branchId: 'br-main', role: 'a b', database: 'd&d', pooled: true };
+const where = {
+  computeId: 'ep-1',
+  branchId: 'br-main',
+  role: 'a b',
+  database: 'd&d',
+  pooled: true,
+  host: 'ep-1-pooler.example',
+};
 
 interface Row {
   readonly name: string;
@@ -124,8 +131,8 @@ const ROWS: readonly Row[] = [
     call: (c) => c.findConnectionUri('shop', where),
     request:
       'GET /projects/shop/connection_uri?endpoint_id=ep-1&branch_id=br-main&role_name=a+b&database_name=d%26d&pooled=true',
-    json: { uri: 'postgresql://a:secret@ep-1.example/d' },
-    gives: 'postgresql://a:secret@ep-1.example/d',
+    json: { uri: 'postgresql://a:secret@ep-1-pooler.example/d' },
+    gives: 'postgresql://a:secret@ep-1-pooler.example/d',
   },
 ];
 
@@ -166,6 +173,50 @@ describe('the client', () => {
       },
     );
   });
+
+  const fits = [
+    'postgres://a:secret@ep-1-pooler.example/d',
+    'postgresql://a:s%25%40cret@EP-1-pooler.example:5432/d?sslmode=require&channel_binding=require',
+  ];
+  for (const uri of fits) {
+    it(`findConnectionUri returns ${uri}`, () =>
+      withService(
+        () => ({ json: { uri } }),
+        async (client) => assert.equal(await client.findConnectionUri('shop', where), uri),
+      ));
+  }
+
+  const start = 'postgresql://a:secret@ep-1-pooler.example';
+  const badUris: readonly (readonly [what: string, uri: string, reason: string])[] = [
+    ['a line break', `${start}/d\nPATH=/tmp`, 'shape'],
+    ['an encoded line break in the password', 'postgresql://a:b%0Ac@ep-1-pooler.example/d', 'shape'],
+    ['a space', `${start}/d d`, 'shape'],
+    ['a quotation mark', `${start}/d"`, 'shape'],
+    ['another scheme', 'https://a:secret@ep-1-pooler.example/d', 'shape'],
+    ['no database', start, 'shape'],
+    ['two logins', 'postgresql://a:b@other.example@ep-1-pooler.example/d', 'shape'],
+    ['the direct host for a pooled one', 'postgresql://a:secret@ep-1.example/d', 'host'],
+    ['another host', 'postgresql://a:secret@other.example/d', 'host'],
+    ['a host that begins like it', 'postgresql://a:secret@ep-1-pooler.example.org/d', 'host'],
+    ['another port', `${start}:6432/d`, 'host'],
+    ['two hosts', `${start},other.example/d`, 'host'],
+    ['another host in the query', `${start}/d?sslmode=require&host=other.example`, 'host'],
+    ['another address in the query', `${start}/d?%68ostaddr=192.0.2.1`, 'host'],
+    ['a service in the query', `${start}/d?service=other`, 'host'],
+  ];
+  for (const [what, uri, reason] of badUris) {
+    it(`findConnectionUri rejects a URI with ${what}`, () =>
+      withService(
+        () => ({ json: { uri } }),
+        async (client) =>
+          assert.rejects(client.findConnectionUri('shop', where), (error) => {
+            assert.ok(error instanceof ApiError && error.fault.kind === 'unexpectedReply');
+            assert.equal(error.fault.reason, reason);
+            assert.doesNotMatch(error.message, /secret/);
+            return true;
+          }),
+      ));
+  }
 
   for (const status of [404, 405]) {
     it(`does without the calls that are not promised where they answer ${status}`, () =>

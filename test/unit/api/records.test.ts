@@ -35,6 +35,11 @@ describe('a record', () => {
     assert.ok(Operation({ ...operation, action: 'x', status: 'y', error: 'z'.repeat(9999) }));
   });
 
+  it('has a host name, an address, or either with a port', () => {
+    const hosts = ['ep-1.eu.example.com', '127.0.0.1:15432', 'localhost', '[::1]:5432', 'EP-1.example:5432'];
+    for (const host of hosts) assert.ok(Compute({ ...compute, host, pooler_host: host }), host);
+  });
+
   it('keeps fields it does not know', () => {
     const later = { id: 'a', name: 'b', later: [1] };
     const read = readOne('GET', { method: 'get', status: 200, json: later }, undefined, Project);
@@ -48,9 +53,20 @@ describe('a record', () => {
     ['a compute of no project', Compute, { ...compute, project_id: '' }],
     ['a compute with an endless name', Compute, { ...compute, name: 'x'.repeat(4097) }],
     ['a compute with words for a size', Compute, { ...compute, autoscaling_limit_min_cu: '1' }],
+    ['a compute with a line break in its host', Compute, { ...compute, host: 'ep-1.example\nA=1' }],
+    ['a compute with a login in its host', Compute, { ...compute, host: 'me@ep-1.example' }],
+    ['a compute with a path in its host', Compute, { ...compute, host: 'ep-1.example/app?host=other' }],
+    ['a compute with two hosts', Compute, { ...compute, host: 'ep-1.example,other.example' }],
+    ['a compute without a host', Compute, { ...compute, host: '' }],
+    [
+      'a compute with a line break in its pooled host',
+      Compute,
+      { ...compute, pooler_host: 'a.example\r\nb' },
+    ],
     ['a key with a number that lost digits', ApiKey, { id: 2 ** 53, name: 'x' }],
     ['a key with a negative number', ApiKey, { id: -1, name: 'x' }],
     ['a new key without its value', CreatedApiKey, { id: 1, key: '' }],
+    ['a new key with a line break', CreatedApiKey, { id: 1, key: 'one\ntwo' }],
     ['a revocation that does not tell', RevokedApiKey, { id: 1 }],
     ['a revocation that did not happen', RevokedApiKey, { ...revoked, revoked: false }],
   ];

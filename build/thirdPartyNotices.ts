@@ -1,0 +1,58 @@
+// The licences of what ships and is not ours: packages that are bundled, and texts taken from Postgres.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Where the build writes them, and the package has them. */
+export const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt';
+
+/** Files in the package with parts by others, which no bundle describes. Add a licence here with every such file. */
+export const SHIPPED_FILES = [
+  {
+    title: 'PostgreSQL (descriptions of settings in media/pg-settings.schema.json)',
+    licence: 'media/pg-settings.LICENSE',
+  },
+] as const;
+
+/** esbuild's description of its outputs, as far as it is used here. */
+interface Meta {
+  readonly outputs: Readonly<
+    Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
+  >;
+}
+
+/** @param root the folder that paths are relative to @throws {Error} when a licence is missing */
+export async function thirdPartyNotices(meta: Meta, root: string): Promise<string> {
+  const packages = await Promise.all(
+    bundledPackages(meta).map((folder) => noticeOf(path.join(root, folder))),
+  );
+  const files = await Promise.all(
+    SHIPPED_FILES.map(async ({ title, licence }) => ({
+      title,
+      text: await readFile(path.join(root, licence), 'utf8'),
+    })),
+  );
+  const sections = [...packages, ...files].map(
+    ({ title, text }) => `${'-'.repeat(80)}\n${title}\n\n${text.trim()}\n`,
+  );
+  return ['Hosted Postgres includes work by others, under these licences.\n', ...sections].join('\n');
+}
+
+/** The folders of the packages that put at least a byte into an output. */
+function bundledPackages({ outputs }: Meta): string[] {
+  const folders = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
+      bytesInOutput === 0 ? [] : (PACKAGE.exec(file)?.[0] ?? []),
+    ),
+  );
+  return [...new Set(folders)].toSorted();
+}
+
+/** The start of a path up to the innermost package, whose name may have a scope. */
+const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+
+async function noticeOf(folder: string): Promise<{ readonly title: string; readonly text: string }> {
+  const licence = (await readdir(folder)).find((name) => /^(?:licen[cs]e|copying)(?:\.|$)/i.test(name));
+  if (licence === undefined) throw new Error(`There is no licence file in ${folder}`);
+  const { name, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  return { title: `${name} ${version}`, text: await readFile(path.join(folder, licence), 'utf8') };
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../../build/thirdPartyNotices.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** As esbuild describes a bundle: bytes by input file. */
+const bundleOf = (inputs: Readonly<Record<string, number>>) => ({
+  outputs: {
+    'dist/a.js': {
+      inputs: Object.fromEntries(
+        Object.entries(inputs).map(([file, bytesInOutput]) => [file, { bytesInOutput }]),
+      ),
+    },
+  },
+});
+
+describe('The third-party notices', () => {
+  let folder: string;
+  const write = (file: string, text: string) => {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), text);
+  };
+  const addPackage = (name: string, licence: Readonly<Record<string, string>>) => {
+    write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.2.3' }));
+    for (const [file, text] of Object.entries(licence)) write(`node_modules/${name}/${file}`, text);
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-notices-'));
+    for (const { licence } of SHIPPED_FILES) write(licence, 'The licence of a file\n');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('have every bundled package once, with its licence', async () => {
+    addPackage('one', { LICENSE: 'Licence of one\n' });
+    addPackage('@scope/two', { 'license.md': 'Licence of two\n' });
+    addPackage('one/node_modules/three', { COPYING: 'Licence of three\n' });
+    const files = ['one/a.js', 'one/b.js', '@scope/two/a.js', 'one/node_modules/three/a.js'];
+    const bundle = bundleOf(Object.fromEntries(files.map((file) => [`node_modules/${file}`, 10])));
+    const notices = await thirdPartyNotices(bundle, folder);
+    for (const name of ['one', 'two', 'three'])
+      assert.equal(notices.split(`Licence of ${name}`).length, 2, name);
+    assert.match(notices, /^@scope\/two 1\.2\.3$/m);
+    assert.match(notices, /The licence of a file/);
+  });
+
+  it('leave out what is not in the bundle', async () => {
+    const notices = await thirdPartyNotices(bundleOf({ 'src/a.ts': 9, 'node_modules/one/a.js': 0 }), folder);
+    assert.doesNotMatch(notices, /one/);
+  });
+
+  it('cannot be made without the licence of a package', async () => {
+    addPackage('one', { 'README.md': '' });
+    await assert.rejects(
+      thirdPartyNotices(bundleOf({ 'node_modules/one/a.js': 1 }), folder),
+      /no licence.*one/,
+    );
+  });
+
+  it('cannot be made without the licence of a shipped file', async () => {
+    const [first] = SHIPPED_FILES;
+    rmSync(path.join(folder, first?.licence ?? ''));
+    await assert.rejects(thirdPartyNotices(bundleOf({}), folder), /ENOENT/);
+  });
+
+  it('have the Postgres licence, for the descriptions of its settings', async () => {
+    const notices = await thirdPartyNotices(bundleOf({}), root);
+    assert.match(notices, /pg-settings\.schema\.json/);
+    assert.match(notices, /Copyright \(c\) [\d-]+,? PostgreSQL Global Development Group/);
+    assert.match(notices, /IN NO EVENT SHALL THE UNIVERSITY OF CALIFORNIA BE LIABLE/);
+  });
+
+  it('are part of the package', () => {
+    const rules = readFileSync(path.join(root, '.vscodeignore'), 'utf8').split('\n');
+    assert.ok(rules.includes(`!${NOTICES}`));
+  });
+});
