@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
-import { setState } from './ui/state/contextKeys.ts';
+import { setViewState } from './ui/state/contextKey.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
@@ -44,7 +44,7 @@ export function activate(context: ExtensionContext): void {
   disposables.add(registerProviders(app, () => account() !== 'none'));
   disposables.add(registerTools(app));
 
-  setState(account() === 'none' ? 'signedOut' : 'loading');
+  setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs as long as a window is connected to it, and a pending change is tracked until it ends.
   if (account() === 'local' || hasPending(memoryOf(context.workspaceState))) void app();

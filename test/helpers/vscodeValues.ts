@@ -61,7 +61,14 @@ const window = {
   },
 };
 
+/** Commands that were executed, with their arguments. */
+export const executed: unknown[][] = [];
+const commands = {
+  executeCommand: async (...command: unknown[]) => void executed.push(command),
+};
+
 const values = {
+  commands,
   window,
   l10n,
   env: { language: 'en' },

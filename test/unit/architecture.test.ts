@@ -137,10 +137,10 @@ describe('The extension', () => {
   const filesWith = (pattern: RegExp) =>
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-  it('sets context keys in one place', () => {
-    assert.deepEqual(filesWith(/'setContext'/), ['src/ui/state/contextKeys.ts']);
-    const text = extension.find(({ file }) => file === 'src/ui/state/contextKeys.ts')?.text ?? '';
-    assert.equal(text.match(/'setContext'/g)?.length, 1);
+  it('has one context key, set in one place', () => {
+    assert.deepEqual(filesWith(/setContext/), ['src/ui/state/contextKey.ts']);
+    const text = extension.find(({ file }) => file === 'src/ui/state/contextKey.ts')?.text ?? '';
+    assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', 'hostedPostgres.state', state);"]);
   });
 
   it('starts timers only in the clock and for deadlines of requests', () => {

@@ -1,17 +1,28 @@
+import { faultOf } from '../../api/errors.ts';
+import { isCertificateCode } from '../../api/networkFailure.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/session.ts';
-import { setHelp, setObstacle, setState } from './contextKeys.ts';
-import { explainError, obstacleOf } from '../text/errorMessage.ts';
+import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
+import { setViewState, type ViewState } from './contextKey.ts';
 
-/** Updates the context keys when the session changes. */
+/** Updates the context key when the session changes. */
 export function followSession(session: Session): Disposable {
   const update = () => {
     const { current } = session;
-    const error = current.kind === 'failed' ? current.error : undefined;
-    setHelp(error === undefined ? '' : explainError(error).action);
-    setObstacle(obstacleOf(error));
-    setState(current.kind);
+    setViewState(current.kind === 'failed' ? failedState(current.error) : current.kind);
   };
   update();
   return session.onDidChange(update);
+}
+
+export function failedState(error: unknown): ViewState {
+  const { action } = explainError(error);
+  if (action === 'newKey') return 'failedKey';
+  if (action === 'organization') return 'failedOrganization';
+  const fault = faultOf(error);
+  if (fault?.kind === 'timeout') return 'failedSilence';
+  if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'failedWebPage';
+  if (fault?.kind !== 'network') return 'failed';
+  if (isUnknownAddress(fault.code)) return 'failedAddress';
+  return isCertificateCode(fault.code) ? 'failedCertificate' : 'failedSilence';
 }

@@ -1,6 +1,7 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
+import { isCertificateCode } from '../../api/networkFailure.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
@@ -54,28 +55,14 @@ function messageOfStatus(status: number, message: string): ErrorMessage {
   return { message, action: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
 }
 
-/** Why the service can't be reached, for the welcome view; empty for other errors. */
-export type Obstacle = 'address' | 'certificate' | 'silence' | 'webPage' | '';
-
-export function obstacleOf(error: unknown): Obstacle {
-  const fault = faultOf(error);
-  if (fault?.kind === 'timeout') return 'silence';
-  if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'webPage';
-  if (fault?.kind !== 'network') return '';
-  if (isUnknownAddress(fault.code)) return 'address';
-  return isCertificate(fault.code) ? 'certificate' : 'silence';
-}
-
-const isUnknownAddress = (code: string | undefined): boolean => code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-
-const isCertificate = (code: string | undefined): boolean =>
-  /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '');
+export const isUnknownAddress = (code: string | undefined): boolean =>
+  code === 'ENOTFOUND' || code === 'EAI_AGAIN';
 
 function networkMessage(code: string | undefined): string {
   if (code === undefined) return l10n.t("Couldn't reach the service.");
   if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
   if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
-  return isCertificate(code)
+  return isCertificateCode(code)
     ? l10n.t("The certificate of the service isn't trusted ({0}).", code)
     : l10n.t("Couldn't reach the service ({0}).", code);
 }

@@ -6,7 +6,6 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { Connection } from '../../model/connection.ts';
 import type { Session } from '../../model/session.ts';
-import { setKeys } from '../state/contextKeys.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { redrawRelativeTimes } from './relativeTime.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
@@ -52,7 +51,6 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
 
   #update(): void {
     this.view.message = this.#message() ?? '';
-    setKeys(areKeysHidden(this.#keys) ? 'hidden' : '');
     const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;

@@ -2,7 +2,8 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
 
-const { explainError, obstacleOf } = await import('../../../../src/ui/text/errorMessage.ts');
+const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
+const { failedState } = await import('../../../../src/ui/state/followSession.ts');
 
 const refused = (status: number): Fault => ({
   kind: 'refused',
@@ -24,37 +25,43 @@ describe('explainError', () => {
     fault: Fault,
     message: RegExp,
     action: string,
-    obstacle?: string,
+    state?: string,
   ])[] = [
-    ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey'],
+    ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey', 'failedKey'],
     ['another operation', refused(423), /Another operation/, 'retry'],
     ['too many requests', refused(429), /service says/, 'retry'],
     ['a violated rule', refused(422), /service says/, 'log'],
     ['a service that is down', refused(503), /service says/, 'retry'],
-    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'address'],
-    ['a closed port', { kind: 'network', code: 'ECONNREFUSED' }, /Nothing is listening/, 'retry', 'silence'],
+    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'failedAddress'],
+    [
+      'a closed port',
+      { kind: 'network', code: 'ECONNREFUSED' },
+      /Nothing is listening/,
+      'retry',
+      'failedSilence',
+    ],
     [
       'an invalid certificate',
       { kind: 'network', code: 'CERT_HAS_EXPIRED' },
       /certificate/,
       'retry',
-      'certificate',
+      'failedCertificate',
     ],
-    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'silence'],
-    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'silence'],
-    ['a captive portal', unexpected('html'), /web page/, 'retry', 'webPage'],
+    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'failedSilence'],
+    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'failedSilence'],
+    ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
     ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
     ['a wrong shape', unexpected('shape'), /no valid/, 'log'],
     ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
-  for (const [what, fault, message, action, obstacle = ''] of rows) {
+  for (const [what, fault, message, action, state = 'failed'] of rows) {
     it(`explains ${what} and offers an action`, () => {
       const error = new ApiError('the service says', fault, { arrived: false });
       const explanation = explainError(error);
       assert.match(explanation.message, message);
       assert.equal(explanation.action, action);
-      assert.equal(obstacleOf(error), obstacle);
+      assert.equal(failedState(error), state);
     });
   }
 
@@ -66,6 +73,7 @@ describe('explainError', () => {
   it('offers the setting when the service asks for an organization', () => {
     const error = new ApiError('org_id is required', refused(400));
     assert.equal(explainError(error).action, 'organization');
+    assert.equal(failedState(error), 'failedOrganization');
   });
 
   it('sanitizes messages of the service', () => {
