@@ -22,7 +22,7 @@ import { Log } from './ui/log/log.ts';
 import { memoryOf } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { Secrets } from './ui/secrets.ts';
-import type { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
+import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
 import type { KeysNode } from './ui/tree/apiKeyItems.ts';
 import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
@@ -33,7 +33,7 @@ import type { TreeNode } from './ui/tree/nodes.ts';
 export interface Shown {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
-  readonly settings: Pick<SettingsDocuments, 'show'>;
+  readonly settings: Pick<SettingsFileSystem, 'show'>;
 }
 
 export class App implements Disposable {

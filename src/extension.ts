@@ -12,7 +12,7 @@ import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
 import { memoryOf } from './ui/memory.ts';
-import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
+import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
@@ -37,7 +37,7 @@ export function activate(context: ExtensionContext): void {
   const { view: apiKeysView } = disposables.add(
     new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
-  const settings = disposables.add(new SettingsDocuments(app));
+  const settings = disposables.add(new SettingsFileSystem(app));
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
   const account = () => lastAccount(context.globalState);
