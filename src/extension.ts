@@ -16,7 +16,10 @@ import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
-  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly languageModelTools: readonly { readonly name: string }[];
+  };
 }
 
 export function activate(context: ExtensionContext): void {
@@ -42,7 +45,7 @@ export function activate(context: ExtensionContext): void {
   disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
-  disposables.add(registerTools(app));
+  disposables.add(registerTools(contributes.languageModelTools, app));
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));

@@ -37,6 +37,20 @@ class MarkdownString {
   }
 }
 
+class LanguageModelTextPart {
+  readonly value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+}
+
+class LanguageModelToolResult {
+  readonly content: readonly LanguageModelTextPart[];
+  constructor(content: readonly LanguageModelTextPart[]) {
+    this.content = content;
+  }
+}
+
 /** The display language as without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
@@ -72,6 +86,8 @@ const values = {
   window,
   l10n,
   env: { language: 'en' },
+  LanguageModelTextPart,
+  LanguageModelToolResult,
   MarkdownString,
   ThemeColor,
   ThemeIcon,

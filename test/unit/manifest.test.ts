@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMANDS } from '../../src/ui/commands/table.ts';
-import { TOOL_NAMES } from '../../src/ui/languageModel/parts.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -110,9 +109,7 @@ describe('The manifest', () => {
     }
   });
 
-  it('describes to a model exactly the tools there are', () => {
-    const names = languageModelTools.map(({ name }) => name);
-    assert.deepEqual(names.toSorted(), [...TOOL_NAMES].toSorted());
+  it('describes every required input of a tool', () => {
     for (const { inputSchema } of languageModelTools)
       for (const field of inputSchema.required)
         assert.ok(Object.hasOwn(inputSchema.properties, field), field);
