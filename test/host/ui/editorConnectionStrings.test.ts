@@ -15,7 +15,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const settings = {
   'hostedPostgres.connectionString.role': 'app_owner',
   'hostedPostgres.connectionString.database': 'app',
-  // Drawn as text, which can be read.
+  // Rendered as DOM text, which the test can read.
   'terminal.integrated.gpuAcceleration': 'off',
   'git.openRepositoryInParentFolders': 'never',
 };
@@ -41,9 +41,9 @@ describe('connection strings', () => {
     await workbench.quickInput.accept('Database');
   };
 
-  /** The command's last step: what is typed from then on goes where the test wants it. */
+  /** The last step of the command, after which the editor has the focus. */
   const isDone = () => opened().workbench.statusBar.waitFor('DATABASE_URL is in .env');
-  /** What the command before said would pass for what the next one says. */
+  /** Waits until the message of the previous command is gone. */
   const isSilent = () => opened().workbench.statusBar.waitUntilGone('DATABASE_URL is in .env');
 
   before(async function () {
@@ -58,7 +58,7 @@ describe('connection strings', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('are copied with the password that the service tells', async () => {
+  it('are copied with the password from the service', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -76,7 +76,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are copied with a password that is typed, percent-encoded, where the service tells none', async () => {
+  it('are copied with a typed password, percent-encoded, if the service has none', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -90,7 +90,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are copied with a placeholder for those who wish', async () => {
+  it('are copied with a placeholder for the password', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -101,7 +101,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are written to a new .env file, which can be undone', async () => {
+  it('are written to a new .env file, which undo removes', async () => {
     const { workbench } = opened();
     const editor = new Editor(workbench.page);
     await write();
@@ -116,7 +116,7 @@ describe('connection strings', () => {
     await until('the file to go', async () => !existsSync(env()));
   });
 
-  it('are not written to a file that git would take, unless the user has it so', async () => {
+  it('are written to a file that git does not ignore only if the user confirms', async () => {
     const { workbench } = opened();
     await writeFile(env(), 'A=1\nexport DATABASE_URL="old" # why\nB=2\n');
     await git('init', '--quiet');
@@ -128,7 +128,7 @@ describe('connection strings', () => {
     assert.match(await readFile(env(), 'utf8'), /old/);
   });
 
-  it('replace the variable and nothing else, in a file that git ignores from then on', async () => {
+  it('replace only the variable, and add the file to .gitignore', async () => {
     const { workbench } = opened();
     await isSilent();
     await write();
@@ -141,7 +141,7 @@ describe('connection strings', () => {
     await isDone();
   });
 
-  it('are written without a question to a file that git ignores', async () => {
+  it('are written without confirmation to a file that git ignores', async () => {
     const { workbench } = opened();
     await writeFile(env(), '');
     await until('an empty editor', async () => (await new Editor(workbench.page).text()) === '');
@@ -153,7 +153,7 @@ describe('connection strings', () => {
     await isDone();
   });
 
-  it('are not written to a file of the repository without a warning', async () => {
+  it('are written to a file of the repository only after a warning', async () => {
     const { workbench } = opened();
     await git('add', '--force', '.env');
     await write();
@@ -163,7 +163,7 @@ describe('connection strings', () => {
     await workbench.dialog.press('Cancel');
   });
 
-  it('open psql, which asks for the password itself and wakes the compute: tree and status bar tell it', async () => {
+  it('open psql, which asks for the password and wakes the compute, as tree and status bar show', async () => {
     const { workbench } = opened();
     const { page, quickInput } = workbench;
     const computes = workbench.tree('Computes');
@@ -189,28 +189,28 @@ describe('connection strings', () => {
         const rows = await terminal.locator('.xterm-rows').allInnerTexts();
         return rows.some((row) => text.test(row.replaceAll('\u00a0', ' ')));
       };
-      // The compute sleeps: its Postgres has to start.
+      // The compute is suspended: Postgres has to start.
       return until(`${String(text)} in the terminal`, isShown, 40_000);
     };
-    // psql wakes it before it asks, and the status bar says so for some seconds.
-    const told = Promise.all([
+    // The status bar shows the message for a few seconds, before psql asks for the password.
+    const shown = Promise.all([
       computes.waitFor(/^Compute primary, active/),
       workbench.statusBar.waitFor('primary is active'),
     ]);
-    told.catch(() => undefined);
+    shown.catch(() => undefined);
     await shows(/Password for user app_owner/);
     const copied = await workbench.readClipboard();
     assert.equal(copied, decodeURIComponent(uri.password));
     await page.keyboard.type(`${copied}\n`);
     await shows(/app=>/);
-    await told;
+    await shown;
     await page.keyboard.type("select 'it' || ' works' as said;\n");
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
     await terminal.waitFor({ state: 'hidden' });
   });
 
-  it('are written to the folder that is picked where several are open', async () => {
+  it('are written to the selected folder of a multi-root workspace', async () => {
     const { workbench } = opened();
     const [one, other] = [path.join(folder, 'one'), path.join(folder, 'other')];
     for (const each of [one, other]) await mkdir(each, { recursive: true });
@@ -231,7 +231,7 @@ describe('connection strings', () => {
   });
 });
 
-/** On a busy machine VS Code may look for the folders before it can read the workspace's file, and then has none. */
+/** On a busy machine VS Code may read the workspace file too late and show no folders. */
 async function showFolders(workbench: Workbench, names: readonly string[]): Promise<void> {
   const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
   const shown = async () => {
