@@ -1,5 +1,4 @@
-// `npm run l10n`: writes l10n/bundle.l10n.json, the texts of the code for translators, and tells what the
-// translations lack.
+// `npm run l10n`: writes the texts in the code to l10n/bundle.l10n.json and lists missing and stale translations.
 import { writeFile } from 'node:fs/promises';
 import { bundleFile, readTexts, textsInSource } from './helpers/l10nTexts.ts';
 

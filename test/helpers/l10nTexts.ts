@@ -1,4 +1,4 @@
-/** Every text that the code shows through `vscode.l10n`, as it is looked up in a bundle. */
+/** The texts that the code passes to `vscode.l10n`, which are the keys of a bundle. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,7 +14,7 @@ export const readTexts = (file: string): Record<string, string> => JSON.parse(re
 const CALL = /\bl10n\.t\(/g;
 const LITERAL = /\bl10n\.t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g;
 
-/** Sorted, each once. @throws {Error} for a text that is not one literal, which no translator would ever see */
+/** Sorted and unique. @throws {Error} for a text that is not a single literal: it would be missing in the bundle */
 export function textsInSource(): readonly string[] {
   const texts = new Set<string>();
   for (const name of readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
@@ -31,5 +31,5 @@ export function textsInSource(): readonly string[] {
 const valueOf = (literal: string): string =>
   JSON.parse(`"${literal.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"')}"`);
 
-/** Such as `{0}`, in order and each as often as it stands there. */
+/** Placeholders such as `{0}`, sorted, with duplicates. */
 export const placeholders = (text: string): readonly string[] => (text.match(/\{\d+\}/g) ?? []).sort();

@@ -1,7 +1,6 @@
 /**
- * Outside VS Code its module does not exist. The classes here carry values and do nothing, as VS Code's own do until it
- * draws them, so that what the extension hands over can be read in a plain test. Import this first, then load
- * what is tested with `await import(…)`.
+ * A stub of the module `vscode` for unit tests: classes that only hold values. Import this first, then the tested
+ * module with `await import(…)`.
  */
 import { registerHooks } from 'node:module';
 
@@ -51,18 +50,18 @@ class LanguageModelToolResult {
   }
 }
 
-/** The display language as without a translation. */
+/** Without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
     message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
 };
 
-/** What was written to output channels. */
+/** Lines written to output channels. */
 export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
-/** Whether the window has the focus, and who listens to that. */
+/** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
 const window = {
   createOutputChannel: () => channel,

@@ -1,4 +1,4 @@
-/** Shows pending operations in the status bar, and how each change endText. */
+/** Shows pending operations in the status bar, and how each change ended. */
 import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/computeStatus.ts';
