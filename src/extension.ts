@@ -7,12 +7,12 @@ import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
-import { setViewState } from './ui/state/contextKey.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { lastAccount } from './ui/state/lastAccount.ts';
 import { memoryOf } from './ui/memory.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
+import { setViewState } from './ui/state/contextKey.ts';
+import { lastAccount } from './ui/state/lastAccount.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {

@@ -11,6 +11,13 @@ import {
 } from '../../model/pgSettings.ts';
 import type { SettingsOwner } from '../../model/settingsAddress.ts';
 
+interface Rejection {
+  /** Undefined: the message is about the whole document. */
+  readonly key: string | undefined;
+  readonly value: string | undefined;
+  readonly message: string;
+}
+
 export class SettingsDocument {
   readonly uri: Uri;
   readonly owner: SettingsOwner;
@@ -20,7 +27,7 @@ export class SettingsDocument {
   /** The settings before a pending change, which are restored if it fails. */
   before: PgSettings | undefined;
   /** Why the service rejected the text. Shown until the value of the setting changes. */
-  rejection: { readonly key?: string; readonly value?: string; readonly message: string } | undefined;
+  rejection: Rejection | undefined;
   #text: string;
   #changedAt = Date.now();
 
@@ -64,10 +71,9 @@ export class SettingsDocument {
     this.base = this.before ?? this.base;
     this.before = undefined;
     this.status = 'notApplied';
-    const settings = settingsIn(this.#text);
-    const key = settings && settingNamedIn(message, Object.keys(settings));
-    const value = key === undefined ? undefined : settings?.[key];
-    this.rejection = { message, ...(key !== undefined && { key }), ...(value !== undefined && { value }) };
+    const settings = settingsIn(this.#text) ?? {};
+    const key = settingNamedIn(message, Object.keys(settings));
+    this.rejection = { key, value: key && settings[key], message };
   }
 }
 

@@ -14,8 +14,8 @@ import {
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
 import type { ChangeEnd } from '../../model/pendingChange.ts';
 import { SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
-import type { SettingsDocuments } from './settingsDocuments.ts';
 import type { SettingsParts } from './applySettings.ts';
+import type { SettingsDocuments } from './settingsDocuments.ts';
 
 const readOnlyFolder = (): never => {
   throw FileSystemError.NoPermissions();
