@@ -50,6 +50,26 @@ class LanguageModelToolResult {
   }
 }
 
+class Range {
+  readonly start: unknown;
+  readonly end: unknown;
+  constructor(start: unknown, end: unknown) {
+    this.start = start;
+    this.end = end;
+  }
+}
+
+class Diagnostic {
+  readonly range: Range;
+  readonly message: string;
+  readonly severity: number;
+  constructor(range: Range, message: string, severity: number) {
+    this.range = range;
+    this.message = message;
+    this.severity = severity;
+  }
+}
+
 /** Without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
@@ -84,10 +104,13 @@ const values = {
   commands,
   window,
   l10n,
+  Diagnostic,
+  DiagnosticSeverity: { Error: 0, Warning: 1 },
   env: { language: 'en' },
   LanguageModelTextPart,
   LanguageModelToolResult,
   MarkdownString,
+  Range,
   ThemeColor,
   ThemeIcon,
   TreeItem,
