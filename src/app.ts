@@ -13,18 +13,18 @@ import type { PendingChange } from './model/pendingChange.ts';
 import { PendingRotations } from './model/pendingRotations.ts';
 import { Session } from './model/session.ts';
 import { WakeUps } from './model/wakeUps.ts';
-import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import { Commands } from './ui/commands/run.ts';
-import { Config } from './ui/state/config.ts';
-import { followSession } from './ui/state/followSession.ts';
-import { rememberAccount } from './ui/state/lastAccount.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { memoryOf, rotationMemory } from './ui/memory.ts';
 import { warnWithoutKeyring } from './ui/notifications/notify.ts';
-import { Secrets } from './ui/secrets.ts';
-import type { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
+import { Secrets } from './ui/secrets.ts';
+import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
+import { Config } from './ui/state/config.ts';
+import { followSession } from './ui/state/followSession.ts';
+import { rememberAccount } from './ui/state/lastAccount.ts';
+import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import type { KeysNode } from './ui/tree/apiKeyItems.ts';
 import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
@@ -34,7 +34,7 @@ import type { TreeNode } from './ui/tree/nodes.ts';
 export interface Shown {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
-  readonly settings: Pick<SettingsDocuments, 'show'>;
+  readonly settings: Pick<SettingsFileSystem, 'show'>;
 }
 
 export class App implements Disposable {

@@ -8,16 +8,19 @@ import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/pendingChange.ts';
 import { hasRotations } from './model/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
-import { setViewState } from './ui/state/contextKey.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { lastAccount } from './ui/state/lastAccount.ts';
 import { memoryOf, rotationMemory } from './ui/memory.ts';
-import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
+import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
+import { setViewState } from './ui/state/contextKey.ts';
+import { lastAccount } from './ui/state/lastAccount.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
-  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly languageModelTools: readonly { readonly name: string }[];
+  };
 }
 
 export function activate(context: ExtensionContext): void {
@@ -38,12 +41,12 @@ export function activate(context: ExtensionContext): void {
   const { view: apiKeysView } = disposables.add(
     new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
-  const settings = disposables.add(new SettingsDocuments(app));
+  const settings = disposables.add(new SettingsFileSystem(app));
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
-  disposables.add(registerTools(app));
+  disposables.add(registerTools(contributes.languageModelTools, app));
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));

@@ -1,4 +1,4 @@
-// `npm run l10n`: writes the texts of the code to l10n/bundle.l10n.json and lists missing and stale translations.
+// `npm run l10n`: writes the texts in the code to l10n/bundle.l10n.json and lists missing and stale translations.
 import { writeFile } from 'node:fs/promises';
 import { bundleFile, readTexts, textsInSource } from './helpers/l10nTexts.ts';
 

@@ -1,4 +1,4 @@
-/** Finds the texts that the code passes to `vscode.l10n.t`. */
+/** The texts that the code passes to `vscode.l10n`, which are the keys of a bundle. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,10 +14,7 @@ export const readTexts = (file: string): Record<string, string> => JSON.parse(re
 const CALL = /\bl10n\.t\(/g;
 const LITERAL = /\bl10n\.t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g;
 
-/**
- * Returns each text once, sorted.
- * @throws {Error} if a text is not a single literal, because the list for translators could not include it
- */
+/** Sorted and unique. @throws {Error} for a text that is not a single literal: it would be missing in the bundle */
 export function textsInSource(): readonly string[] {
   const texts = new Set<string>();
   for (const name of readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
@@ -34,5 +31,5 @@ export function textsInSource(): readonly string[] {
 const valueOf = (literal: string): string =>
   JSON.parse(`"${literal.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"')}"`);
 
-/** Returns the placeholders of a text, such as `{0}`, sorted and with repetitions. */
+/** Placeholders such as `{0}`, sorted, with duplicates. */
 export const placeholders = (text: string): readonly string[] => (text.match(/\{\d+\}/g) ?? []).sort();

@@ -1,7 +1,6 @@
 /**
- * Replaces the module `vscode`, which does not exist outside VS Code. The classes only hold values, so that unit tests
- * can read what the extension passes to VS Code. Import this file first, then load the tested module with
- * `await import(…)`.
+ * A stub of the module `vscode` for unit tests: classes that only hold values. Import this first, then the tested
+ * module with `await import(…)`.
  */
 import { registerHooks } from 'node:module';
 
@@ -37,18 +36,52 @@ class MarkdownString {
   }
 }
 
-/** Behaves like VS Code without a translation. */
+class LanguageModelTextPart {
+  readonly value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+}
+
+class LanguageModelToolResult {
+  readonly content: readonly LanguageModelTextPart[];
+  constructor(content: readonly LanguageModelTextPart[]) {
+    this.content = content;
+  }
+}
+
+class Range {
+  readonly start: unknown;
+  readonly end: unknown;
+  constructor(start: unknown, end: unknown) {
+    this.start = start;
+    this.end = end;
+  }
+}
+
+class Diagnostic {
+  readonly range: Range;
+  readonly message: string;
+  readonly severity: number;
+  constructor(range: Range, message: string, severity: number) {
+    this.range = range;
+    this.message = message;
+    this.severity = severity;
+  }
+}
+
+/** Without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
     message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
 };
 
-/** The lines written to output channels. */
+/** Lines written to output channels. */
 export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
-/** Whether the window has the focus, and the listeners for a change of it. */
+/** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
 const window = {
   createOutputChannel: () => channel,
@@ -61,12 +94,24 @@ const window = {
   },
 };
 
+/** Commands that were executed, with their arguments. */
+export const executed: unknown[][] = [];
+const commands = {
+  executeCommand: async (...command: unknown[]) => void executed.push(command),
+};
+
 const values = {
+  commands,
   window,
   l10n,
+  Diagnostic,
+  DiagnosticSeverity: { Error: 0, Warning: 1 },
   env: { language: 'en' },
   extensions: { getExtension: () => undefined },
+  LanguageModelTextPart,
+  LanguageModelToolResult,
   MarkdownString,
+  Range,
   ThemeColor,
   ThemeIcon,
   TreeItem,

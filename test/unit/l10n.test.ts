@@ -1,4 +1,4 @@
-/** Texts and their translations, against the source and against each other. */
+/** Compares texts and their translations with the source and with each other. */
 import assert from 'node:assert/strict';
 import {
   bundleFile,
@@ -11,7 +11,7 @@ import {
 const [bundle, german] = [readTexts(bundleFile()), readTexts(bundleFile('de'))];
 const [manifest, germanManifest] = [readTexts(manifestTextsFile()), readTexts(manifestTextsFile('de'))];
 
-/** Names and units that German has as they are. */
+/** Names and units that are the same in German. */
 const SAME = new Set(
   ['Branch', 'Branch {0}', 'Compute', 'Compute {0}', 'Computes', 'Host', 'Hosted Postgres', 'Name…'].concat([
     'Region',
@@ -25,35 +25,35 @@ const SAME = new Set(
 const commandsIn = (text: string): readonly string[] => text.match(/\]\(command:[^)]*\)/g) ?? [];
 
 describe('The bundle for translators', () => {
-  it('holds exactly the texts of the code (npm run l10n writes it)', () => {
+  it('has exactly the texts in the code (npm run l10n writes it)', () => {
     assert.deepEqual(Object.keys(bundle), textsInSource());
   });
 
-  it('holds each text as it is shown without a translation', () => {
+  it('maps each text to itself', () => {
     for (const [key, text] of Object.entries(bundle)) assert.equal(text, key);
   });
 });
 
 describe('German', () => {
-  it('has every text of the code, and none that is gone', () => {
+  it('has exactly the texts in the code', () => {
     assert.deepEqual(Object.keys(german).toSorted(), Object.keys(bundle).toSorted());
   });
 
-  it('has every text of the manifest, and none that is gone', () => {
+  it('has exactly the texts of the manifest', () => {
     assert.deepEqual(Object.keys(germanManifest).toSorted(), Object.keys(manifest).toSorted());
   });
 
-  it('has the placeholders of every text', () => {
+  it('keeps all placeholders', () => {
     for (const [text, translation] of Object.entries(german))
       assert.deepEqual(placeholders(translation), placeholders(text), text);
   });
 
-  it('has the links of every text', () => {
+  it('keeps all links', () => {
     for (const [key, text] of Object.entries(manifest))
       assert.deepEqual(commandsIn(germanManifest[key] ?? ''), commandsIn(text), key);
   });
 
-  it('is a translation', () => {
+  it('differs from the English text', () => {
     const pairs = [
       ...Object.entries(german),
       ...Object.entries(manifest).map(([key, text]) => [text, germanManifest[key]] as const),
@@ -62,7 +62,7 @@ describe('German', () => {
     assert.deepEqual(left, []);
   });
 
-  it('is typeset as German is: its quotation marks, its ellipsis', () => {
+  it('uses German quotation marks and an ellipsis character', () => {
     for (const text of [...Object.values(german), ...Object.values(germanManifest)]) {
       assert.doesNotMatch(text, /“[^”]*”|"|\.\.\.(?!\/)/, text);
       assert.equal(text.match(/„/g)?.length, text.match(/“/g)?.length, text);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMANDS } from '../../src/ui/commands/table.ts';
-import { TOOL_NAMES } from '../../src/ui/languageModel/parts.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -52,16 +51,16 @@ const { commands, menus, views, viewsWelcome, configuration, keybindings, langua
 const declared = commands.map(({ command }) => command);
 
 describe('The manifest', () => {
-  it('declares exactly the commands there are', () => {
+  it('declares the commands of the table', () => {
     assert.deepEqual(declared.toSorted(), Object.keys(COMMANDS).toSorted());
     assert.equal(new Set(declared).size, declared.length);
   });
 
-  it('names every command in the same category', () => {
+  it('gives all commands the same category', () => {
     assert.deepEqual(new Set(commands.map(({ category }) => category)), new Set(['%category%']));
   });
 
-  it('offers in its menus only what there is', () => {
+  it('has only declared commands in its menus', () => {
     const offered = Object.values(menus).flatMap((items) => items.flatMap(({ command }) => command ?? []));
     assert.deepEqual(
       offered.filter((command) => !declared.includes(command)),
@@ -69,7 +68,7 @@ describe('The manifest', () => {
     );
   });
 
-  it('offers in its texts only what there is', () => {
+  it('links only declared commands in its texts', () => {
     const offered = Object.values(texts).flatMap((text) =>
       [...text.matchAll(/\(command:(hostedPostgres[^)?]*)/g)].map(([, command = '']) => command),
     );
@@ -81,7 +80,7 @@ describe('The manifest', () => {
     );
   });
 
-  it('offers without an account only what works without one', () => {
+  it('hides commands that need an account while signed out', () => {
     const palette = menus['commandPalette'] ?? [];
     const hidden = palette.filter(({ when = '' }) =>
       /^(false|hostedPostgres\.state != signedOut\b)/.test(when),
@@ -100,7 +99,7 @@ describe('The manifest', () => {
     ]);
   });
 
-  it('binds keys to the row in focus of its own views, and to nothing else', () => {
+  it('binds keys only while a row of its views has the focus', () => {
     assert.ok(keybindings.length > 0);
     for (const { args, when } of keybindings) {
       const [select, { command }] = args.commands;
@@ -110,9 +109,7 @@ describe('The manifest', () => {
     }
   });
 
-  it('describes to a model exactly the tools there are', () => {
-    const names = languageModelTools.map(({ name }) => name);
-    assert.deepEqual(names.toSorted(), [...TOOL_NAMES].toSorted());
+  it('describes every required input of a tool', () => {
     for (const { inputSchema } of languageModelTools)
       for (const field of inputSchema.required)
         assert.ok(Object.hasOwn(inputSchema.properties, field), field);
@@ -121,7 +118,7 @@ describe('The manifest', () => {
   it('shows one welcome view for each state that needs one', () => {
     const states = viewsWelcome
       .filter(({ view }) => view === 'hostedPostgres.computes')
-      .map(({ when }) => /^hostedPostgres\.state == (\w+)$/.exec(when)?.[1]);
+      .map(({ when }) => /^hostedPostgres\.state == (\w+)$/.exec(when)?.[1] ?? when);
     assert.deepEqual(states.toSorted(), [
       'empty',
       'failed',
@@ -144,11 +141,11 @@ describe('The manifest', () => {
     assert.deepEqual([...new Set(keys)], ['state']);
   });
 
-  it('never lets a workspace say where the key goes', () => {
+  it('does not let a workspace set the base URL', () => {
     assert.equal(configuration.properties['hostedPostgres.baseUrl']?.scope, 'application');
   });
 
-  it('uses no setting of a workspace that is not trusted', () => {
+  it('ignores the settings of an untrusted workspace', () => {
     const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
     assert.equal(untrustedWorkspaces.supported, 'limited');
     assert.equal(virtualWorkspaces, true);
@@ -158,7 +155,7 @@ describe('The manifest', () => {
     assert.deepEqual(untrustedWorkspaces.restrictedConfigurations, settable);
   });
 
-  it('offers what writes files or opens terminals only in a workspace that is trusted', () => {
+  it('writes files and opens terminals only in a trusted workspace', () => {
     const folder = path.join(root, 'src/ui/commands');
     const guarded = readdirSync(folder).filter((file) =>
       /^ {2}requireTrust\(\);/m.test(readFileSync(path.join(folder, file), 'utf8')),
@@ -178,13 +175,13 @@ describe('The manifest', () => {
     for (const { when = '' } of offered) assert.match(when, /\bisWorkspaceTrusted\b/);
   });
 
-  it('uses every text it has, and has every text it uses', () => {
+  it('uses exactly the texts of package.nls.json', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const used = new Set([...source.matchAll(/"%([^%"]+)%"/g)].map(([, key = '']) => key));
     assert.deepEqual([...used].toSorted(), Object.keys(texts).toSorted());
   });
 
-  it('names files that are there', () => {
+  it('names existing files', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const files = [...source.matchAll(/"(media\/[^"]+)"/g)].map(([, file = '']) => file);
     assert.ok(files.length > 0);
@@ -195,7 +192,7 @@ describe('The manifest', () => {
   });
 });
 
-describe('Texts of the code', () => {
+describe('Texts in the code', () => {
   it('are passed to l10n.t as one literal', () => {
     const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' });
     const wrong = files

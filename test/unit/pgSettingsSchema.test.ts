@@ -1,4 +1,4 @@
-/** The schema of the settings document, against the manifest that hands it out and the rules it tells. */
+/** Compares the schema of settings documents with the manifest and the service's rules. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ describe('The schema of Postgres settings', () => {
   const schema = read(url);
   const settings: Record<string, Setting> = schema.properties;
 
-  it('is for settings documents, by the end of their address', () => {
+  it('matches the paths of settings documents', () => {
     const owner = { projectId: 'shop', computeId: 'ep-one' };
     const address = settingsAddress({ baseUrl: PUBLIC_BASE_URL, name: '' }, owner);
     const [start, end] = fileMatch.split('*');
@@ -27,20 +27,20 @@ describe('The schema of Postgres settings', () => {
     assert.ok(name.startsWith(start) && name.endsWith(end), name);
   });
 
-  it('knows the settings that matter most, each with words about it', () => {
+  it('describes the most important settings', () => {
     for (const name of ['work_mem', 'maintenance_work_mem', 'statement_timeout', 'random_page_cost', 'jit'])
       assert.ok(settings[name], name);
     for (const [name, { description }] of Object.entries(settings)) assert.ok(description, name);
   });
 
-  it('proposes nothing that the service fixes, and tells the rule', () => {
+  it('rejects settings that the service fixes, and says why', () => {
     for (const name of ['max_connections', 'shared_buffers']) {
       assert.equal(settings[name]?.doNotSuggest, true);
       assert.match(settings[name]?.description ?? '', /^Fixed: /);
     }
   });
 
-  it('takes settings it does not know, as extensions have them', () => {
+  it('accepts unknown settings, such as those of Postgres extensions', () => {
     assert.deepEqual(schema.additionalProperties, { type: ['string', 'number', 'boolean'] });
   });
 });

@@ -1,4 +1,4 @@
-/** The hover on a compute's host or id: what it is, and what can be done with it. */
+/** The hover for a compute's host or id: its details, and links to commands. */
 import { Hover, l10n, MarkdownString, Range } from 'vscode';
 import { isLoopback } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/accounts.ts';
@@ -7,7 +7,7 @@ import { looksLikeCompute, type HostMention } from '../../model/hostMentions.ts'
 import type { ComputeNode } from '../../model/nodes.ts';
 import { computeTable } from '../text/computeTable.ts';
 
-/** Links can run these and no others, whatever a record says. */
+/** The only commands that links in the hover can run. */
 const LINKED = [
   'hostedPostgres.compute.copyHost',
   'hostedPostgres.compute.copyConnectionString',
@@ -40,8 +40,8 @@ function links(node: ComputeNode): string {
   return LINKED.map((command) => `[${titles[command]}](command:${command}?${argument})`).join(' | ');
 }
 
-/** Whether a host nobody knows could be a compute of the account, were its computes loaded. */
-export function isWorthALook({ host, port }: HostMention, account: Account | undefined): boolean {
+/** Whether an unknown host could be a compute of the account that isn't loaded yet. */
+export function mayBeCompute({ host, port }: HostMention, account: Account | undefined): boolean {
   if (looksLikeCompute(host)) return true;
   if (account === undefined || port === undefined || !isLoopback(host)) return false;
   return isLoopback(new URL(account.baseUrl).hostname);

@@ -1,24 +1,28 @@
 /**
- * What an agent in the editor can use: tools that see what the sidebar shows. The manifest describes them to the model;
- * they are loaded when one is first used.
+ * Tools for agents in the editor: they see what the sidebar shows. package.json describes them to the model; their code
+ * is loaded on first use.
  */
 import { lm, type LanguageModelTool } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { TOOL_NAMES, type ToolName, type ToolParts } from './parts.ts';
+import type { ToolParts } from './toolInput.ts';
 
-export function registerTools(loadParts: () => Promise<ToolParts>): Disposable {
+/** @param tools `languageModelTools` of package.json */
+export function registerTools(
+  tools: readonly { readonly name: string }[],
+  loadParts: () => Promise<ToolParts>,
+): Disposable {
   const disposables = new DisposableStore();
-  // Some editors built on VS Code come without language models.
+  // Some editors based on VS Code have no language models.
   const languageModels: Partial<typeof lm> | undefined = lm;
   if (languageModels?.registerTool === undefined) return disposables;
-  for (const name of TOOL_NAMES) disposables.add(languageModels.registerTool(name, toolOf(loadParts, name)));
+  for (const { name } of tools) disposables.add(languageModels.registerTool(name, lazyTool(name, loadParts)));
   return disposables;
 }
 
-function toolOf(loadParts: () => Promise<ToolParts>, name: ToolName): LanguageModelTool<unknown> {
-  const load = () => import('./useTool.ts');
+function lazyTool(name: string, loadParts: () => Promise<ToolParts>): LanguageModelTool<unknown> {
+  const load = () => import('./tools.ts');
   return {
     prepareInvocation: async ({ input }) => (await load()).prepareTool(await loadParts(), name, input),
-    invoke: async ({ input }, token) => (await load()).useTool(await loadParts(), name, input, token),
+    invoke: async ({ input }, token) => (await load()).invokeTool(await loadParts(), name, input, token),
   };
 }

@@ -1,16 +1,48 @@
-/** The tools by name: those that look, and those that change. */
-import { l10n } from 'vscode';
+/**
+ * The tools. VS Code shows the confirmation from `prepare` before a change; `invoke` validates its input again, because
+ * it can be called without `prepare`.
+ */
+import {
+  l10n,
+  LanguageModelTextPart,
+  LanguageModelToolResult,
+  MarkdownString,
+  type CancellationToken,
+  type PreparedToolInvocation,
+} from 'vscode';
+import type { CallOptions } from '../../api/client.ts';
+import { changeEffect } from '../../api/effects.ts';
+import type { Compute } from '../../api/records.ts';
+import { sizeProblem, type SizeRange } from '../../api/sizes.ts';
+import type { AcceptedChange } from '../../model/computeChanges.ts';
+import { onlyChanged } from '../../model/computeEdit.ts';
+import { byTypeAndLabel, sizeText } from '../../model/computeStatus.ts';
 import type { Inventory } from '../../model/inventory.ts';
-import { byTypeAndLabel } from '../../model/computeStatus.ts';
+import type { ComputeNode } from '../../model/nodes.ts';
+import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { resizeCompute, restartCompute } from './changes.ts';
-import { computeAt, fieldsOf, requireConnection, targetOf } from './input.ts';
-import type { Tool, ToolName } from './parts.ts';
-import { computeDetail, computeTold, projectTold } from './told.ts';
+import { escapeMarkdown } from '../text/sanitize.ts';
+import {
+  fieldsOf,
+  readCompute,
+  requireConnection,
+  sizeOfInput,
+  targetOf,
+  type Target,
+  type ToolParts,
+} from './toolInput.ts';
+import { computeDetails, computeName, computeOutput, projectOutput } from './toolOutput.ts';
 
-/** A model has to read all of it; with more it is told to name a project. */
-const PROJECTS_TOLD = 20;
-const COMPUTES_TOLD = 100;
+interface Tool {
+  /** The progress message and the confirmation; undefined for input that `invoke` rejects. */
+  prepare(parts: ToolParts, input: unknown): PreparedToolInvocation | undefined;
+  /** @returns a value for JSON. @throws {Error} with a message for the model */
+  invoke(parts: ToolParts, input: unknown, token: CancellationToken): Promise<unknown>;
+}
+
+/** Limits what the model has to read. It can name a project to see others. */
+const MOST_PROJECTS = 20;
+const MOST_COMPUTES = 100;
 
 const listComputes: Tool = {
   prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
@@ -18,29 +50,29 @@ const listComputes: Tool = {
     requireConnection(parts);
     const { inventory } = parts;
     await inventory.projects?.allPages();
-    const found = projectsMatching(inventory, fieldsOf(input)['project']);
-    const told = found.slice(0, PROJECTS_TOLD);
-    // A project that fails says so in its own place.
-    await inventory.refreshComputesOf(told).catch(() => undefined);
-    let room = COMPUTES_TOLD;
-    const projects = told.map((id) => {
+    const found = matchingProjects(inventory, fieldsOf(input)['project']);
+    const listed = found.slice(0, MOST_PROJECTS);
+    // Failures are returned with each project.
+    await inventory.refreshComputesOf(listed).catch(() => undefined);
+    let room = MOST_COMPUTES;
+    const projects = listed.map((id) => {
       const all = [...(inventory.computesOf(id)?.computes.values() ?? [])].sort(byTypeAndLabel);
-      const computes = all.slice(0, room).map(computeTold);
+      const computes = all.slice(0, room).map(computeOutput);
       room -= computes.length;
       const failure = inventory.computesOf(id)?.failure;
       return {
-        ...projectTold(inventory, id),
+        ...projectOutput(inventory, id),
         computes,
         computesLeftOut: all.length - computes.length || undefined,
         problem: failure === undefined ? undefined : explainError(failure).message,
       };
     });
-    return { projects, projectsLeftOut: found.length - told.length || undefined };
+    return { projects, projectsLeftOut: found.length - listed.length || undefined };
   },
 };
 
-/** @param wanted an id, or a part of a name; all projects for anything else */
-function projectsMatching(inventory: Inventory, wanted: unknown): string[] {
+/** @param wanted an id or part of a name; anything else matches all projects */
+function matchingProjects(inventory: Inventory, wanted: unknown): string[] {
   const all = [...(inventory.projects?.entries.values() ?? [])];
   if (typeof wanted !== 'string' || wanted.trim() === '') return all.map(({ id }) => id);
   const part = wanted.trim().toLowerCase();
@@ -54,12 +86,141 @@ const getCompute: Tool = {
     const target = targetOf(input);
     return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
-  invoke: async (parts, input) => computeDetail(parts.inventory, await computeAt(parts, input)),
+  invoke: async (parts, input) => computeDetails(parts.inventory, await readCompute(parts, input)),
 };
 
-export const TOOLS: Readonly<Record<ToolName, Tool>> = {
+const restartCompute: Tool = {
+  prepare(parts, input) {
+    const target = targetOf(input);
+    if (target === undefined) return undefined;
+    const name = nameOf(parts, target);
+    const effect = l10n.t('Its connections are dropped. Clients have to reconnect.');
+    return {
+      invocationMessage: l10n.t('Restarting {0}', name),
+      confirmationMessages: {
+        title: l10n.t('Restart {0}?', name),
+        message: confirmation(parts, target, effect),
+      },
+    };
+  },
+  async invoke(parts, input, token) {
+    const compute = await readCompute(parts, input);
+    return changeOutput(
+      await cancellable(token, (options) => parts.changes.restart(nodeOf(compute), options)),
+    );
+  },
+};
+
+const resizeCompute: Tool = {
+  prepare(parts, input) {
+    const target = targetOf(input);
+    const size = sizeOfInput(input);
+    if (target === undefined || size === undefined || sizeProblem(size) !== undefined) return undefined;
+    const name = nameOf(parts, target);
+    return {
+      invocationMessage: l10n.t('Changing the size of {0}', name),
+      confirmationMessages: {
+        title: l10n.t('Change the size of {0} to {1}?', name, sizeText(sizeFields(size))),
+        message: confirmation(parts, target, effectText('restart') ?? ''),
+      },
+    };
+  },
+  async invoke(parts, input, token) {
+    const compute = await readCompute(parts, input);
+    const change = onlyChanged(compute, sizeFields(requireSize(input)));
+    if (change === undefined) return { changed: false, compute: computeOutput(compute) };
+    const restarts = changeEffect(compute, change) === 'restart';
+    const accepted = await cancellable(token, (options) =>
+      parts.changes.update(nodeOf(compute), change, options),
+    );
+    return { ...changeOutput(accepted), restarts };
+  },
+};
+
+export const TOOLS: Readonly<Record<string, Tool>> = {
   hostedPostgres_listComputes: listComputes,
   hostedPostgres_getCompute: getCompute,
   hostedPostgres_restartCompute: restartCompute,
   hostedPostgres_resizeCompute: resizeCompute,
 };
+
+export const prepareTool = (
+  parts: ToolParts,
+  name: string,
+  input: unknown,
+): PreparedToolInvocation | undefined => TOOLS[name]?.prepare(parts, input);
+
+/** @throws {Error} with a message for the model */
+export async function invokeTool(
+  parts: ToolParts,
+  name: string,
+  input: unknown,
+  token: CancellationToken,
+): Promise<LanguageModelToolResult> {
+  try {
+    const result = await TOOLS[name]?.invoke(parts, input, token);
+    // Redacted, in case a record contains a key.
+    const text = parts.log.clean(JSON.stringify(result));
+    return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
+  } catch (error) {
+    parts.log.error(`Language model tool ${name}`, error);
+    throw new Error(parts.log.clean(explainError(error).message));
+  }
+}
+
+const sizeFields = ({ min, max }: SizeRange) => ({
+  autoscaling_limit_min_cu: min,
+  autoscaling_limit_max_cu: max,
+});
+
+/** @throws {Error} */
+function requireSize(input: unknown): SizeRange {
+  const size = sizeOfInput(input);
+  if (size === undefined) throw new Error(l10n.t('minCu and maxCu must be numbers.'));
+  const problem = sizeProblem(size);
+  if (problem === 'not-a-size') throw new Error(l10n.t('The service has no compute of this size.'));
+  if (problem === 'min-above-max') throw new Error(l10n.t('The minimum is greater than the maximum.'));
+  // Only the service knows whether the plan allows it.
+  return size;
+}
+
+const nodeOf = ({ project_id: projectId, branch_id: branchId, id: computeId }: Compute): ComputeNode => ({
+  kind: 'compute',
+  projectId,
+  branchId,
+  computeId,
+});
+
+const nameOf = ({ inventory }: ToolParts, { projectId, computeId }: Target): string => {
+  const compute = inventory.compute(projectId, computeId);
+  return compute === undefined ? computeId : computeName(compute);
+};
+
+/** What is known of the compute, and the effect. Names may contain Markdown, so everything is escaped. */
+function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target, effect: string) {
+  const compute = inventory.compute(projectId, computeId);
+  const project = inventory.project(projectId)?.name ?? projectId;
+  const size = compute === undefined ? '' : sizeText(compute);
+  const parts = [computeId, compute?.branch_id ?? '', project, size].filter((part) => part !== '');
+  return new MarkdownString(`${parts.map(escapeMarkdown).join(' · ')}\n\n${escapeMarkdown(effect)}`);
+}
+
+const changeOutput = ({ compute, isPending }: AcceptedChange) => ({
+  changed: true,
+  /** The operation is still running: the state of the compute shows when it has finished. */
+  pending: isPending,
+  compute: compute && computeOutput(compute),
+});
+
+async function cancellable<T>(
+  token: CancellationToken,
+  call: (options: CallOptions) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const listener = token.onCancellationRequested(() => controller.abort());
+  try {
+    return await call({ signal: controller.signal });
+  } finally {
+    listener.dispose();
+  }
+}

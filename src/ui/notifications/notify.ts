@@ -1,9 +1,9 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n, window } from 'vscode';
-import { explainError, type ErrorAction } from '../text/errorMessage.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Log } from '../log/log.ts';
 import type { Secrets } from '../secrets.ts';
+import { explainError, type ErrorAction } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 /** @param title such as “Couldn't restart ep-…”, without a period */

@@ -1,13 +1,13 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
 import { workspace, type ConfigurationScope, type Event } from 'vscode';
-import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
 
 const SECTION = 'hostedPostgres';
 
 export class Config implements Disposable {
   readonly #changed = new Emitter<(setting: string) => boolean>();
-  readonly #listening: Disposable;
+  readonly #listener: Disposable;
 
   /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
   readonly onDidChange = this.#changed.event;
@@ -17,7 +17,7 @@ export class Config implements Disposable {
       affectsConfiguration(section: string): boolean;
     }> = workspace.onDidChangeConfiguration,
   ) {
-    this.#listening = onDidChange((event) => {
+    this.#listener = onDidChange((event) => {
       if (!event.affectsConfiguration(SECTION)) return;
       this.#changed.fire((setting) => event.affectsConfiguration(`${SECTION}.${setting}`));
     });
@@ -52,7 +52,7 @@ export class Config implements Disposable {
   }
 
   dispose(): void {
-    this.#listening.dispose();
+    this.#listener.dispose();
     this.#changed.dispose();
   }
 

@@ -1,4 +1,4 @@
-/** Describes a change of a compute, pending or endText, for the status bar, notifications and the list of operations. */
+/** Describes a pending or ended change of a compute for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
 import { labelOf } from '../../model/computeStatus.ts';
 import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/pendingChange.ts';

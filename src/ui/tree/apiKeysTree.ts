@@ -1,16 +1,16 @@
 /** The API Keys view. */
 import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import type { ApiKey } from '../../api/records.ts';
-import { isEqual } from '../../base/equal.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { isEqual } from '../../base/equal.ts';
 import type { ApiKeyList } from '../../model/apiKeyList.ts';
 import type { Connection } from '../../model/connection.ts';
 import type { Session } from '../../model/session.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { redrawRelativeTimes } from './relativeTime.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
-import { NodeCache } from './nodeCache.ts';
 import type { Tree } from './lazyTreeView.ts';
+import { NodeCache } from './nodeCache.ts';
+import { redrawRelativeTimes } from './relativeTime.ts';
 
 export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #session: Session;

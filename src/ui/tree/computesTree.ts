@@ -4,14 +4,14 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory.ts';
 import type { ComputeNode } from '../../model/nodes.ts';
 import type { Session } from '../../model/session.ts';
+import type { Log } from '../log/log.ts';
 import { accountLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
-import type { Log } from '../log/log.ts';
-import { NodeCache } from './nodeCache.ts';
-import { childrenOf, visibleFailure, idOf, parentOf, roots, type TreeNode } from './nodes.ts';
-import { tooltip } from './tooltips.ts';
 import type { Tree } from './lazyTreeView.ts';
-import { visibleFields, treeItem } from './treeItems.ts';
+import { NodeCache } from './nodeCache.ts';
+import { childrenOf, idOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import { tooltip } from './tooltips.ts';
+import { treeItem, visibleFields } from './treeItems.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;

@@ -4,9 +4,9 @@ import type { Compute, Project } from '../../api/records.ts';
 import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
+import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
-import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { idOf, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {

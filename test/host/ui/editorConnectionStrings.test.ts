@@ -15,7 +15,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const settings = {
   'hostedPostgres.connectionString.role': 'app_owner',
   'hostedPostgres.connectionString.database': 'app',
-  // Drawn as text, which can be read.
+  // Rendered as DOM text, which the test can read.
   'terminal.integrated.gpuAcceleration': 'off',
   'git.openRepositoryInParentFolders': 'never',
 };
@@ -59,7 +59,7 @@ describe('connection strings', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('are copied with the password that the service tells', async () => {
+  it('are copied with the password from the service', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -78,7 +78,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are copied with a password that is typed, percent-encoded, where the service tells none', async () => {
+  it('are copied with a typed password, percent-encoded, if the service has none', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -92,7 +92,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are copied with a placeholder for those who wish', async () => {
+  it('are copied with a placeholder for the password', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
@@ -103,7 +103,7 @@ describe('connection strings', () => {
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
-  it('are written to a new .env file, which can be undone', async () => {
+  it('are written to a new .env file, which undo removes', async () => {
     const { workbench } = opened();
     await write();
     await until('the file', async () => {
@@ -116,7 +116,7 @@ describe('connection strings', () => {
     await workbench.notifications.clear();
   });
 
-  it('are not written to a file that git would take, unless the user has it so', async () => {
+  it('are written to a file that git does not ignore only if the user confirms', async () => {
     const { workbench } = opened();
     await writeFile(env(), 'A=1\nexport DATABASE_URL="old" # why\nB=2\n');
     await git('init', '--quiet');
@@ -128,7 +128,7 @@ describe('connection strings', () => {
     assert.match(await readFile(env(), 'utf8'), /old/);
   });
 
-  it('replace the variable and nothing else, in a file that git ignores from then on', async () => {
+  it('replace only the variable, and add the file to .gitignore', async () => {
     const { workbench } = opened();
     await write();
     await workbench.dialog.press('Ignore and Write');
@@ -140,7 +140,7 @@ describe('connection strings', () => {
     await isDone();
   });
 
-  it('are written without a question to a file that git ignores', async () => {
+  it('are written without confirmation to a file that git ignores', async () => {
     const { workbench } = opened();
     await writeFile(env(), '');
     await until('an empty editor', async () => (await new Editor(workbench.page).text()) === '');
@@ -151,7 +151,7 @@ describe('connection strings', () => {
     await isDone();
   });
 
-  it('are not written to a file of the repository without a warning', async () => {
+  it('are written to a file of the repository only after a warning', async () => {
     const { workbench } = opened();
     await git('add', '--force', '.env');
     await write();
@@ -161,7 +161,7 @@ describe('connection strings', () => {
     await workbench.dialog.press('Cancel');
   });
 
-  it('open psql, which asks for the password itself and wakes the compute: tree and status bar tell it', async () => {
+  it('open psql, which asks for the password and wakes the compute, as tree and status bar show', async () => {
     const { workbench } = opened();
     const { page, quickInput } = workbench;
     const computes = workbench.tree('Computes');
@@ -188,28 +188,28 @@ describe('connection strings', () => {
         const rows = await terminal.locator('.xterm-rows').allInnerTexts();
         return rows.some((row) => text.test(row.replaceAll('\u00a0', ' ')));
       };
-      // The compute sleeps: its Postgres has to start.
+      // The compute is suspended: Postgres has to start.
       return until(`${String(text)} in the terminal`, isShown, 40_000);
     };
-    // psql wakes it before it asks, and the status bar says so for some seconds.
-    const told = Promise.all([
+    // The status bar shows the message for a few seconds, before psql asks for the password.
+    const shown = Promise.all([
       computes.waitFor(/^Compute primary, active/),
       workbench.statusBar.waitFor('primary is active'),
     ]);
-    told.catch(() => undefined);
+    shown.catch(() => undefined);
     await shows(/Password for user app_owner/);
     const copied = await workbench.readClipboard();
     assert.equal(copied, decodeURIComponent(uri.password));
     await page.keyboard.type(`${copied}\n`);
     await shows(/app=>/);
-    await told;
+    await shown;
     await page.keyboard.type("select 'it' || ' works' as said;\n");
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
     await terminal.waitFor({ state: 'hidden' });
   });
 
-  it('are written to the folder that is picked where several are open', async () => {
+  it('are written to the selected folder of a multi-root workspace', async () => {
     const { workbench } = opened();
     const [one, other] = [path.join(folder, 'one'), path.join(folder, 'other')];
     for (const each of [one, other]) await mkdir(each, { recursive: true });
@@ -230,7 +230,7 @@ describe('connection strings', () => {
   });
 });
 
-/** On a busy machine VS Code may look for the folders before it can read the workspace's file, and then has none. */
+/** On a busy machine VS Code may read the workspace file too late and show no folders. */
 async function showFolders(workbench: Workbench, names: readonly string[]): Promise<void> {
   const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
   const shown = async () => {

@@ -33,33 +33,44 @@ describe('hosts in the editor', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('are not offered to whoever is not connected', async () => {
+  it('are not suggested without a connection', async () => {
     await editor.retype('PGHOST=');
     await editor.press('ControlOrMeta+Space');
-    // The word of the document itself is what VS Code offers where nobody else has anything.
+    // VS Code itself suggests the words of the document.
     await editor.waitForSuggestion('PGHOST');
     assert.deepEqual(await editor.suggestions(), ['PGHOST']);
     await editor.press('Escape');
   });
 
-  it('complete a variable with compute, state and size, loading computes that nobody has looked at', async () => {
+  it('are inserted by “Load computes…” if their project is not loaded', async () => {
     const { workbench } = opened();
     await connect(workbench, service);
     await workbench.openFile('app.env');
+    await editor.retype('PGHOST=');
+    await editor.waitForSuggestion('Load computes…');
+    assert.deepEqual(await editor.suggestions(), ['Load computes…']);
+    await editor.accept('Load computes…');
+    await workbench.quickInput.choose('Project', 'shop');
+    await workbench.quickInput.choose('Compute', 'primary');
+    await workbench.quickInput.choose('Host', 'Direct');
+    await editor.waitForText(`PGHOST=${host}`);
+  });
+
+  it('complete a variable with compute, state and size', async () => {
     await editor.retype('PGHOST=');
     assert.match(await editor.waitForSuggestion(host), /primary · idle · 0\.25 CU/);
     await editor.accept(host);
     await editor.waitForText(`PGHOST=${host}`);
   });
 
-  it('are found by what else is known of the compute', async () => {
-    await editor.retype('PGHOST=dashb');
+  it('are found by the name of the compute', async () => {
+    await editor.retype('PGHOST=repor');
     await editor.press('ControlOrMeta+Space');
-    await editor.waitForSuggestion(/dashboards · idle · 1–4 CU/);
+    await editor.waitForSuggestion(/reports · idle/);
     await editor.press('Escape');
   });
 
-  it('complete a connection string where it wants one, the pooled host too', async () => {
+  it('complete a connection string, including pooled hosts', async () => {
     await editor.retype('url = "postgresql://me:secret@"');
     await editor.press('ArrowLeft');
     await editor.press('ControlOrMeta+Space');
@@ -67,13 +78,13 @@ describe('hosts in the editor', () => {
     await editor.waitForText(`"postgresql://me:secret@${pooled}"`);
   });
 
-  it('bring a whole connection string where nothing of it is there', async () => {
+  it('complete an empty variable with a whole connection string', async () => {
     await editor.retype('DATABASE_URL=');
     await editor.accept(host);
     await editor.waitForText(`DATABASE_URL=postgresql://app_owner:password@${host}/app`);
   });
 
-  it('are told of in a hover, with commands to click', async () => {
+  it('show a hover with links to commands', async () => {
     const { workbench } = opened();
     await workbench.openFile('notes.txt');
     const hover = await editor.hover(primary);
@@ -85,7 +96,7 @@ describe('hosts in the editor', () => {
     await until('the pooled host in the clipboard', async () => (await workbench.readClipboard()) === pooled);
   });
 
-  it('are copied directly where there is no pooler', async () => {
+  it('are copied without asking if there is no pooler', async () => {
     const { workbench } = opened();
     await workbench.openView('Hosted Postgres');
     const computes = workbench.tree('Computes');
@@ -96,7 +107,7 @@ describe('hosts in the editor', () => {
     await until('the host in the clipboard', async () => (await workbench.readClipboard()) === copied);
   });
 
-  it('are inserted at every cursor by a command of the palette', async () => {
+  it('are inserted at every cursor by Insert Host', async () => {
     const { workbench } = opened();
     await workbench.openFile('app.env');
     await editor.retype('a=\nb=');

@@ -7,7 +7,7 @@ import { useWorkbench } from './useWorkbench.ts';
 
 const [project, compute] = ['quiet-sunset-771503', 'ep-bold-thunder-385207'];
 
-describe('the Postgres settings of a compute as a document', () => {
+describe('the settings document of a compute', () => {
   const opened = useWorkbench();
   let service: LocalService;
   let editor: Editor;
@@ -29,11 +29,11 @@ describe('the Postgres settings of a compute as a document', () => {
 
   const record = async () =>
     (await service.client.listComputes(project)).items.find(({ id }) => id === compute);
-  const held = async () => (await record())?.settings?.pg_settings;
-  const whenHeld = (settings: object) =>
+  const current = async () => (await record())?.settings?.pg_settings;
+  const whenApplied = (settings: object) =>
     until(
-      async () => `${JSON.stringify(settings)}; there is ${JSON.stringify(await held())}`,
-      async () => JSON.stringify(await held()) === JSON.stringify(settings),
+      async () => `${JSON.stringify(settings)}; there is ${JSON.stringify(await current())}`,
+      async () => JSON.stringify(await current()) === JSON.stringify(settings),
     );
   const write = async (text: string) => {
     await editor.focus();
@@ -41,8 +41,8 @@ describe('the Postgres settings of a compute as a document', () => {
     await editor.press('Delete');
     await opened().workbench.page.keyboard.insertText(text);
   };
-  const hoverSays = (words: string, said: RegExp) =>
-    until(`${String(said)} beside ${words}`, async () => said.test(await editor.hover(words)), 30_000);
+  const hoverShows = (text: string, message: RegExp) =>
+    until(`${String(message)} at ${text}`, async () => message.test(await editor.hover(text)), 30_000);
   const save = async () => {
     await editor.focus();
     await editor.press('ControlOrMeta+s');
@@ -50,24 +50,24 @@ describe('the Postgres settings of a compute as a document', () => {
   const apply = () => opened().workbench.dialog.press('Apply and Restart');
   const whenSettled = () =>
     until('the change to have ended', async () => ((await record())?.pending_state ?? '') === '', 30_000);
-  /** The change has ended, and the window has heard of it. */
+  /** The change has ended, and the window has noticed. */
   const whenIdle = async () => {
     await whenSettled();
     await opened().workbench.statusBar.waitUntilGone(/^\d+ operation/);
   };
 
-  it('applies what is saved, once the restart is agreed to', async () => {
+  it('applies a saved document after the restart is confirmed', async () => {
     await write('{ "work_mem": "32MB", "jit": false }');
     await save();
     const { message, detail } = await opened().workbench.dialog.read();
     assert.match(message, new RegExp(`Apply the Postgres settings to ${compute}`));
     assert.match(detail, /restarts and its connections are dropped/);
     await apply();
-    await whenHeld({ work_mem: '32MB', jit: 'off' });
+    await whenApplied({ work_mem: '32MB', jit: 'off' });
     await whenIdle();
   });
 
-  it('says what a setting is, and offers those there are', async () => {
+  it('describes settings and completes their names', async () => {
     assert.match(await editor.hover('work_mem'), /maximum memory to be used for query workspaces/);
     await write('{ "statement_t" }');
     await editor.press('ArrowLeft');
@@ -78,37 +78,37 @@ describe('the Postgres settings of a compute as a document', () => {
     await editor.press('Escape');
   });
 
-  it('refuses what the service fixes, beside the setting and with the rule', async () => {
+  it('shows at the setting that its value is fixed by the service', async () => {
     await write('{ "max_connections": 500 }');
-    await hoverSays('max_connections', /depends on the compute size/);
+    await hoverShows('max_connections', /depends on the compute size/);
     await save();
     await opened().workbench.statusBar.waitFor('Not applied');
-    assert.deepEqual(await held(), { work_mem: '32MB', jit: 'off' });
+    assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
   });
 
-  it('shows what Postgres refuses beside the setting, and in no notification', async () => {
+  it('shows an error of Postgres at the setting and not as a notification', async () => {
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
     await save();
     await apply();
-    await hoverSays('random_page_cost', /invalid value for parameter "random_page_cost"/);
+    await hoverShows('random_page_cost', /invalid value for parameter "random_page_cost"/);
     assert.deepEqual(await opened().workbench.notifications.all(), []);
     await opened().workbench.notifications.clear();
-    assert.deepEqual(await held(), { work_mem: '32MB', jit: 'off' });
+    assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
     await editor.waitForText(/cheap/);
   });
 
-  it('takes over what others change while nothing is unsaved', async () => {
+  it('shows changes by other clients while it has no unsaved changes', async () => {
     await write('{ "work_mem": "32MB" }');
     await save();
     await apply();
-    await whenHeld({ work_mem: '32MB' });
+    await whenApplied({ work_mem: '32MB' });
     await whenIdle();
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '8MB' } } });
     await opened().workbench.viewAction('Computes', 'Refresh');
     await editor.waitForText(/8MB/);
   });
 
-  it('shows a newer version on the service and never writes over it unasked', async () => {
+  it('overwrites a newer version on the service only if the user confirms', async () => {
     await whenSettled();
     await write('{ "work_mem": "64MB" }');
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
@@ -118,14 +118,14 @@ describe('the Postgres settings of a compute as a document', () => {
     await opened().workbench.dialog.press('Compare');
     await opened().workbench.page.locator('.monaco-diff-editor .focused').first().waitFor();
     await opened().workbench.statusBar.waitFor('Warnings: 1'); // Saved, but not applied.
-    assert.deepEqual(await held(), { work_mem: '48MB' });
+    assert.deepEqual(await current(), { work_mem: '48MB' });
     await editor.press('ControlOrMeta+s');
     await apply();
-    await whenHeld({ work_mem: '64MB' });
+    await whenApplied({ work_mem: '64MB' });
     await whenIdle();
   });
 
-  it('closes when the compute is gone', async () => {
+  it('closes when the compute is deleted', async () => {
     const tab = opened().workbench.page.locator('.tab', { hasText: `${compute}.pg_settings.json` });
     await tab.waitFor();
     await whenSettled();

@@ -1,12 +1,17 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { ToolName, ToolParts } from '../../../../src/ui/languageModel/parts.ts';
+import { readFileSync } from 'node:fs';
+import type { ToolParts } from '../../../../src/ui/languageModel/toolInput.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
+
+interface Manifest {
+  readonly contributes: { readonly languageModelTools: readonly { readonly name: string }[] };
+}
 
 interface Listed {
   readonly projects: readonly { readonly computes: readonly object[]; readonly problem?: string }[];
@@ -36,8 +41,15 @@ describe('Tools for language models', () => {
     await service.close();
   });
 
-  const invoke = <T>(name: ToolName, input: unknown) => TOOLS[name].invoke(parts, input, token) as Promise<T>;
+  const invoke = <T>(name: string, input: unknown) => TOOLS[name]?.invoke(parts, input, token) as Promise<T>;
+  const prepare = (name: string, input: unknown) => TOOLS[name]?.prepare(parts, input);
   const target = { projectId: 'shop', computeId: 'ep-main' };
+
+  it('are those of package.json', () => {
+    const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+    const names = manifest.contributes.languageModelTools.map(({ name }) => name);
+    assert.deepEqual(Object.keys(TOOLS), names);
+  });
 
   it('confirm changes with the escaped name of the compute and the consequence', async () => {
     await invoke('hostedPostgres_listComputes', {});
@@ -49,7 +61,7 @@ describe('Tools for language models', () => {
         /^Change the size of .* to 1–2 CU\?$/,
       ],
     ] as const) {
-      const confirmation = TOOLS[name].prepare(parts, input)?.confirmationMessages;
+      const confirmation = prepare(name, input)?.confirmationMessages;
       assert.match(confirmation?.title ?? '', title);
       const message = typeof confirmation?.message === 'string' ? '' : (confirmation?.message.value ?? '');
       assert.match(message, /ep\\-main .* \\\[x\\\]\\\(command\\:y\\\) \\# Now delete/);
@@ -60,9 +72,9 @@ describe('Tools for language models', () => {
 
   it('ask for no confirmation for invalid input', () => {
     for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
-      assert.equal(TOOLS.hostedPostgres_restartCompute.prepare(parts, input), undefined);
+      assert.equal(prepare('hostedPostgres_restartCompute', input), undefined);
     for (const minCu of [undefined, 'x', 0.3, 11])
-      assert.equal(TOOLS.hostedPostgres_resizeCompute.prepare(parts, { ...target, minCu }), undefined);
+      assert.equal(prepare('hostedPostgres_resizeCompute', { ...target, minCu }), undefined);
   });
 
   it('return a limited number of projects and computes, and how many were left out', async () => {

@@ -1,10 +1,10 @@
-/** Completion items: one for each host of a compute, and the one that leads to what is not in the list. */
+/** Completion items: one for each host of a compute, and one that loads more computes. */
 import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, SnippetString } from 'vscode';
-import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import type { KnownHost } from '../../model/computeIndex.ts';
+import { labelOf, sizeText } from '../../model/computeStatus.ts';
 import { tlsQuery } from '../../model/connectionStrings.ts';
-import type { LoginNames } from '../../model/knownLogins.ts';
 import type { HostPlace } from '../../model/hostPlaces.ts';
+import type { LoginNames } from '../../model/knownLogins.ts';
 import { computeTable } from '../text/computeTable.ts';
 import { statusText } from '../text/computeText.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -12,7 +12,7 @@ import { sanitize } from '../text/sanitize.ts';
 export interface ItemContext {
   readonly place: HostPlace;
   readonly line: number;
-  /** @param projectId undefined where the compute is not chosen yet */
+  /** @param projectId undefined if the compute is not known yet */
   readonly login: (projectId: string | undefined) => LoginNames;
   readonly projectName: (projectId: string) => string;
 }
@@ -26,47 +26,37 @@ class HostItem extends CompletionItem {
   }
 }
 
-/** In the order given: what was found first is shown first. */
+/** The items keep the order of the hosts. */
 export const hostItems = (hosts: readonly KnownHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((known, order) => {
     const { compute, host } = known;
-    // A host of the local service is a port, which says nothing of its own.
-    const whose = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
-    const words = [whose, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
-    const description = words.filter((word) => word !== '').join(' · ');
+    // Hosts of the local service differ only in their port, so they need the name of the compute.
+    const name = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
+    const parts = [name, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
+    const description = parts.filter((part) => part !== '').join(' · ');
     const item = new HostItem(known, { label: host, description });
     const projectName = context.projectName(compute.project_id);
     item.detail = sanitize([labelOf(compute), projectName, compute.branch_id].join(' · '));
     item.insertText = context.place.kind === 'uri' ? uriSnippet(known, context) : host;
-    // VS Code drops what the typed text does not match, and a compute can be found by more than its host.
+    // VS Code filters by this text; a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', projectName, compute.branch_id].join(' ');
     return placed(item, context, String(order).padStart(4, '0'));
   });
 
-/** Details are made for the item in focus only. */
-export function documented(item: CompletionItem): CompletionItem {
+/** VS Code calls this for the focused item only. */
+export function addDocumentation(item: CompletionItem): CompletionItem {
   if (item instanceof HostItem) item.documentation = new MarkdownString(computeTable(item.known.compute));
   return item;
 }
 
-/** Stands for what is not there yet; taking it changes nothing. */
-export function loadingItem(context: ItemContext): CompletionItem {
-  const item = new CompletionItem(l10n.t('Loading computes…'), CompletionItemKind.Text);
-  item.insertText = context.place.typed;
-  return last(item, context);
-}
-
-/** Leads to the projects whose computes are not loaded, lest the list seem to be all there is. */
-export function otherComputesItem(context: ItemContext): CompletionItem {
-  const title = l10n.t('Computes of other projects…');
+/** Some computes are not loaded: lets the user pick a project, which loads its computes, and inserts the host. */
+export function loadItem(context: ItemContext): CompletionItem {
+  const title = l10n.t('Load computes…');
   const item = new CompletionItem(title, CompletionItemKind.Text);
-  // The host goes where the cursor is then.
+  // The command inserts the host at the cursor.
   item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
   item.command = { title, command: 'hostedPostgres.compute.insertHost' };
-  return last(item, context);
-}
-
-function last(item: CompletionItem, context: ItemContext): CompletionItem {
+  // Always matches what is typed.
   item.filterText = `${context.place.typed} `;
   return placed(item, context, '~');
 }
@@ -81,7 +71,7 @@ function placed(item: CompletionItem, { place, line }: ItemContext, sortText: st
   return item;
 }
 
-/** Role, password and database are left to be filled in; without a host the cursor stays in its place. */
+/** Placeholders for role, password and database. Without a host, the cursor goes to its place. */
 function uriSnippet(known: KnownHost | undefined, context: ItemContext): SnippetString {
   const host = known?.host;
   const login = context.login(known?.compute.project_id);

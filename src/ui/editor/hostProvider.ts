@@ -1,4 +1,4 @@
-/** What completion and hover answer, from what is loaded. */
+/** Completion and hover for hosts, from the computes that are loaded. */
 import type {
   CancellationToken,
   CompletionItem,
@@ -12,54 +12,61 @@ import { ComputeIndex } from '../../model/computeIndex.ts';
 import { FirstLook } from '../../model/firstLook.ts';
 import { hostMention } from '../../model/hostMentions.ts';
 import { hostPlace } from '../../model/hostPlaces.ts';
-import { documented, hostItems, loadingItem, otherComputesItem } from './hostItems.ts';
-import { hostHover, isWorthALook } from './hostHover.ts';
-import type { EditorParts } from './providers.ts';
-import { suggestAgain } from './suggestAgain.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { KnownLogins } from '../../model/knownLogins.ts';
+import type { Session } from '../../model/session.ts';
+import type { Log } from '../log/log.ts';
+import type { Config } from '../state/config.ts';
+import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';
+import { hostHover, mayBeCompute } from './hostHover.ts';
 
-/** Computes offered at a time; typing on asks for others. */
+export interface EditorParts {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly logins: KnownLogins;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** Hosts per completion list. Typing more finds others. */
 const MOST = 100;
 
-export class HostAnswers implements Disposable {
+export class HostProvider implements Disposable {
   readonly #parts: EditorParts;
   readonly #disposables = new DisposableStore();
   readonly #index: ComputeIndex;
-  readonly #look: FirstLook;
+  readonly #firstLook: FirstLook;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
     this.#index = this.#disposables.add(new ComputeIndex(parts.inventory));
-    this.#look = new FirstLook(parts.inventory, (error) => parts.log.error('Loading computes', error));
+    this.#firstLook = new FirstLook(parts.inventory, (error) => parts.log.error('Loading computes', error));
   }
 
-  /** @returns undefined where no host is wanted */
+  /** Sends no request. @returns undefined if no host belongs here */
   complete(document: TextDocument, position: Position): CompletionList | undefined {
     const place = hostPlace(document.lineAt(position.line).text, position.character);
     if (place === undefined) return undefined;
-    const loading = this.#look.begin();
     const { hosts, hasMore } = this.#index.search(place.typed, MOST);
     const { config, inventory, logins } = this.#parts;
-    const set = config.connectionString(document.uri);
+    const settings = config.connectionString(document.uri);
     const context = {
       place,
       line: position.line,
-      login: (id: string | undefined) => logins.propose(id, set),
+      login: (id: string | undefined) => logins.propose(id, settings),
       projectName: (id: string) => inventory.project(id)?.name ?? id,
     };
     const items: CompletionItem[] = hostItems(hosts, context);
-    if (loading !== undefined) {
-      items.push(loadingItem(context));
-      suggestAgain(document, position, loading, () => this.#index.search('', 1).hosts.length > 0);
-    } else if (this.#look.isPartial) items.push(otherComputesItem(context));
-    // The item that leads elsewhere stays only if it is asked for anew: it matches nothing that is typed.
-    return { items, isIncomplete: hasMore || items.length > hosts.length };
+    const { isPartial } = this.#firstLook;
+    if (isPartial) items.push(loadItem(context));
+    return { items, isIncomplete: hasMore || isPartial };
   }
 
   resolve(item: CompletionItem): CompletionItem {
-    return documented(item);
+    return addDocumentation(item);
   }
 
-  /** Waits only where a compute is named that nobody has asked for yet. */
+  /** Loads the computes of the first projects if the text names a compute that isn't loaded. */
   async hover(
     document: TextDocument,
     position: Position,
@@ -69,9 +76,9 @@ export class HostAnswers implements Disposable {
     if (mention === undefined) return undefined;
     const known = this.#index.find(mention);
     if (known !== undefined) return hostHover(known, mention, position.line);
-    if (!isWorthALook(mention, this.#parts.session.connection?.account)) return undefined;
-    const cancelled = new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
-    await Promise.race([this.#look.begin(), cancelled]);
+    if (!mayBeCompute(mention, this.#parts.session.connection?.account)) return undefined;
+    const canceled = new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
+    await Promise.race([this.#firstLook.begin(), canceled]);
     const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
     return found && hostHover(found, mention, position.line);
   }

@@ -1,4 +1,4 @@
-/** What a model is told of projects and computes: chosen fields, one line each, of bounded number and length. */
+/** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
 import { autosuspendSeconds } from '../../api/autosuspend.ts';
 import type { Compute } from '../../api/records.ts';
 import { computeSize, maxConnections } from '../../api/sizes.ts';
@@ -7,20 +7,20 @@ import { pooledHost } from '../../model/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { sanitize } from '../text/sanitize.ts';
 
-const SETTINGS_TOLD = 50;
+const MOST_SETTINGS = 50;
 
 const line = (text: string | null | undefined): string | undefined =>
   typeof text === 'string' && text !== '' ? sanitize(text) : undefined;
 
-export const projectTold = (inventory: Inventory, id: string) => ({
+export const projectOutput = (inventory: Inventory, id: string) => ({
   projectId: id,
   name: line(inventory.project(id)?.name),
   region: line(inventory.project(id)?.region_id),
   postgresVersion: inventory.project(id)?.pg_version ?? undefined,
 });
 
-/** In a list. Sizes in compute units. */
-export function computeTold(compute: Compute) {
+/** For lists. Sizes are in compute units. */
+export function computeOutput(compute: Compute) {
   const size = sizeOf(compute);
   return {
     computeId: compute.id,
@@ -31,26 +31,26 @@ export function computeTold(compute: Compute) {
       : compute.type === 'read_only'
         ? 'read replica'
         : sanitize(compute.type),
-    state: stateTold(compute),
+    state: stateOutput(compute),
     minCu: size?.min,
     maxCu: size?.max,
   };
 }
 
-/** Of one compute. No password is part of a host. */
-export function computeDetail(inventory: Inventory, compute: Compute) {
+/** For a single compute. */
+export function computeDetails(inventory: Inventory, compute: Compute) {
   const size = sizeOf(compute);
   const row = size && computeSize(size.min);
-  const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, SETTINGS_TOLD);
+  const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MOST_SETTINGS);
   return {
-    ...computeTold(compute),
-    project: projectTold(inventory, compute.project_id),
+    ...computeOutput(compute),
+    project: projectOutput(inventory, compute.project_id),
     host: sanitize(compute.host),
     pooledHost: line(pooledHost(compute)),
     vcpuAtMinimum: row?.vcpu,
     ramGbAtMinimum: row?.ramGb,
     maxConnections: size && maxConnections(size.min),
-    autosuspend: autosuspendTold(compute),
+    autosuspend: autosuspendOutput(compute),
     postgresSettings: Object.fromEntries(
       settings.map(([name, value]) => [sanitize(name), sanitize(String(value))]),
     ),
@@ -59,15 +59,15 @@ export function computeDetail(inventory: Inventory, compute: Compute) {
   };
 }
 
-export const nameTold = (compute: Compute): string => sanitize(labelOf(compute));
+export const computeName = (compute: Compute): string => sanitize(labelOf(compute));
 
-function stateTold(compute: Compute): string {
+function stateOutput(compute: Compute): string {
   const status = statusOf(compute);
   if (status !== 'pending') return status === 'unknown' ? sanitize(compute.current_state) : status;
   return `${sanitize(compute.current_state)}, becoming ${sanitize(compute.pending_state ?? '')}`;
 }
 
-function autosuspendTold({ suspend_timeout_seconds: delay }: Compute): string {
+function autosuspendOutput({ suspend_timeout_seconds: delay }: Compute): string {
   const seconds = autosuspendSeconds(delay ?? undefined);
   return seconds === undefined ? 'never' : `after ${seconds} seconds without activity`;
 }

@@ -1,0 +1,54 @@
+/** What a tool gets: the state of the extension, and input of a model, which may not match the schema in package.json. */
+import { l10n } from 'vscode';
+import { isComputeId, isId } from '../../api/ids.ts';
+import type { Compute } from '../../api/records.ts';
+import type { SizeRange } from '../../api/sizes.ts';
+import type { ComputeChanges } from '../../model/computeChanges.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { Session } from '../../model/session.ts';
+import type { Log } from '../log/log.ts';
+
+/** Tools have no access to accounts and API keys. */
+export interface ToolParts {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly changes: ComputeChanges;
+  readonly log: Pick<Log, 'clean' | 'error'>;
+}
+
+export interface Target {
+  readonly projectId: string;
+  readonly computeId: string;
+}
+
+export const fieldsOf = (input: unknown): Readonly<Record<string, unknown>> =>
+  typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+
+export function targetOf(input: unknown): Target | undefined {
+  const { projectId, computeId } = fieldsOf(input);
+  return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
+}
+
+/** Without a maximum the size is fixed. @returns undefined if the input has no valid minimum or maximum */
+export function sizeOfInput(input: unknown): SizeRange | undefined {
+  const { minCu: min, maxCu: max = min } = fieldsOf(input);
+  return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
+}
+
+/** @throws {Error} without a connection */
+export function requireConnection({ session }: ToolParts): void {
+  if (session.connection === undefined)
+    throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
+}
+
+/** Reads the compute from the service. @throws {Error} for invalid or unknown ids */
+export async function readCompute(parts: ToolParts, input: unknown): Promise<Compute> {
+  requireConnection(parts);
+  const target = targetOf(input);
+  if (target === undefined)
+    throw new Error(l10n.t('projectId and computeId must be ids from the list of computes.'));
+  await parts.inventory.refreshComputes(target.projectId);
+  const compute = parts.inventory.compute(target.projectId, target.computeId);
+  if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', target.computeId));
+  return compute;
+}
