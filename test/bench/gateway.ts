@@ -11,8 +11,9 @@ import { median, medianRatio } from './stats.ts';
 const run = promisify(execFile);
 
 const CLIENTS = [1, 8, 50];
-const ROUNDS = 5;
-const SECONDS = 2;
+const ROUNDS = 6;
+/** A number instead of a duration, because opening 50 connections can take seconds on a busy machine. */
+const TRANSACTIONS = 6_000;
 const GOAL = 0.75;
 const NODE = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'] as const;
 
@@ -31,7 +32,7 @@ export async function measure(): Promise<readonly Result[]> {
     const relay = await startProgram(node, [...flags, script, await compute.socket()]);
     try {
       const ports = { gateway: Number(uri.port), relay: Number(relay.line) };
-      const note = `${pgbench === undefined ? 'pg driver (pgbench is not installed)' : 'pgbench -S'}, ${ROUNDS} × ${SECONDS} s each`;
+      const note = `${pgbench === undefined ? 'pg driver (pgbench is not installed)' : 'pgbench -S'}, ${ROUNDS} × ${TRANSACTIONS} transactions each`;
       const results: Result[] = [];
       for (const clients of CLIENTS) results.push(await compare(clients, load, ports, note));
       return results;
@@ -50,9 +51,12 @@ async function compare(
   note: string,
 ): Promise<Result> {
   const [gateway, relay]: [number[], number[]] = [[], []];
+  const turns = [
+    async () => gateway.push(await load(ports.gateway, clients)),
+    async () => relay.push(await load(ports.relay, clients)),
+  ];
   for (let round = 0; round < ROUNDS; round += 1) {
-    gateway.push(await load(ports.gateway, clients));
-    relay.push(await load(ports.relay, clients));
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   }
   const ratio = medianRatio(gateway, relay);
   return {
@@ -72,7 +76,16 @@ async function pgbenchLoad(program: string, uri: URL): Promise<Load> {
   const database = uri.pathname.slice(1);
   await run(program, ['-i', '-q', ...login, '-p', uri.port, database], options);
   return async (port, clients) => {
-    const flags = ['-n', '-S', '-c', `${clients}`, '-j', `${Math.min(clients, 2)}`, '-T', `${SECONDS}`];
+    const flags = [
+      '-n',
+      '-S',
+      '-c',
+      `${clients}`,
+      '-j',
+      `${Math.min(clients, 2)}`,
+      '-t',
+      `${TRANSACTIONS / clients}`,
+    ];
     return readTps(await run(program, [...flags, ...login, '-p', `${port}`, database], options));
   };
 }
@@ -82,7 +95,7 @@ const driverLoad =
   async (port, clients) => {
     const [node, ...flags] = NODE;
     const script = path.join(import.meta.dirname, 'driverLoad.ts');
-    const args = [port, uri.username, uri.pathname.slice(1), clients, SECONDS].map(String);
+    const args = [port, uri.username, uri.pathname.slice(1), clients, TRANSACTIONS].map(String);
     const env = { ...process.env, PGPASSWORD: uri.password };
     return readTps(await run(node, [...flags, script, ...args], { env }));
   };

@@ -15,7 +15,7 @@ interface Row {
 }
 
 const rows: Readonly<Record<string, Row>> = {
-  activation: { load: () => import('./activation.ts'), limitSeconds: 120 },
+  activation: { load: () => import('./activation.ts'), limitSeconds: 240 },
   size: { load: () => import('./size.ts'), limitSeconds: 60 },
   'first-tree': { load: () => import('./firstTree.ts'), limitSeconds: 60 },
   refresh: { load: () => import('./refresh.ts'), limitSeconds: 60 },
@@ -26,7 +26,7 @@ const rows: Readonly<Record<string, Row>> = {
   start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
   commands: { load: () => import('./commands.ts'), limitSeconds: 1800 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
-  gateway: { load: () => import('./gateway.ts'), limitSeconds: 120 },
+  gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
 };
 
 const { values, positionals: names } = parseArgs({
