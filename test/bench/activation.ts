@@ -20,7 +20,7 @@ interface Activation {
   readonly activate: number;
   /** Modules that were required during activation and in the seconds after it. */
   readonly modules: readonly string[];
-  /** Uses of the network and of the secret storage during activation and in the seconds after it. */
+  /** Calls of `fetch` during activation, and calls of the secret storage then and in the seconds after it. */
   readonly uses: readonly string[];
 }
 

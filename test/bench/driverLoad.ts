@@ -1,4 +1,4 @@
-// Does the same as `pgbench -S` if pgbench is not installed: each client reads one row after the other.
+// Replaces `pgbench -S` if pgbench is not installed: each client reads one row after the other.
 //   PGPASSWORD=… node test/bench/driverLoad.ts PORT USER DATABASE CLIENTS TRANSACTIONS
 import pg from 'pg';
 

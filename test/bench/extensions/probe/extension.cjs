@@ -1,6 +1,6 @@
-// Activates before the two measured extensions. Measures how long each takes to load and to activate, and records the
-// modules that it requires and its uses of the network and the secret storage, then and in the next seconds. Writes the
-// report to the file that BENCH_PROBE_FILE names.
+// Activates before the two measured extensions. Measures how long each takes to load and to activate. Also records the
+// modules that it requires, its calls of fetch during activation, and its calls of the secret storage. Writes the report
+// some seconds later to the file that BENCH_PROBE_FILE names.
 const { writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
