@@ -1,6 +1,6 @@
-// What ships may weigh, in bytes; `npm run package` fails beyond it. budget.json holds the limits: `activation` for what
-// activation loads, `extension` for all bundles but the local service's, `package` for the .vsix.
-//   node test/bench/budget.ts [DIST]     checks what lies there
+// Checks the size budget in budget.json, in bytes: `activation` for dist/extension.js, `extension` for all bundles except
+// the local service's, `package` for the .vsix. `npm run package` fails if one is exceeded.
+//   node test/bench/budget.ts [DIST]
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,13 +8,13 @@ import { gzipSync } from 'node:zlib';
 export interface Sizes {
   readonly activation: number;
   readonly extension: number;
-  /** Undefined while nothing is packaged. */
+  /** Undefined before the extension is packaged. */
   readonly package: number | undefined;
 }
 
 export type Budget = Required<{ readonly [part in keyof Sizes]: number }>;
 
-/** esbuild's description of what it wrote, as far as it is read here. */
+/** The part of esbuild's metafile that is used here. */
 interface Meta {
   readonly outputs: Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
 }
@@ -37,17 +37,17 @@ export async function gzipped(file: string): Promise<number> {
   return gzipSync(await readFile(file)).length;
 }
 
-/** @returns a line for every part that weighs more than it may */
+/** Returns a message for each part that exceeds its budget. */
 export function overweight(sizes: Sizes, budget: Budget): string[] {
   return (['activation', 'extension', 'package'] as const).flatMap((part) => {
     const size = sizes[part];
     return size === undefined || size <= budget[part]
       ? []
-      : [`${part}: ${size} bytes, of which the budget allows ${budget[part]}`];
+      : [`${part}: ${size} bytes, the budget is ${budget[part]}`];
   });
 }
 
-/** The extension's own bundle and every one that it or one of them loads later. */
+/** Returns dist/extension.js and every bundle that it loads, directly or indirectly. */
 async function extensionBundles(dist: string): Promise<string[]> {
   const { outputs }: Meta = JSON.parse(await readFile(path.join(dist, 'meta.json'), 'utf8'));
   const found = new Set(['extension.js']);
@@ -56,7 +56,7 @@ async function extensionBundles(dist: string): Promise<string[]> {
       if (imported.startsWith('./')) found.add(path.basename(imported));
     }
   }
-  if (found.size === 1) throw new Error('No bundle is known that is loaded later');
+  if (found.size === 1) throw new Error('dist/extension.js loads no other bundle');
   return [...found];
 }
 

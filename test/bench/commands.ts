@@ -1,4 +1,4 @@
-/** How long a developer waits: for `npm start` to show VS Code, and for `npm test` to the end. Both on a warm clone. */
+/** How long `npm start` takes to show VS Code, and `npm test` to finish. Everything is installed before. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,16 +26,16 @@ async function starts(): Promise<Result> {
     ours.push(await timeToStart());
     server.push(await timeToServer());
   }
-  // The first start of each installed what was missing.
+  // The first start of each installs what is missing, so it is not counted.
   const time = median(ours.slice(1));
   return {
     what: 'npm start',
     ours: ms(time),
-    beside: `${ms(median(server.slice(1)))} the server of VS Code alone`,
+    baseline: `${ms(median(server.slice(1)))} VS Code's server alone`,
     ratio: medianRatio(ours.slice(1), server.slice(1)),
     goal: `≤ ${START_GOAL_MS / 1000} s`,
     met: time <= START_GOAL_MS,
-    note: `${STARTS} starts, until the page it names is answered`,
+    note: `${STARTS} starts, until the printed address replies`,
   };
 }
 
@@ -50,12 +50,12 @@ async function timeToStart(): Promise<number> {
     for await (const line of createInterface({ input: npm.stdout })) {
       const address = /http:\S+/.exec(line)?.[0];
       if (address === undefined) continue;
-      await answered(address);
+      await waitForPage(address);
       return performance.now() - startedAt;
     }
     throw new Error(`npm start ended with ${npm.exitCode}`);
   } finally {
-    // It ends with the npm that started it.
+    // The server ends with npm.
     npm.kill('SIGKILL');
     await ended;
   }
@@ -66,7 +66,7 @@ async function timeToServer(): Promise<number> {
   const startedAt = performance.now();
   const server = await startServer({ dataFolder });
   try {
-    await answered(server.address(dataFolder));
+    await waitForPage(server.address(dataFolder));
     return performance.now() - startedAt;
   } finally {
     await server.stop();
@@ -74,8 +74,8 @@ async function timeToServer(): Promise<number> {
   }
 }
 
-async function answered(address: string): Promise<void> {
-  // It keeps the token in a cookie and sends the browser on.
+async function waitForPage(address: string): Promise<void> {
+  // The reply is a redirect that stores the token in a cookie.
   const page = async () => {
     const reply = await fetch(address, { redirect: 'manual' }).catch(() => undefined);
     return reply !== undefined && reply.status < 400;
@@ -83,27 +83,27 @@ async function answered(address: string): Promise<void> {
   await until('the page', page, 30_000);
 }
 
-/** Once: it is the slowest thing there is. */
+/** Runs only once, because it takes minutes. */
 async function tests(): Promise<Result> {
-  // Not in the folder of this row: its name is too long for the sockets of a Postgres that tests start below it.
+  // Not in this row's temporary folder: its path is too long for the Unix sockets that the tests create in it.
   const env = { ...process.env, TMPDIR: path.dirname(os.tmpdir()) };
   const startedAt = performance.now();
-  const { passed, said } = await promisify(execFile)('npm', ['test', '--silent'], {
+  const { passed, output } = await promisify(execFile)('npm', ['test', '--silent'], {
     cwd: projectRoot,
     env,
     maxBuffer: 2 ** 26,
   }).then(
-    ({ stdout }) => ({ passed: true, said: stdout }),
-    (error: { stdout?: string }) => ({ passed: false, said: error.stdout ?? '' }),
+    ({ stdout }) => ({ passed: true, output: stdout }),
+    (error: { stdout?: string }) => ({ passed: false, output: error.stdout ?? '' }),
   );
   const time = performance.now() - startedAt;
   return {
     what: 'npm test',
     ours: `${Math.round(time / 1000)} s`,
-    beside: `${TEST_GOAL_MS / 1000} s allowed`,
+    baseline: `${TEST_GOAL_MS / 1000} s allowed`,
     ratio: time / TEST_GOAL_MS,
     goal: '≤ 1 ×',
     met: passed && time <= TEST_GOAL_MS,
-    note: said.trimEnd().split('\n').at(-1) ?? '',
+    note: output.trimEnd().split('\n').at(-1) ?? '',
   };
 }

@@ -1,32 +1,34 @@
-/** One compute of a local service with a real Postgres, as its users reach it. */
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+/** Starts a local service with one compute on a real Postgres. */
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startLocalService } from '../helpers/localService.ts';
-import { account, computeId, projectId } from './account.ts';
+import { computeId, projectId, projectsFile } from './sampleAccount.ts';
 
 export interface MeasuredCompute {
   /** The connection string, with a password in it. */
   readonly uri: string;
-  /** Where the branch's data lies. */
+  /** The data directory of the branch. */
   readonly dataDir: string;
-  /** Resolves when nothing runs any more. */
+  /** Returns the Unix socket of the running Postgres. */
+  socket(): Promise<string>;
+  /** Resolves when Postgres has ended. */
   suspend(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startCompute(): Promise<MeasuredCompute> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
-  // Postgres will not run as root; the account it then runs as has to reach its data in here.
+  // Postgres refuses to run as root. The account that it runs as instead must be able to reach its data in here.
   await chmod(folder, 0o755);
   const projects = path.join(folder, 'projects.json');
-  await writeFile(projects, JSON.stringify(account({ projects: 1, computesPerProject: 1 })));
+  await writeFile(projects, projectsFile({ projects: 1, computesPerProject: 1 }));
   const dataDir = path.join(folder, 'service');
   const service = await startLocalService({ dataDir, args: ['--projects', projects] });
   const api = `${service.baseUrl}/projects/${projectId(0)}`;
   const headers = { authorization: `Bearer ${service.key}` };
-  const ask = async (route: string, method = 'GET'): Promise<unknown> => {
+  const send = async (route: string, method = 'GET'): Promise<unknown> => {
     const response = await fetch(`${api}/${route}`, { method, headers });
     if (!response.ok) throw new Error(`${method} ${route}: ${response.status} ${await response.text()}`);
     return response.json();
@@ -37,15 +39,20 @@ export async function startCompute(): Promise<MeasuredCompute> {
     role_name: 'app_owner',
     database_name: 'app',
   });
-  const { uri } = (await ask(`connection_uri?${query.toString()}`)) as { readonly uri: string };
+  const { uri } = (await send(`connection_uri?${query.toString()}`)) as { readonly uri: string };
+  const branchData = path.join(dataDir, 'postgres', 'branches', 'br-0', 'data');
   return {
     uri,
-    dataDir: path.join(dataDir, 'postgres', 'branches', 'br-0', 'data'),
+    dataDir: branchData,
+    async socket() {
+      // Lines: process id, data directory, start time, port, socket folder.
+      const lines = (await readFile(path.join(branchData, 'postmaster.pid'), 'utf8')).split('\n');
+      return path.join(lines[4] ?? '', `.s.PGSQL.${lines[3]}`);
+    },
     async suspend() {
-      // A connection that was just closed may still be on its way out.
-      await ask(`${endpoint}/suspend`, 'POST');
+      await send(`${endpoint}/suspend`, 'POST');
       const isIdle = async () => {
-        const answer = (await ask(endpoint)) as { readonly endpoint: Readonly<Record<string, unknown>> };
+        const answer = (await send(endpoint)) as { readonly endpoint: Readonly<Record<string, unknown>> };
         return answer.endpoint['current_state'] === 'idle' && !answer.endpoint['pending_state'];
       };
       while (!(await isIdle())) await delay(2);

@@ -1,25 +1,23 @@
-// What pgbench does, where there is none: clients that ask for one row after another, in a process of their own.
-//   PGPASSWORD=… node test/bench/driverLoad.ts PORT USER DATABASE CLIENTS SECONDS
+// Replaces `pgbench -S` if pgbench is not installed: each client reads one row after the other.
+//   PGPASSWORD=… node test/bench/driverLoad.ts PORT USER DATABASE CLIENTS TRANSACTIONS
 import pg from 'pg';
 
-const [port, user, database, clients, seconds] = process.argv.slice(2);
+const [port, user, database, clients, transactions] = process.argv.slice(2);
 const config = { host: '127.0.0.1', port: Number(port), user, database, password: process.env.PGPASSWORD };
-const connected = await Promise.all(
+const connections = await Promise.all(
   Array.from({ length: Number(clients) }, async () => {
     const client = new pg.Client(config);
     await client.connect();
     return client;
   }),
 );
+const perClient = Math.round(Number(transactions) / Number(clients));
 const startedAt = performance.now();
-const until = startedAt + Number(seconds) * 1000;
-const counts = await Promise.all(
-  connected.map(async (client) => {
-    let count = 0;
-    for (; performance.now() < until; count += 1) await client.query({ name: 'one', text: 'select 1' });
-    return count;
+await Promise.all(
+  connections.map(async (client) => {
+    for (let count = 0; count < perClient; count += 1) await client.query({ name: 'one', text: 'select 1' });
   }),
 );
-const taken = (performance.now() - startedAt) / 1000;
-console.log(`tps = ${counts.reduce((sum, count) => sum + count) / taken}`);
-await Promise.all(connected.map((client) => client.end()));
+const elapsed = (performance.now() - startedAt) / 1000;
+console.log(`tps = ${(perClient * connections.length) / elapsed}`);
+await Promise.all(connections.map((client) => client.end()));

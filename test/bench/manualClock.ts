@@ -9,13 +9,13 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands still until it is advanced, and goes on only when what it set going has come to rest. */
+/** A clock that only `advance` moves. After each timer, it waits until the requests that the timer started have ended. */
 export class ManualClock implements Clock {
   readonly #isBusy: () => boolean;
   readonly #timers = new Set<Timer>();
   #now = Date.now();
 
-  /** @param isBusy whether requests are under way */
+  /** @param isBusy whether requests are pending */
   constructor(isBusy: () => boolean) {
     this.#isBusy = isBusy;
   }
@@ -30,25 +30,25 @@ export class ManualClock implements Clock {
     return toDisposable(() => this.#timers.delete(timer));
   }
 
-  /** @returns how many timers ran */
+  /** Runs all timers that are due in this time. Returns how many ran. */
   async advance(milliseconds: number): Promise<number> {
-    const until = this.#now + milliseconds;
+    const end = this.#now + milliseconds;
     let ran = 0;
     for (;;) {
-      const [due] = [...this.#timers].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at);
+      const [due] = [...this.#timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
       if (due === undefined) break;
       this.#timers.delete(due);
       this.#now = Math.max(this.#now, due.at);
       due.run();
       ran += 1;
-      await this.#rest();
+      await this.#waitUntilIdle();
     }
-    this.#now = until;
+    this.#now = end;
     return ran;
   }
 
-  /** An answer may lead to the next request, so a moment without any is not enough. */
-  async #rest(): Promise<void> {
+  /** Waits for several turns without requests, because a reply may start the next request. */
+  async #waitUntilIdle(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#isBusy()) quiet = 0;

@@ -1,28 +1,28 @@
-/** What stays on the heap after a day's refreshes and polls: nothing. */
+/** Measures whether the refreshes and polls of a week leave anything in memory. */
+import { text } from 'node:stream/consumers';
+import { getHeapSnapshot } from 'node:v8';
 import { BackgroundRefresh } from '../../src/model/backgroundRefresh.ts';
 import { OperationTracker } from '../../src/model/operationTracker.ts';
-import { computeId, projectId } from './account.ts';
-import { startCanned, startModel } from './canned.ts';
-import { operationId, operationRecord } from './cannedRecords.ts';
-import { bytesKept } from './keptValues.ts';
 import { ManualClock } from './manualClock.ts';
 import { kilobytes, type Result } from './result.ts';
+import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
 import { median } from './stats.ts';
+import { connectModel, startStubService } from './stubService.ts';
 
 const REFRESHES = 10_000;
 const SETTLED_AFTER = 100;
 const SAMPLE_EVERY = 1_100;
 const INTERVAL = 60_000;
 const CHANGE_EVERY = 20;
-/** Less than the smallest object takes. */
+/** Less than the size of the smallest object. */
 const GOAL_BYTES_PER_REFRESH = 12;
-/** Some caches of V8 and of fetch grow once and then no more. */
-const GOAL_GROWN_ONCE = 400 * 1024;
+/** Caches of V8 and fetch may grow once by this much. */
+const GOAL_GROWTH = 400 * 1024;
 
 export async function measure(): Promise<readonly Result[]> {
-  const canned = await startCanned({ projects: 20, computesPerProject: 20 });
-  const model = await startModel(canned);
-  const clock = new ManualClock(() => model.traffic.underway > 0);
+  const service = await startStubService({ projects: 20, computesPerProject: 20 });
+  const model = await connectModel(service);
+  const clock = new ManualClock(() => model.traffic.pending > 0);
   const onError = (error: unknown) => {
     throw error;
   };
@@ -39,64 +39,91 @@ export async function measure(): Promise<readonly Result[]> {
   });
   try {
     await model.inventory.projects?.allPages();
-    const kept: number[] = [];
+    const samples: number[] = [];
     refresh.setWanted(true);
     for (let count = 1; count <= REFRESHES; count += 1) {
-      // Every so often a compute changes, and an operation is followed to its end.
+      // From time to time, a compute changes and an operation runs to its end.
       if (count % CHANGE_EVERY === 0) {
-        await canned.set(0, 1, { current_state: (count / CHANGE_EVERY) % 2 === 0 ? 'active' : 'idle' });
+        await service.setState(0, 1, { current_state: (count / CHANGE_EVERY) % 2 === 0 ? 'active' : 'idle' });
         const compute = { id: computeId(0, 1), project_id: projectId(0) };
         tracker.follow('restart', compute, [operationRecord(operationId(0, 1), 0, 1, 'running')]);
       }
       await clock.advance(INTERVAL);
-      if (count % SAMPLE_EVERY === SETTLED_AFTER) kept.push(await settled());
+      if (count % SAMPLE_EVERY === SETTLED_AFTER) samples.push(await settledBytes());
     }
-    return [resultOf(kept, model.traffic.requests, tracker.pending.length)];
+    return [resultOf(samples, model.traffic.requests, tracker.pending.length)];
   } finally {
     refresh.dispose();
     tracker.dispose();
     model.dispose();
-    await canned.stop();
+    await service.stop();
   }
 }
 
 /**
- * The median of the slopes between any two samples: a leak gives each of them its own, a cache that fills once or a table
- * that grows and shrinks only some.
+ * Returns the median of the slopes between all pairs of samples. A leak affects all of them, a cache that grows once only
+ * some.
  */
-function bytesPerRefresh(kept: readonly number[]): number {
-  const slopes = kept.flatMap((before, from) =>
-    kept.slice(from + 1).map((after, index) => (after - before) / ((index + 1) * SAMPLE_EVERY)),
+function bytesPerRefresh(samples: readonly number[]): number {
+  const slopes = samples.flatMap((before, from) =>
+    samples.slice(from + 1).map((after, index) => (after - before) / ((index + 1) * SAMPLE_EVERY)),
   );
   return median(slopes);
 }
 
-function resultOf(kept: readonly number[], requests: number, pending: number): Result {
-  const [first = 0, last = 0] = [kept[0], kept.at(-1)];
-  const perRefresh = bytesPerRefresh(kept);
-  const isFlat = perRefresh <= GOAL_BYTES_PER_REFRESH && last - first <= GOAL_GROWN_ONCE;
+function resultOf(samples: readonly number[], requests: number, pending: number): Result {
+  const [first = 0, last = 0] = [samples[0], samples.at(-1)];
+  const perRefresh = bytesPerRefresh(samples);
+  const isFlat = perRefresh <= GOAL_BYTES_PER_REFRESH && last - first <= GOAL_GROWTH;
   return {
     what: 'memory, 10,000 refreshes',
-    ours: `${kilobytes(last)} kept`,
-    beside: `${kilobytes(first)} after ${SETTLED_AFTER}`,
+    ours: kilobytes(last),
+    baseline: `${kilobytes(first)} after ${SETTLED_AFTER}`,
     ratio: last / first,
     goal: `≤ ${GOAL_BYTES_PER_REFRESH} bytes a refresh`,
     met: isFlat && pending === 0,
-    note: `${perRefresh.toFixed(1)} bytes a refresh, by ${kept.length} samples; ${requests} requests, ${REFRESHES / CHANGE_EVERY} operations followed`,
+    note: `${perRefresh.toFixed(1)} bytes a refresh in ${samples.length} samples; ${requests} requests, ${REFRESHES / CHANGE_EVERY} operations`,
   };
 }
 
-/** Twice the half second after which fetch looks through its timers: the compressed day ends in the middle of one. */
-const TIMERS_LET_GO = 1_000;
+/** Milliseconds. Twice the interval in which fetch checks its timers, which hold on to finished requests. */
+const FETCH_TIMERS = 1_000;
 
-/** After everything that can be let go was; finalisers need a turn of their own. */
-async function settled(): Promise<number> {
+/** Returns the bytes in use after garbage collection. Finalizers need separate turns. */
+async function settledBytes(): Promise<number> {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('Node must be started with --expose-gc');
-  await new Promise((resolve) => setTimeout(resolve, TIMERS_LET_GO));
+  await new Promise((resolve) => setTimeout(resolve, FETCH_TIMERS));
   for (let turn = 0; turn < 6; turn += 1) {
     collect();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return await bytesKept();
+  return await reachableBytes();
+}
+
+/** V8's internal nodes: compiled code and statistics that grow and shrink by hundreds of kilobytes at any time. */
+const INTERNAL: ReadonlySet<string> = new Set(['code', 'hidden', 'synthetic']);
+
+interface Snapshot {
+  readonly snapshot: {
+    readonly meta: {
+      readonly node_fields: readonly string[];
+      readonly node_types: readonly [readonly string[], ...unknown[]];
+    };
+  };
+  readonly nodes: readonly number[];
+}
+
+/** Returns the bytes of all reachable values, including buffers outside the heap. */
+async function reachableBytes(): Promise<number> {
+  const { snapshot, nodes }: Snapshot = JSON.parse(await text(getHeapSnapshot()));
+  const { node_fields: fields, node_types: types } = snapshot.meta;
+  const [type, size] = [fields.indexOf('type'), fields.indexOf('self_size')];
+  let bytes = 0;
+  for (let node = 0; node < nodes.length; node += fields.length) {
+    const kind = types[0][nodes[node + type] ?? -1];
+    if (kind === undefined) throw new Error('A node of the heap snapshot has no type');
+    if (!INTERNAL.has(kind)) bytes += nodes[node + size] ?? 0;
+  }
+  return bytes;
 }

@@ -1,14 +1,13 @@
-/** What operations cost while they run, and how soon their end is told. */
+/** Counts the requests for pending operations, and measures how soon their end is noticed. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../src/base/disposable.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { OperationTracker } from '../../src/model/operationTracker.ts';
-import { computeId, projectId } from './account.ts';
-import { startCanned, startModel, type Canned, type Model } from './canned.ts';
-import { operationId, operationRecord } from './cannedRecords.ts';
 import { ManualClock } from './manualClock.ts';
 import { ms, type Result } from './result.ts';
+import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
 import { median } from './stats.ts';
+import { connectModel, startStubService, type Model, type StubService } from './stubService.ts';
 
 const COMPUTES = 100;
 const TICKS = 5;
@@ -16,7 +15,7 @@ const SECOND = 1_000;
 const LATENCY_OPERATIONS = 40;
 
 export async function measure(): Promise<readonly Result[]> {
-  const canned = await startCanned({ projects: 10, computesPerProject: COMPUTES });
+  const service = await startStubService({ projects: 10, computesPerProject: COMPUTES });
   try {
     const results: Result[] = [];
     for (const [projects, operations] of [
@@ -25,12 +24,12 @@ export async function measure(): Promise<readonly Result[]> {
       [1, 100],
       [10, 100],
     ] as const) {
-      results.push(await requestsPerTick(canned, projects, operations));
+      results.push(await requestsPerTick(service, projects, operations));
     }
-    results.push(await requestsWithoutOperations(canned), await timeToTell(canned));
+    results.push(await requestsWithoutOperations(service), await timeToNotice(service));
     return results;
   } finally {
-    await canned.stop();
+    await service.stop();
   }
 }
 
@@ -47,23 +46,23 @@ function follow(tracker: OperationTracker, project: number, index: number): void
   ]);
 }
 
-async function pend(canned: Canned, project: number, index: number): Promise<void> {
-  await canned.set(project, index, { current_state: 'idle', pending_state: 'active' });
+async function setPending(service: StubService, project: number, index: number): Promise<void> {
+  await service.setState(project, index, { current_state: 'idle', pending_state: 'active' });
 }
 
-async function settle(canned: Canned, project: number, index: number): Promise<void> {
-  await canned.set(project, index, { current_state: 'active' });
+async function setSettled(service: StubService, project: number, index: number): Promise<void> {
+  await service.setState(project, index, { current_state: 'active' });
 }
 
-async function requestsPerTick(canned: Canned, projects: number, operations: number): Promise<Result> {
-  const model = await startModel(canned);
-  const clock = new ManualClock(() => model.traffic.underway > 0);
+async function requestsPerTick(service: StubService, projects: number, operations: number): Promise<Result> {
+  const model = await connectModel(service);
+  const clock = new ManualClock(() => model.traffic.pending > 0);
   const tracker = new OperationTracker({ ...model, memory, onError, clock, random: () => 0 });
   const places = Array.from(
     { length: operations },
     (_, index) => [index % projects, Math.floor(index / projects)] as const,
   );
-  for (const [project, index] of places) await pend(canned, project, index);
+  for (const [project, index] of places) await setPending(service, project, index);
   for (const [project, index] of places) follow(tracker, project, index);
   await clock.advance(0);
   const before = model.traffic.requests;
@@ -71,11 +70,11 @@ async function requestsPerTick(canned: Canned, projects: number, operations: num
   const perTick = (model.traffic.requests - before) / TICKS;
   tracker.dispose();
   model.dispose();
-  for (const [project, index] of places) await settle(canned, project, index);
+  for (const [project, index] of places) await setSettled(service, project, index);
   return {
     what: `polling, ${operations} operation${operations === 1 ? '' : 's'} in ${projects} project${projects === 1 ? '' : 's'}`,
     ours: `${perTick} requests a tick`,
-    beside: `${projects} project${projects === 1 ? '' : 's'}`,
+    baseline: `${projects} project${projects === 1 ? '' : 's'}`,
     ratio: perTick / projects,
     goal: 'requests = projects',
     met: perTick === projects,
@@ -83,16 +82,16 @@ async function requestsPerTick(canned: Canned, projects: number, operations: num
   };
 }
 
-/** Nothing was ever pending, and all that was has ended. */
-async function requestsWithoutOperations(canned: Canned): Promise<Result> {
-  const model = await startModel(canned);
-  const clock = new ManualClock(() => model.traffic.underway > 0);
+/** Counts requests and timers before the first operation and after the last one has ended. */
+async function requestsWithoutOperations(service: StubService): Promise<Result> {
+  const model = await connectModel(service);
+  const clock = new ManualClock(() => model.traffic.pending > 0);
   const tracker = new OperationTracker({ ...model, memory, onError, clock, random: () => 0 });
   const never = await clock.advance(3_600 * SECOND);
-  await pend(canned, 0, 0);
+  await setPending(service, 0, 0);
   follow(tracker, 0, 0);
   await clock.advance(0);
-  await settle(canned, 0, 0);
+  await setSettled(service, 0, 0);
   await clock.advance(SECOND);
   const before = model.traffic.requests;
   const after = await clock.advance(3_600 * SECOND);
@@ -103,7 +102,7 @@ async function requestsWithoutOperations(canned: Canned): Promise<Result> {
   return {
     what: 'polling, nothing pending',
     ours: `${requests} requests or timers`,
-    beside: '',
+    baseline: '',
     ratio: undefined,
     goal: '0',
     met: hasEnded && requests === 0,
@@ -111,20 +110,20 @@ async function requestsWithoutOperations(canned: Canned): Promise<Result> {
   };
 }
 
-/** On the real clock: operations that end at any moment, until the tracker tells so. */
-async function timeToTell(canned: Canned): Promise<Result> {
-  const model = await startModel(canned);
+/** Measures on the real clock how long the tracker takes to notice that an operation has ended. */
+async function timeToNotice(service: StubService): Promise<Result> {
+  const model = await connectModel(service);
   const tracker = new OperationTracker({ ...model, memory, onError, clock: systemClock });
-  for (let index = 0; index < LATENCY_OPERATIONS; index += 1) await pend(canned, 1, index);
+  for (let index = 0; index < LATENCY_OPERATIONS; index += 1) await setPending(service, 1, index);
   for (let index = 0; index < LATENCY_OPERATIONS; index += 1) follow(tracker, 1, index);
-  const times = await timesOfEnds(canned, tracker, model);
+  const times = await noticeTimes(service, tracker, model);
   tracker.dispose();
   model.dispose();
   const time = median(times);
   return {
     what: 'polling, end of an operation',
-    ours: `${ms(time)} until it is told`,
-    beside: '',
+    ours: `${ms(time)} until it is noticed`,
+    baseline: '',
     ratio: undefined,
     goal: '≤ 1 s, median',
     met: times.length === LATENCY_OPERATIONS && time <= SECOND,
@@ -132,11 +131,11 @@ async function timeToTell(canned: Canned): Promise<Result> {
   };
 }
 
-async function timesOfEnds(canned: Canned, tracker: OperationTracker, model: Model): Promise<number[]> {
+async function noticeTimes(service: StubService, tracker: OperationTracker, model: Model): Promise<number[]> {
   const endedAt = new Map<string, number>();
   const times: number[] = [];
   const all = Promise.withResolvers<void>();
-  const listening: Disposable = tracker.onDidEnd(({ change }) => {
+  const subscription: Disposable = tracker.onDidEnd(({ change }) => {
     if (model.inventory.compute(change.projectId, change.computeId)?.current_state !== 'active') return;
     times.push(performance.now() - (endedAt.get(change.computeId) ?? Number.NaN));
     if (times.length === LATENCY_OPERATIONS) all.resolve();
@@ -144,9 +143,9 @@ async function timesOfEnds(canned: Canned, tracker: OperationTracker, model: Mod
   for (let index = 0; index < LATENCY_OPERATIONS; index += 1) {
     await delay(100);
     endedAt.set(computeId(1, index), performance.now());
-    await settle(canned, 1, index);
+    await setSettled(service, 1, index);
   }
   await Promise.race([all.promise, delay(10_000)]);
-  listening.dispose();
+  subscription.dispose();
   return times;
 }

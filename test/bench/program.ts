@@ -4,13 +4,16 @@ import { createInterface } from 'node:readline';
 
 export interface Program {
   readonly child: ChildProcess;
-  /** The first line it printed. */
+  /** The first line of its output. */
   readonly line: string;
-  /** Asks it to end and waits for that. @param pid the process to ask, where it is not the one that was started */
+  /**
+   * Ends it and resolves when it has ended.
+   * @param pid the process to signal, if it is not the one that was started
+   */
   stop(pid?: number): Promise<void>;
 }
 
-/** Starts a program and waits for the first line it prints to standard output. @throws when it ends before that */
+/** Starts a program and waits for the first line of its output. Rejects if it ends before that. */
 export async function startProgram(
   command: string,
   args: readonly string[],

@@ -1,63 +1,90 @@
-// `npm run bench [-- NAME…]`: measures every row (or those named) beside what it is compared with, prints one table
-// and writes it to dist/bench.json. Whatever a row starts ends with it, at the latest when its time is up.
-// The exit code tells whether everything could be measured and met its goal.
+// `npm run bench [-- NAME…]`: measures all rows or the named ones, prints a table and writes dist/bench.json. The exit
+// code is 0 only if every row could be measured and met its goal.
+// Each row runs in its own process, which is ended with everything it started when its time limit is over.
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { projectRoot } from '../workbench/folders.ts';
 import { startSupervised } from '../workbench/supervisedProcess.ts';
-import type { Result } from './result.ts';
-import { rows, type Row } from './rows.ts';
-import { table } from './table.ts';
+import { table, type Result } from './result.ts';
 
-const names = process.argv.slice(2);
-const unknown = names.filter((name) => !rows.some((row) => row.name === name));
+interface Row {
+  readonly load: () => Promise<{ readonly measure: () => Promise<readonly Result[]> }>;
+  readonly limitSeconds: number;
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  activation: { load: () => import('./activation.ts'), limitSeconds: 240 },
+  size: { load: () => import('./size.ts'), limitSeconds: 60 },
+  'first-tree': { load: () => import('./firstTree.ts'), limitSeconds: 60 },
+  refresh: { load: () => import('./refresh.ts'), limitSeconds: 60 },
+  polling: { load: () => import('./polling.ts'), limitSeconds: 60 },
+  memory: { load: () => import('./memory.ts'), limitSeconds: 150 },
+  typing: { load: () => import('./typing.ts'), limitSeconds: 60 },
+  service: { load: () => import('./service.ts'), limitSeconds: 60 },
+  start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
+  commands: { load: () => import('./commands.ts'), limitSeconds: 1800 },
+  'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
+  gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
+};
+
+const { values, positionals: names } = parseArgs({
+  options: { output: { type: 'string' } },
+  allowPositionals: true,
+});
+const unknown = names.filter((name) => rows[name] === undefined);
 if (unknown.length > 0) {
-  console.error(
-    `There is no row ${unknown.join(', ')}. There are: ${rows.map(({ name }) => name).join(', ')}`,
-  );
+  console.error(`Unknown row: ${unknown.join(', ')}. Rows: ${Object.keys(rows).join(', ')}`);
   process.exit(2);
 }
-
 process.chdir(projectRoot);
-// A short name: there are Unix sockets below it. Every row has its temporary files here, so that one whose time was up
-// leaves none; Postgres, which does not run as root, has to reach them.
-const scratch = await mkdtemp(path.join(os.tmpdir(), 'hpb-'));
-await chmod(scratch, 0o755);
-const results: Result[] = [];
-const startedAt = Date.now();
-try {
-  for (const row of rows) {
-    if (names.length === 0 || names.includes(row.name)) results.push(...(await measure(row)));
-  }
-} finally {
-  await rm(scratch, { recursive: true, force: true });
+if (values.output === undefined) await measureAll();
+else await measureHere(values.output);
+
+/** Measures one row in this process and writes its results to a file. */
+async function measureHere(file: string): Promise<void> {
+  const row = rows[names[0] ?? ''];
+  if (row === undefined) throw new Error('--output needs the name of a row');
+  const { measure } = await row.load();
+  await writeFile(file, JSON.stringify(await measure()));
+  process.exit(0);
 }
 
-const seconds = Math.round((Date.now() - startedAt) / 1000);
-const [cpu] = os.cpus();
-const machine = `${os.cpus().length} × ${cpu?.model ?? 'unknown'}, Node ${process.versions.node}, ${process.platform}`;
-console.log(`\n${table(results)}\n\n${machine}; measured in ${seconds} s`);
-await mkdir('dist', { recursive: true });
-await writeFile('dist/bench.json', `${JSON.stringify({ machine, seconds, results }, null, 2)}\n`);
-process.exitCode = results.every(({ met }) => met) ? 0 : 1;
+async function measureAll(): Promise<void> {
+  // Temporary files of all rows go here, so that an ended row leaves none. The name is short because of the Unix sockets
+  // below it, and the mode lets Postgres reach them, which does not run as root.
+  const scratch = await mkdtemp(path.join(os.tmpdir(), 'hpb-'));
+  await chmod(scratch, 0o755);
+  const results: Result[] = [];
+  const startedAt = Date.now();
+  try {
+    for (const name of names.length > 0 ? names : Object.keys(rows)) {
+      results.push(...(await measureInChild(name, scratch)));
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  const [cpu] = os.cpus();
+  const machine = `${os.cpus().length} × ${cpu?.model ?? 'unknown'}, Node ${process.versions.node}, ${process.platform}`;
+  console.log(`\n${table(results)}\n\n${machine}; measured in ${seconds} s`);
+  await mkdir('dist', { recursive: true });
+  await writeFile('dist/bench.json', `${JSON.stringify({ machine, seconds, results }, null, 2)}\n`);
+  process.exitCode = results.every(({ met }) => met) ? 0 : 1;
+}
 
-async function measure(row: Row): Promise<readonly Result[]> {
-  console.error(`measuring ${row.name}…`);
-  const file = path.join(scratch, `${row.name}.json`);
-  const args = [
-    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-    '--expose-gc',
-    path.join(import.meta.dirname, 'row.ts'),
-    row.name,
-    file,
-  ];
-  const program = startSupervised(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
-  const timer = setTimeout(() => void program.stop(), row.limit * 1000);
-  await program.exited;
+async function measureInChild(name: string, scratch: string): Promise<readonly Result[]> {
+  console.error(`measuring ${name}…`);
+  const file = path.join(scratch, `${name}.json`);
+  const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--expose-gc'];
+  const args = [...flags, import.meta.filename, name, '--output', file];
+  const child = startSupervised(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
+  const timer = setTimeout(() => void child.stop(), (rows[name]?.limitSeconds ?? 0) * 1000);
+  await child.exited;
   clearTimeout(timer);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text !== undefined) return JSON.parse(text);
   const note = 'could not be measured';
-  return [{ what: row.name, ours: '', beside: '', ratio: undefined, goal: '', met: false, note }];
+  return [{ what: name, ours: '', baseline: '', ratio: undefined, goal: '', met: false, note }];
 }

@@ -1,4 +1,4 @@
-/** What ships, beside what it may weigh. */
+/** The sizes of what ships, compared with the size budget. */
 import path from 'node:path';
 import { gzipped, measureSizes, readBudget } from './budget.ts';
 import { kilobytes, type Result } from './result.ts';
@@ -13,7 +13,7 @@ export async function measure(): Promise<readonly Result[]> {
     const row = (what: string, size: number | undefined, limit: number, note: string): Result => ({
       what: `size, ${what}`,
       ours: size === undefined ? 'not packaged' : kilobytes(size),
-      beside: `${kilobytes(limit)} budget`,
+      baseline: `${kilobytes(limit)} budget`,
       ratio: size === undefined ? undefined : size / limit,
       goal: '≤ 1 ×',
       met: size !== undefined && size <= limit,
@@ -21,7 +21,7 @@ export async function measure(): Promise<readonly Result[]> {
     });
     return [
       row('dist/extension.js', sizes.activation, budget.activation, `${compressed} gzipped`),
-      row('all of the extension', sizes.extension, budget.extension, 'without the local service'),
+      row('all bundles', sizes.extension, budget.extension, 'without the local service'),
       row('.vsix', sizes.package, budget.package, 'with the local service, without Postgres'),
     ];
   } finally {

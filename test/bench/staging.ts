@@ -1,4 +1,4 @@
-/** Builds the project as it ships in a folder of its own, so that what lies in dist/ is left alone. */
+/** Builds the project for production in a separate folder, so that dist/ does not change. */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { projectRoot } from '../workbench/folders.ts';
 
 export interface Staged {
-  /** Holds dist/ and, when packaged, dist/hosted-postgres.vsix. */
+  /** Contains dist/ and, if packaged, dist/hosted-postgres.vsix. */
   readonly folder: string;
   remove(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function stage(options: { readonly package: boolean }): Promise<Sta
   for (const name of LINKED) await symlink(inProject(name), path.join(folder, name));
   for (const name of COPIED) {
     await cp(inProject(name), path.join(folder, name), { recursive: true }).catch((error: unknown) => {
-      // A file for readers that is not written yet.
+      // A document may not exist yet.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     });
   }
@@ -39,7 +39,7 @@ export async function stage(options: { readonly package: boolean }): Promise<Sta
     promisify(execFile)(process.execPath, [inProject(script), ...args], { cwd: folder });
   await run('esbuild.mjs', '--production');
   if (options.package) {
-    // As `npm run package` does.
+    // The same flags as in `npm run package`.
     const flags = ['--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
     await run('node_modules/@vscode/vsce/vsce', 'package', ...flags, '--out', 'dist/hosted-postgres.vsix');
   }

@@ -1,29 +1,30 @@
-/** From the command to the service's ready line, beside the least a Node program that listens takes. */
+/** The time from the command to the service's ready line, compared with a minimal Node program that listens. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
-import { account } from './account.ts';
+
 import { startProgram } from './program.ts';
 import { ms, type Result } from './result.ts';
+import { projectsFile } from './sampleAccount.ts';
 import { stage } from './staging.ts';
 import { median, medianRatio } from './stats.ts';
 
 const STARTS = 5;
 const GOAL_MS = 300;
 
-const LEAST = `require('node:http').createServer().listen(0, '127.0.0.1', () => console.log('ready'))`;
+const MINIMAL = `require('node:http').createServer().listen(0, '127.0.0.1', () => console.log('ready'))`;
 
 export async function measure(): Promise<readonly Result[]> {
   const staged = await stage({ package: false });
   const projects = path.join(staged.folder, 'projects.json');
-  // Idle ones: the first start of Postgres is no part of the service's own, and would have to be waited for at the end.
-  await writeFile(projects, JSON.stringify(account({ projects: 3, computesPerProject: 3 })));
+  // All computes are idle, so that no start of Postgres is measured.
+  await writeFile(projects, projectsFile({ projects: 3, computesPerProject: 3 }));
   const options = ['--port', '0', '--projects', projects, '--data-dir'];
   const npm = ['npm', 'run', '--silent', 'service', '--', ...options];
   const bundled = [process.execPath, path.join(staged.folder, 'dist', 'service.js'), ...options];
   try {
-    // As after a change of the source.
+    // Without its cache, the first start builds a bundle, as after a change of the sources.
     await rm(path.join(projectRoot, 'node_modules/.cache/hosted-postgres'), { recursive: true, force: true });
     const first = await startOnce(npm);
     return [
@@ -36,25 +37,25 @@ export async function measure(): Promise<readonly Result[]> {
 }
 
 async function compare(what: string, command: readonly string[], remark?: string): Promise<Result> {
-  const [ours, least]: [number[], number[]] = [[], []];
+  const [ours, minimal]: [number[], number[]] = [[], []];
   for (let start = 0; start <= STARTS; start += 1) {
     ours.push(await startOnce(command));
-    least.push(await timeToLine([process.execPath, '-e', LEAST]));
+    minimal.push(await timeToLine([process.execPath, '-e', MINIMAL]));
   }
-  // The first start of each read its files from the disk.
+  // The first start of each reads its files from the disk, so it is not counted.
   const time = median(ours.slice(1));
   return {
     what,
     ours: ms(time),
-    beside: `${ms(median(least.slice(1)))} bare node:http`,
-    ratio: medianRatio(ours.slice(1), least.slice(1)),
+    baseline: `${ms(median(minimal.slice(1)))} bare node:http`,
+    ratio: medianRatio(ours.slice(1), minimal.slice(1)),
     goal: `≤ ${GOAL_MS} ms`,
     met: time <= GOAL_MS,
     note: [`${STARTS} starts, each with a new data directory`, remark].filter(Boolean).join('; '),
   };
 }
 
-/** @param command without the data directory, which is a new one each time */
+/** Appends a new data directory to the command and runs it. */
 async function startOnce(command: readonly string[]): Promise<number> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
   const time = await timeToLine([...command, folder]);
@@ -70,6 +71,6 @@ async function timeToLine([command = '', ...args]: readonly string[]): Promise<n
   return time;
 }
 
-/** The service tells its own id: a signal for npm would not reach it. */
+/** The service prints its process id. A signal to npm would not reach it. */
 const pidIn = (line: string): number | undefined =>
   line.startsWith('{') ? (JSON.parse(line) as { readonly pid: number }).pid : undefined;

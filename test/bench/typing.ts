@@ -1,11 +1,11 @@
-/** What a keystroke and a hover cost in an account of 20,000 computes, all of them known. */
+/** The time for a completion and for a hover with 20,000 known computes. */
 import { ComputeIndex } from '../../src/model/computeIndex.ts';
 import { hostMention } from '../../src/model/hostMentions.ts';
 import { hostPlace } from '../../src/model/hostPlaces.ts';
-import { computeId, projectId } from './account.ts';
-import { startCanned, startModel } from './canned.ts';
 import { ms, type Result } from './result.ts';
+import { computeId, projectId } from './sampleAccount.ts';
 import { median, quantile } from './stats.ts';
+import { connectModel, startStubService } from './stubService.ts';
 
 const PROJECTS = 200;
 const COMPUTES = 100;
@@ -14,8 +14,8 @@ const SHOWN = 100;
 const GOAL_MS = 5;
 
 export async function measure(): Promise<readonly Result[]> {
-  const canned = await startCanned({ projects: PROJECTS, computesPerProject: COMPUTES });
-  const model = await startModel(canned);
+  const service = await startStubService({ projects: PROJECTS, computesPerProject: COMPUTES });
+  const model = await connectModel(service);
   try {
     await model.inventory.projects?.allPages();
     await model.inventory.loadComputesOf(Array.from({ length: PROJECTS }, (_, index) => projectId(index)));
@@ -35,23 +35,23 @@ export async function measure(): Promise<readonly Result[]> {
     return results;
   } finally {
     model.dispose();
-    await canned.stop();
+    await service.stop();
   }
 }
 
-interface Asked {
+interface Query {
   readonly line: string;
   readonly column: number;
-  /** How many answers there must be at least; the cost of none is no cost. */
-  readonly least: number;
+  /** The minimum number of results. */
+  readonly minimum: number;
 }
 
-const atEnd = (line: string, least: number): Asked => ({ line, column: line.length, least });
+const atEnd = (line: string, minimum: number): Query => ({ line, column: line.length, minimum });
 
-/** A host being typed, at its beginning and its end; a part of a name; what no compute is called. */
-const typings = (round: number): Asked => {
+/** A host with no, few or all characters typed; the name of a compute; and text that matches no compute. */
+const typings = (round: number): Query => {
   const host = computeId(round % PROJECTS, round % COMPUTES);
-  const kinds: readonly Asked[] = [
+  const kinds: readonly Query[] = [
     atEnd('DATABASE_URL=postgresql://app@', SHOWN),
     atEnd(`PGHOST=${host.slice(0, 4)}`, 1),
     atEnd(`PGHOST=${host}`, 1),
@@ -61,40 +61,40 @@ const typings = (round: number): Asked => {
   return kinds[round % kinds.length] ?? atEnd('', 0);
 };
 
-const hovers = (round: number): Asked => {
+const hovers = (round: number): Query => {
   const host = `${computeId(round % PROJECTS, round % COMPUTES)}.eu-central-1.aws.example.com`;
   const line = `  "url": "postgresql://app:secret@${host}:5432/app?sslmode=require",`;
-  return { line, column: line.indexOf(host) + 3, least: 1 };
+  return { line, column: line.indexOf(host) + 3, minimum: 1 };
 };
 
 function compare(
   what: string,
-  askedIn: (round: number) => Asked,
+  queryOf: (round: number) => Query,
   texts: readonly string[],
-  answer: (asked: Asked) => number,
+  run: (query: Query) => number,
 ): Result {
-  const [ours, walks]: [number[], number[]] = [[], []];
+  const [ours, scans]: [number[], number[]] = [[], []];
   let isRight = true;
   for (let round = -100; round < ROUNDS; round += 1) {
-    const asked = askedIn(Math.abs(round));
+    const query = queryOf(Math.abs(round));
     const startedAt = performance.now();
-    const answers = answer(asked);
+    const results = run(query);
     const between = performance.now();
     const found = texts.filter((text) => text.toLowerCase().includes('nothing-like-it'));
     const endedAt = performance.now();
-    isRight &&= answers >= asked.least && found.length === 0;
+    isRight &&= results >= query.minimum && found.length === 0;
     if (round < 0) continue;
     ours.push(between - startedAt);
-    walks.push(endedAt - between);
+    scans.push(endedAt - between);
   }
   const p99 = quantile(ours, 0.99);
   return {
     what: `typing, ${what}`,
     ours: `${ms(p99)} p99`,
-    beside: `${ms(quantile(walks, 0.99))} walk over all hosts`,
-    ratio: p99 / quantile(walks, 0.99),
+    baseline: `${ms(quantile(scans, 0.99))} a scan of all hosts`,
+    ratio: p99 / quantile(scans, 0.99),
     goal: `< ${GOAL_MS} ms p99`,
     met: isRight && p99 < GOAL_MS,
-    note: `${PROJECTS * COMPUTES} computes known; median ${ms(median(ours))}${isRight ? '' : '; WRONG ANSWERS'}`,
+    note: `${PROJECTS * COMPUTES} computes known; median ${ms(median(ours))}${isRight ? '' : '; WRONG RESULTS'}`,
   };
 }

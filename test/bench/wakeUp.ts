@@ -1,7 +1,7 @@
-/** From connecting to an idle compute to its first row, beside starting the same Postgres by hand. */
+/** The time from connecting to an idle compute to its first row, compared with starting the same Postgres directly. */
 import pg from 'pg';
 import { startCompute } from './compute.ts';
-import { copyByHand } from './handmade.ts';
+import { copyPostgres } from './plainPostgres.ts';
 import { ms, type Result } from './result.ts';
 import { median, medianRatio, quantile } from './stats.ts';
 
@@ -11,9 +11,9 @@ const GOAL = 1.5;
 export async function measure(): Promise<readonly Result[]> {
   const compute = await startCompute();
   try {
-    await firstRow(compute.uri); // Makes the data.
+    await firstRow(compute.uri); // Creates the data directory.
     await compute.suspend();
-    const byHand = await copyByHand(compute.dataDir);
+    const plain = await copyPostgres(compute.dataDir);
     const { password, username, pathname } = new URL(compute.uri);
     const login = { user: username, password, database: pathname.slice(1) };
     const wake = async () => {
@@ -21,31 +21,31 @@ export async function measure(): Promise<readonly Result[]> {
       await compute.suspend();
       return time;
     };
-    const startByHand = async () => {
+    const startPlain = async () => {
       const startedAt = performance.now();
-      const stop = await byHand.start();
+      const stop = await plain.start();
       const starting = performance.now() - startedAt;
-      const time = starting + (await firstRow({ ...login, host: byHand.socketFolder }));
+      const time = starting + (await firstRow({ ...login, host: plain.socketFolder }));
       await stop();
       return time;
     };
     await wake();
-    await startByHand();
-    const [ours, hands]: [number[], number[]] = [[], []];
+    await startPlain();
+    const [ours, baseline]: [number[], number[]] = [[], []];
     for (let count = 0; count < WAKES; count += 1) {
       ours.push(await wake());
-      hands.push(await startByHand());
+      baseline.push(await startPlain());
     }
-    const ratio = medianRatio(ours, hands);
+    const ratio = medianRatio(ours, baseline);
     return [
       {
         what: 'wake-up',
         ours: ms(median(ours)),
-        beside: `${ms(median(hands))} by hand`,
+        baseline: `${ms(median(baseline))} started directly`,
         ratio,
         goal: `≤ ${GOAL} ×`,
         met: ratio <= GOAL,
-        note: `${WAKES} wakes; p95 ${ms(quantile(ours, 0.95))} beside ${ms(quantile(hands, 0.95))}`,
+        note: `${WAKES} starts; p95 ${ms(quantile(ours, 0.95))} and ${ms(quantile(baseline, 0.95))}`,
       },
     ];
   } finally {
@@ -53,7 +53,7 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
-/** @returns milliseconds from connecting to the answer */
+/** Returns the milliseconds from connecting to the first row. */
 async function firstRow(config: string | pg.ClientConfig): Promise<number> {
   const client = new pg.Client(config);
   const startedAt = performance.now();

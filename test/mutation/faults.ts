@@ -119,7 +119,7 @@ function swapOperator(node: Node, text: string): readonly Replacement[] {
   return [{ start, end: start + String(node['operator']).length, after }];
 }
 
-/** Comparisons and negations have faults of their own. */
+/** Comparisons and negations already have other faults. */
 function negate(test: unknown, text: string): readonly Replacement[] {
   if (!isNode(test) || /^(Binary|Logical|Unary)Expression$/.test(test.type)) return [];
   const [start, end] = test.range;

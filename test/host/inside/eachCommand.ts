@@ -28,9 +28,10 @@ async function runAndCancel(command: string): Promise<string | undefined> {
     () => (outcome = 'ended'),
     (error: unknown) => (outcome = String(error)),
   );
-  for (let tries = 0; tries < 100 && outcome === undefined; tries += 1) {
+  // No API reports that a prompt has opened, so close prompts again and again until the command ends.
+  const deadline = Date.now() + 15_000;
+  while (outcome === undefined && Date.now() < deadline) {
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
-    // The prompt may not be open yet, so close prompts until the command ends.
     await Promise.race([ended, delay(20)]);
   }
   if (outcome === undefined) return 'did not end';

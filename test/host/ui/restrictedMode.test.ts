@@ -83,7 +83,7 @@ describe('restricted mode', () => {
     const editor = workbench.page.locator('.workspace-trust-editor');
     await editor.getByRole('button', { name: 'Trust', exact: true }).click();
     await workbench.statusBar.waitUntilGone('Restricted Mode');
-    await workbench.page.getByRole('button', { name: /^Close Modal/ }).click({ timeout: 5000 });
+    await workbench.page.getByRole('button', { name: /^Close Modal/ }).click();
     await editor.waitFor({ state: 'detached' });
     for (const title of NEEDS_TRUST) await until(title, () => isOffered(title));
     assert.equal(await proposedRole(), folderSettings['hostedPostgres.connectionString.role']);

@@ -1,53 +1,73 @@
-// Activated before all others, it takes the time that loading and activating each of two extensions takes, and notes
-// what they load: at once, and of their own within the next seconds. Told by BENCH_PROBE_FILE where to write.
+// Activates before the two measured extensions. Measures how long each takes to load and to activate. Also records the
+// modules that it requires, its calls of fetch during activation, and its calls of the secret storage. Writes the report
+// some seconds later to the file that BENCH_PROBE_FILE names.
 const { writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
-// Some of VS Code's API is made when an extension asks for it first, which in a window of yours is none of the two.
+// VS Code creates parts of its API for the first extension that requires it. That must be neither of the measured ones.
 require('vscode');
 
 const measured = {
   'hosted-postgres.hosted-postgres': /hosted-postgres\.hosted-postgres-[^/\\]*[/\\]dist/,
   'bench.empty': /bench\.empty-/,
 };
-const patienceMs = 1500;
-const found = {};
-let current;
+const observeMs = 1500;
+const reports = {};
 
 exports.activate = () => {
   const load = Module._load;
   Module._load = function (request, parent, isMain) {
     const name = Object.keys(measured).find((id) => path.isAbsolute(request) && measured[id].test(request));
-    if (name === undefined || found[name] !== undefined) {
-      note(request, parent);
+    if (name === undefined || reports[name] !== undefined) {
+      const owner = Object.keys(measured).find((id) => measured[id].test(parent?.filename ?? ''));
+      reports[owner]?.modules.push(request);
       return load.call(this, request, parent, isMain);
     }
-    const result = { load: 0, activate: 0, modules: [], later: [] };
-    found[name] = result;
-    const loaded = timed(result, 'load', () => load.call(this, request, parent, isMain));
-    const activate = (context) => timed(result, 'activate', () => loaded.activate(context));
-    if (Object.keys(found).length === Object.keys(measured).length) setTimeout(tell, patienceMs);
+    const report = { load: 0, activate: 0, modules: [], uses: [] };
+    reports[name] = report;
+    const loaded = timed(report, 'load', () => load.call(this, request, parent, isMain));
+    const activate = (context) => {
+      const watched = watchSecrets(context, report);
+      return timed(report, 'activate', () => loaded.activate(watched));
+    };
+    if (Object.keys(reports).length === Object.keys(measured).length) setTimeout(write, observeMs);
     return { ...loaded, activate };
   };
 };
 
-function note(request, parent) {
-  if (current !== undefined) current.modules.push(request);
-  const owner = Object.keys(measured).find((id) => measured[id].test(parent?.filename ?? ''));
-  if (current === undefined && found[owner] !== undefined) found[owner].later.push(request);
+/** Returns a context that records calls of its secret storage. Listening for changes is not recorded. */
+function watchSecrets(context, report) {
+  const recorded =
+    (method) =>
+    (...args) => {
+      report.uses.push(`secrets.${method}`);
+      return context.secrets[method](...args);
+    };
+  const secrets = {
+    get: recorded('get'),
+    store: recorded('store'),
+    delete: recorded('delete'),
+    onDidChange: context.secrets.onDidChange,
+  };
+  return Object.create(context, { secrets: { value: secrets } });
 }
 
-function timed(result, what, run) {
-  current = result;
+/** Other extensions cannot run in between, so a call of fetch in this time is the measured extension's. */
+function timed(report, what, run) {
+  const { fetch } = globalThis;
+  globalThis.fetch = (...args) => {
+    report.uses.push('fetch');
+    return fetch(...args);
+  };
   const startedAt = performance.now();
   try {
     return run();
   } finally {
-    result[what] = performance.now() - startedAt;
-    current = undefined;
+    report[what] = performance.now() - startedAt;
+    globalThis.fetch = fetch;
   }
 }
 
-function tell() {
-  writeFileSync(process.env.BENCH_PROBE_FILE, JSON.stringify(found));
+function write() {
+  writeFileSync(process.env.BENCH_PROBE_FILE, JSON.stringify(reports));
 }

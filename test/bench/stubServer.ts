@@ -1,10 +1,15 @@
-// A service that has its answers ready as bytes, so that what is measured is who asks. It is started with IPC and
-// told what to answer: see canned.ts.
-//   node test/bench/cannedServer.ts PROJECTS COMPUTES-PER-PROJECT
+// An HTTP server with prepared replies, so that measurements show the client's time. stubService.ts forks it and sends
+// it the states of computes.
+//   node test/bench/stubServer.ts PROJECTS COMPUTES-PER-PROJECT
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { projectId } from './account.ts';
-import { computeRecord, operationRecord, projectRecord, type ComputeState } from './cannedRecords.ts';
+import {
+  computeRecord,
+  operationRecord,
+  projectId,
+  projectRecord,
+  type ComputeState,
+} from './sampleAccount.ts';
 
 const PAGE = 400;
 const [projects = 0, computesPerProject = 0] = process.argv.slice(2).map(Number);
@@ -13,60 +18,59 @@ const pages = Array.from({ length: Math.ceil(projects / PAGE) }, (_, page) => {
   const first = page * PAGE;
   const length = Math.min(PAGE, projects - first);
   const records = Array.from({ length }, (_each, index) => projectRecord(first + index));
-  // As the public service does it, the last page has a cursor too.
-  return bytes({ projects: records, pagination: { cursor: records.at(-1)?.id } });
+  // The last page has a cursor too, like the public service's.
+  return encode({ projects: records, pagination: { cursor: records.at(-1)?.id } });
 });
 const states = new Map<string, ComputeState>();
-const lists = new Map<number, Buffer>();
+const computeLists = new Map<number, Buffer>();
 
-function bytes(json: unknown): Buffer {
+function encode(json: unknown): Buffer {
   return Buffer.from(JSON.stringify(json));
 }
 
 const stateOf = (project: number, index: number): ComputeState =>
   states.get(`${project}/${index}`) ?? { current_state: 'idle' };
 
-function listOf(project: number): Buffer {
-  const known = lists.get(project);
-  if (known !== undefined) return known;
-  const length = computesPerProject;
-  const endpoints = Array.from({ length }, (_, index) =>
+function computeList(project: number): Buffer {
+  const prepared = computeLists.get(project);
+  if (prepared !== undefined) return prepared;
+  const endpoints = Array.from({ length: computesPerProject }, (_, index) =>
     computeRecord(project, index, stateOf(project, index)),
   );
-  const made = bytes({ endpoints });
-  lists.set(project, made);
-  return made;
+  const list = encode({ endpoints });
+  computeLists.set(project, list);
+  return list;
 }
 
-function answer(url: URL): Buffer | undefined {
+function reply(url: URL): Buffer | undefined {
   const [, , , , id, kind, operation = ''] = url.pathname.split('/');
   if (id === undefined) {
     const cursor = url.searchParams.get('cursor');
     const last = cursor === null ? -1 : Number(cursor.replace('project-', ''));
-    return pages[Math.floor((last + 1) / PAGE)] ?? bytes({ projects: [] });
+    return pages[Math.floor((last + 1) / PAGE)] ?? encode({ projects: [] });
   }
   const project = Number(id.replace('project-', ''));
   if (projectId(project) !== id) return undefined;
-  if (kind === 'endpoints') return listOf(project);
-  // An operation is over when its compute has settled.
+  if (kind === 'endpoints') return computeList(project);
+  // An operation has finished when its compute has no pending state.
   const index = Number(operation.slice(-6));
-  const isOver = stateOf(project, index).pending_state === undefined;
-  return bytes({
-    operation: operationRecord(operation, project, index, isOver ? 'finished' : 'running'),
+  const isFinished = stateOf(project, index).pending_state === undefined;
+  return encode({
+    operation: operationRecord(operation, project, index, isFinished ? 'finished' : 'running'),
   });
 }
 
 const server = http.createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
-  const body = answer(new URL(request.url ?? '', 'http://127.0.0.1')) ?? bytes({ message: 'not found' });
+  const body = reply(new URL(request.url ?? '', 'http://127.0.0.1')) ?? encode({ message: 'not found' });
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
 });
 
 process.on('message', (change: { project: number; index: number; state: ComputeState }) => {
   states.set(`${change.project}/${change.index}`, change.state);
-  lists.delete(change.project);
+  computeLists.delete(change.project);
   process.send?.('done');
 });
 process.on('disconnect', () => process.exit());
-// Made before anyone measures.
-for (let project = 0; project < projects && computesPerProject > 0; project += 1) listOf(project);
+// Prepare all lists before any measurement.
+for (let project = 0; project < projects && computesPerProject > 0; project += 1) computeList(project);
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));

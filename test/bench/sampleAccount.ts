@@ -1,5 +1,36 @@
-/** Records as the public service answers with them, in every field. */
-import { computeId, projectId } from './account.ts';
+/** Generates accounts of any size: as a file for the local service, and as records like the public service's. */
+export interface AccountSize {
+  readonly projects: number;
+  readonly computesPerProject: number;
+}
+
+export interface ComputeState {
+  readonly current_state: string;
+  readonly pending_state?: string;
+}
+
+export const projectId = (index: number): string => `project-${index}`;
+export const computeId = (project: number, index: number): string => `ep-${project}-${index}`;
+/** A UUID that contains the indexes of the operation's compute. */
+export const operationId = (project: number, index: number): string =>
+  `00000000-0000-4000-8000-${`${project}`.padStart(6, '0')}${`${index}`.padStart(6, '0')}`;
+
+/** Returns the content of a file for `--projects`. Every project has one branch with a primary and read replicas. */
+export function projectsFile({ projects, computesPerProject }: AccountSize): string {
+  const computes = (project: number) =>
+    Array.from({ length: computesPerProject }, (_, index) => ({
+      id: computeId(project, index),
+      type: index === 0 ? 'read_write' : 'read_only',
+      name: `compute ${index}`,
+    }));
+  return JSON.stringify({
+    projects: Array.from({ length: projects }, (_, project) => ({
+      id: projectId(project),
+      name: `project ${project}`,
+      branches: [{ id: `br-${project}`, computes: computes(project) }],
+    })),
+  });
+}
 
 export const projectRecord = (index: number) => ({
   id: projectId(index),
@@ -15,11 +46,6 @@ export const projectRecord = (index: number) => ({
   created_at: '2026-01-05T09:00:00Z',
   updated_at: '2026-03-05T09:00:00Z',
 });
-
-export interface ComputeState {
-  readonly current_state: string;
-  readonly pending_state?: string;
-}
 
 export const computeRecord = (project: number, index: number, state: ComputeState) => ({
   id: computeId(project, index),
@@ -43,10 +69,6 @@ export const computeRecord = (project: number, index: number, state: ComputeStat
   updated_at: '2026-03-05T09:00:00Z',
   proxy_host: 'eu-central-1.aws.example.com',
 });
-
-/** Operations have UUIDs; these tell which compute they belong to. */
-export const operationId = (project: number, index: number): string =>
-  `00000000-0000-4000-8000-${`${project}`.padStart(6, '0')}${`${index}`.padStart(6, '0')}`;
 
 export const operationRecord = (id: string, project: number, index: number, status: string) => ({
   id,

@@ -1,21 +1,21 @@
-// The least an HTTP server can do, to measure the local service against: it answers every request with the bytes of
-// a file. A PATCH is written to the end of another file and synchronised first, each by itself.
-//   node test/bench/bareServer.ts ANSWER-FILE STATE-FILE
+// The baseline for the local service: replies to every request with the content of a file. It appends the body of a
+// PATCH to another file first and syncs that file.
+//   node test/bench/bareHttpServer.ts REPLY-FILE STATE-FILE
 import { fdatasync, openSync, readFileSync, write } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const [answerFile = '', stateFile = ''] = process.argv.slice(2);
-const answer = readFileSync(answerFile);
+const [replyFile = '', stateFile = ''] = process.argv.slice(2);
+const body = readFileSync(replyFile);
 const state = openSync(stateFile, 'a');
 const headers = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
-  'content-length': answer.length,
+  'content-length': body.length,
 };
 
 const server = http.createServer({ noDelay: true }, (request, response) => {
-  const reply = () => response.writeHead(200, headers).end(answer);
+  const reply = () => response.writeHead(200, headers).end(body);
   if (request.method !== 'PATCH') {
     reply();
     return;

@@ -1,44 +1,40 @@
 /**
- * A Postgres run by hand, to measure the service's against: the same binary with the same arguments, on a copy of a
- * branch's data, waiting for nothing but the server's own word that it is ready.
+ * The baseline for starting a compute: the same Postgres binary with the same arguments, on a copy of the branch's data,
+ * started directly.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-export interface Handmade {
-  /** The folder of its socket, of port 5432. */
+export interface PlainPostgres {
+  /** The folder of its Unix socket, for port 5432. */
   readonly socketFolder: string;
+  /** Resolves when the server accepts connections, with a function that stops it. */
   start(): Promise<() => Promise<void>>;
-  remove(): Promise<void>;
 }
 
-/**
- * @param dataDir of a server that ran once and does not run now
- * @param extra further arguments, which win over the ones it ran with
- */
-export async function copyByHand(dataDir: string, extra: readonly string[] = []): Promise<Handmade> {
+/** @param dataDir the data directory of a server that has run and is stopped */
+export async function copyPostgres(dataDir: string): Promise<PlainPostgres> {
   const options = await readFile(path.join(dataDir, 'postmaster.opts'), 'utf8');
   const [program = '', ...rest] = splitOptions(options);
   const { uid, gid } = await stat(dataDir);
-  // Beside the original: where the server's account gets to.
-  const folder = path.join(path.dirname(dataDir), 'by-hand');
+  // Next to the original, where the server's account has access.
+  const folder = path.join(path.dirname(dataDir), 'plain');
   const socketFolder = path.join(folder, 's');
   const copy = path.join(folder, 'data');
   await cp(dataDir, copy, { recursive: true, preserveTimestamps: true });
   await mkdir(socketFolder);
-  for (const made of [folder, socketFolder, copy]) await chmod(made, 0o700);
-  for (const made of await allBelow(folder)) await chown(made, uid, gid);
+  for (const created of [folder, socketFolder, copy]) await chmod(created, 0o700);
+  for (const created of await allBelow(folder)) await chown(created, uid, gid);
   const args = rest.map((argument) => {
     if (argument === dataDir) return copy;
     return argument.replace(/^(unix_socket_directories=).*/, `$1${socketFolder}`);
   });
   return {
     socketFolder,
-    start: () => startServer(program, [...args, ...extra], { uid, gid, cwd: folder }),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    start: () => startServer(program, args, { uid, gid, cwd: folder }),
   };
 }
 
@@ -47,7 +43,7 @@ async function allBelow(folder: string): Promise<string[]> {
   return [folder, ...entries.map((entry) => path.join(folder, entry))];
 }
 
-/** Postgres writes its command line down as `program "argument" "argument"…`. */
+/** Splits the content of postmaster.opts: `program "argument" "argument"…`. */
 const splitOptions = (text: string): string[] => {
   const [program = '', ...rest] = text.trim().split(' "');
   return [program, ...rest.map((argument) => argument.replace(/"$/, ''))];
@@ -66,13 +62,13 @@ async function startServer(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(child, 'exit');
-  const said: string[] = [];
+  const output: string[] = [];
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
-      said.push(line);
+      output.push(line);
       if (line.includes('ready to accept connections')) resolve();
     });
-    child.once('exit', () => reject(new Error(`Postgres ended: ${said.join('\n')}`)));
+    child.once('exit', () => reject(new Error(`Postgres ended: ${output.join('\n')}`)));
   });
   return async () => {
     child.kill('SIGINT');
