@@ -10,7 +10,7 @@ import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
 import { StartFailure, systemReason } from './startFailure.ts';
 import { NotDurable } from './state/journal.ts';
-import { Store } from './state/store.ts';
+import { journalFile, Store } from './state/store.ts';
 
 export interface ServiceParts {
   readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;
@@ -37,7 +37,7 @@ const ATTACHING_TIME = 100;
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { options, clock, folder, log } = parts;
   const store = await openStore(parts).catch((error: unknown) => {
-    throw isSystemError(error) ? unusable(folder, error) : error;
+    throw asStartFailure(folder, error);
   });
   const plane = new ControlPlane({ options, store, clock, log, engine: parts.engine });
   const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
@@ -62,11 +62,18 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 }
 
 const cannotWrite = (folder: string, error: unknown): StartFailure =>
-  new StartFailure('dataDirectory', `Cannot write to ${folder}: ${systemReason(error)}`);
+  new StartFailure('dataDirectory', `Cannot write to ${journalFile(folder)}: ${systemReason(error)}`);
 
-/** The system's message names the very file, where it knows it. */
-const unusable = (folder: string, error: Error): StartFailure =>
-  new StartFailure('dataDirectory', `Cannot use the data directory ${folder}: ${error.message}`);
+function asStartFailure(folder: string, error: unknown): unknown {
+  const fail = (message: string) => new StartFailure('dataDirectory', message);
+  // Of the engine, which a new account asks for its addresses: the message names the file.
+  if (error instanceof Error && error.name === 'EngineError') return fail(error.message);
+  if (!isSystemError(error)) return error;
+  // The system's message names the file it could not open, but not one that was open already: that is the journal.
+  return 'path' in error
+    ? fail(`Cannot use the data directory ${folder}: ${error.message}`)
+    : fail(`Cannot use ${journalFile(folder)}: ${systemReason(error)}`);
+}
 
 const revokedKey = (): StartFailure =>
   new StartFailure(

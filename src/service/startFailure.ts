@@ -24,8 +24,16 @@ export class StartFailure extends Error {
   }
 }
 
-/** The system's word for an error (`EACCES`, `ENOSPC`…), or its message. */
+/** System errors of which the user can remove the cause. */
+const CAUSES: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+]);
+
+/** The system's word for an error (`EACCES`, `EROFS`…), or its message; for a full disk also what to do. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+  if (!('code' in error) || typeof error.code !== 'string') return error.message;
+  const cause = CAUSES.get(error.code);
+  return cause === undefined ? error.code : `${cause} (${error.code}). Free some space and try again.`;
 }

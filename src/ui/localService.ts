@@ -104,8 +104,11 @@ export class LocalService implements Disposable {
 
   async #joinOrStart(): Promise<RunningService> {
     try {
-      const { joinOrStart } = await import('./localServiceProcess.ts');
-      const running = await joinOrStart(await this.#options());
+      const { joinOrStart, KeyRevoked } = await import('./localServiceProcess.ts');
+      const running = await joinOrStart(await this.#options()).catch(async (error: unknown) => {
+        if (!(error instanceof KeyRevoked)) throw error;
+        return await this.#startWithNewKey(joinOrStart);
+      });
       if (this.#isDisposed) running.release();
       this.#parts.log.info(`The local service runs at ${running.baseUrl}`);
       const since = Date.now();
@@ -115,6 +118,19 @@ export class LocalService implements Disposable {
       this.#forget();
       throw error;
     }
+  }
+
+  /** Another client revoked the key. The service is this extension's own, so it starts again with a new one. */
+  async #startWithNewKey(
+    start: (options: LocalServiceOptions) => Promise<RunningService>,
+  ): Promise<RunningService> {
+    const { secrets, accounts } = this.#parts;
+    await secrets.delete(KEY_ENTRY);
+    const running = await start(await this.#options());
+    const { current } = await accounts.list();
+    const account: Account = { baseUrl: running.baseUrl, name: '', local: true };
+    if (current?.local === true) await accounts.add(account, await this.#key());
+    return running;
   }
 
   async #join(): Promise<RunningService | undefined> {

@@ -41,6 +41,12 @@ const START_WITHIN = 30_000;
 /** Exit codes of the service. */
 const ALREADY_RUNNING = 3;
 const PORT_IN_USE = 4;
+const REVOKED_KEY = 9;
+
+/** The key of {@link LocalServiceOptions} was revoked, so the service never starts with it again. */
+export class KeyRevoked extends Error {
+  override readonly name = 'KeyRevoked';
+}
 
 /** @throws {Error} with the service's own line on why it cannot start */
 export async function joinOrStart(options: LocalServiceOptions): Promise<RunningService> {
@@ -52,6 +58,7 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Running
     if (running !== undefined) return running;
     const started = await start({ ...options, port });
     if ('baseUrl' in started) return await lease(started, options.key);
+    if (started.code === REVOKED_KEY) throw new KeyRevoked(started.reason);
     if (started.code === PORT_IN_USE && port !== 0) port = 0;
     else if (started.code !== ALREADY_RUNNING || Date.now() > deadline) throw new Error(started.reason);
     else await pause(200); // Another window was first; its service is about to say where it is.
@@ -66,8 +73,9 @@ export async function join({ dataDir, key }: LocalServiceOptions): Promise<Runni
   try {
     return await lease(address, key);
   } catch (error) {
-    // Nobody there: what a killed service left behind.
-    if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return undefined;
+    // No service there: the file is of one that was killed, or is ending right now.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return undefined;
     throw error;
   }
 }

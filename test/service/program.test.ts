@@ -231,7 +231,7 @@ describe('The program', function () {
       for (;;) made.push((await service.client.createApiKey('x'.repeat(256))).id);
     });
     assert.equal(await service.ended, 5);
-    assert.match(service.stderr(), /^Cannot write to .*: EFBIG\n$/);
+    assert.match(service.stderr(), /^Cannot write to .*account\.journal: EFBIG\n$/);
     assert(made.length > 10);
     const again = await start();
     const keys = new Set((await again.client.listApiKeys()).items.map(({ id }) => id));
@@ -240,8 +240,8 @@ describe('The program', function () {
   });
 
   for (const [blocks, words] of [
-    [0, /^Cannot use the data directory .*EFBIG/],
-    [100, /^Cannot write to .*: EFBIG/],
+    [0, /^Cannot use .*account\.journal: EFBIG/],
+    [100, /^Cannot write to .*account\.journal: EFBIG/],
   ] as const) {
     it(`ends with 5 when it has ${blocks} KB to begin with`, async function () {
       if (process.platform === 'win32') this.skip();

@@ -1,52 +1,64 @@
 /** The extension starts its local service again after the key of that service was revoked. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import { Accounts } from '../../src/model/accounts.ts';
 import { LocalService } from '../../src/ui/localService.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
+import { until } from '../workbench/until.ts';
 
-describe('The local service of the extension', function () {
+describe('The local service of the extension, whose key another client revoked', function () {
   this.timeout(30_000);
-
-  it('starts with a new key when its own was revoked elsewhere', async () => {
+  let dataDir: string;
+  let accounts: Accounts;
+  let openWindow: () => LocalService;
+  let localService: LocalService;
+  beforeEach(async () => {
+    dataDir = temporaryFolder();
     const secrets = new SecretMap();
-    const accounts = new Accounts(secrets);
-    const dataDir = temporaryFolder();
+    accounts = new Accounts(secrets);
+    const script = await builtService();
     const log = { addSecret: () => {}, info: () => {}, error: () => {} };
-    const parts = {
-      script: await builtService(),
-      dataDir,
-      secrets,
-      accounts,
-      config: { postgresPath: undefined },
-      log,
-    };
-    const localService = new LocalService(parts);
-    const clientAfterConnect = async () => {
-      await localService.connect();
-      const { current } = await accounts.list();
-      assert(current);
-      const key = (await accounts.key(current)) ?? '';
-      return {
-        key,
-        client: new Client({ baseUrl: current.baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
-      };
-    };
-    try {
-      const first = await clientAfterConnect();
-      const [own] = (await first.client.listApiKeys()).items.filter(({ name }) => name === 'given at start');
-      await first.client.revokeApiKey(own?.id ?? 0);
-      await localService.stop();
-      const second = await clientAfterConnect();
-      assert.notEqual(second.key, first.key);
-      await second.client.listApiKeys();
-    } finally {
-      await localService.stop();
-      localService.dispose();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    const config = { postgresPath: undefined };
+    openWindow = () => new LocalService({ script, dataDir, secrets, accounts, config, log });
+    localService = openWindow();
+    await localService.connect();
+    const { client } = await current();
+    const own = (await client.listApiKeys()).items.find(({ name }) => name === 'given at start');
+    await client.revokeApiKey(own?.id ?? 0);
+  });
+  afterEach(async () => {
+    await localService.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function current(): Promise<{ key: string; client: Client }> {
+    const account = (await accounts.list()).current;
+    assert(account);
+    const key = (await accounts.key(account)) ?? '';
+    const { baseUrl } = account;
+    return { key, client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }) };
+  }
+
+  it('starts with a new key', async () => {
+    const { key } = await current();
+    await localService.stop();
+    await localService.connect();
+    assert.notEqual((await current()).key, key);
+    await (await current()).client.listApiKeys();
+  });
+
+  it('gives the current account the new key when a window resumes it', async () => {
+    const info = path.join(dataDir, 'service.json');
+    const { pid } = JSON.parse(readFileSync(info, 'utf8')) as { pid: number };
+    localService.dispose();
+    process.kill(pid, 'SIGTERM');
+    await until('its end', async () => !existsSync(path.join(dataDir, 'service.lock')));
+    localService = openWindow();
+    await localService.ready();
+    await (await current()).client.listApiKeys();
   });
 });

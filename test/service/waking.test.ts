@@ -75,6 +75,24 @@ describe('Autosuspend', () => {
     await settled(test, ACTIVE, 'idle');
   });
 
+  it('counts no hour of compute time when the clock is set an hour forward or back', async () => {
+    const used = async (): Promise<number> => {
+      const { value } = await test.client.projectPages().next();
+      return value?.items.find(({ id }) => id === PROJECT)?.cpu_used_sec ?? Number.NaN;
+    };
+    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
+    await settled(test, ACTIVE, 'active');
+    const before = await used();
+    for (const hours of [1, -1, 1]) {
+      test.clock.advance(minutes(1));
+      test.clock.set(test.clock.now() + minutes(60 * hours));
+    }
+    const { items } = await test.client.listComputes(PROJECT);
+    const size = items.reduce((sum, compute) => sum + (compute.autoscaling_limit_min_cu ?? 0), 0);
+    const seconds = ((await used()) - before) / size;
+    assert(seconds > 0 && seconds <= 6 * 60, `${seconds} s at ${size} CU`);
+  });
+
   it('counts from then when the clock was set back', async () => {
     events(test).activity(ACTIVE, 1);
     events(test).activity(ACTIVE, 0);

@@ -5,10 +5,17 @@
 import type { Account, ProjectState } from '../state/account.ts';
 import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
-const secondsOf = ({ record, uncountedSince }: StoredCompute, now: number): number =>
-  uncountedSince === undefined
-    ? 0
-    : (Math.max(0, now - uncountedSince) / 1000) * record.autoscaling_limit_min_cu;
+/**
+ * Milliseconds: use is counted twice as often as this, so what looks longer is a clock that was set, or a machine that
+ * was suspended, and its computes with it.
+ */
+const LONGEST_UNCOUNTED = 60_000;
+
+function secondsOf({ record, uncountedSince }: StoredCompute, now: number): number {
+  if (uncountedSince === undefined) return 0;
+  const milliseconds = Math.min(Math.max(0, now - uncountedSince), LONGEST_UNCOUNTED);
+  return (milliseconds / 1000) * record.autoscaling_limit_min_cu;
+}
 
 /** Seconds not yet counted, by project. */
 export function uncountedSeconds(account: Account, now: number): ReadonlyMap<string, number> {

@@ -100,7 +100,9 @@ export class ControlPlane {
       return await this.#openEngine(await this.#options.engine);
     } catch (error) {
       if (error instanceof Error && error.name === 'EngineError') throw error;
-      throw new EngineError(`Postgres cannot be used: ${systemReason(error)}`);
+      throw new EngineError(
+        `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

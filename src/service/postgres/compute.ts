@@ -200,7 +200,7 @@ export class Compute {
 
   /** Resolves with the server's address; waits for a change in progress, wakes a compute that does not run. */
   async #reach(): Promise<ServerSocket> {
-    for (const until = Date.now() + REACH_LIMIT; Date.now() < until;) {
+    for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
       if (this.server) return this.server.socket;
       await this.#turn(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);

@@ -48,10 +48,10 @@ export class Gateway {
   /** @throws {EngineError} when the port is another program's */
   static async listen(port: number, target: GatewayTarget): Promise<Gateway> {
     const gateway = new Gateway(target);
-    for (const until = Date.now() + PORT_LIMIT; ;) {
+    for (const until = performance.now() + PORT_LIMIT; ;) {
       const problem = await listenOn(gateway.#server, port);
       if (problem === undefined) break;
-      if (problem.code !== 'EADDRINUSE' || Date.now() > until) throw portProblem(port, problem);
+      if (problem.code !== 'EADDRINUSE' || performance.now() > until) throw portProblem(port, problem);
       await new Promise((resolve) => setTimeout(resolve, PORT_PAUSE));
     }
     // From here on only a failing accept (no file descriptor left) can report an error; the next one may do.

@@ -25,31 +25,37 @@ const newPassword = () => randomBytes(24).toString('base64url');
 
 /** The service's own passwords, made at the first call. */
 export function serviceLogins(root: string): ServiceLogins {
-  return kept(path.join(root, 'logins.json'), () => ({
-    superuser: newPassword(),
-    replicator: newPassword(),
-  }));
+  const make = () => ({ superuser: newPassword(), replicator: newPassword() });
+  return kept(path.join(root, 'logins.json'), make, 'use another data directory');
 }
 
 /** The login of a branch, made at the first call; its data directory may come later. */
 export function branchLogin(branchFolder: string): BranchLogin {
-  return kept(path.join(branchFolder, 'login.json'), () => ({
-    role: BRANCH_ROLE,
-    password: newPassword(),
-    database: BRANCH_DATABASE,
-  }));
+  const login = (password: string) => ({ role: BRANCH_ROLE, password, database: BRANCH_DATABASE });
+  const shape = JSON.stringify(login('…'));
+  const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
+  return kept(path.join(branchFolder, 'login.json'), () => login(newPassword()), remedy);
 }
 
-function kept<T extends object>(file: string, make: () => T): T {
+/** @param remedy what to do without a backup of a damaged file @throws {EngineError} which names the file */
+function kept<T extends object>(file: string, make: () => T, remedy: string): T {
   const made = make();
   if (existsSync(file)) {
-    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const read = parsed(readFileSync(file, 'utf8'));
     if (isLike(made, read)) return read;
-    throw new EngineError(`${file} does not hold logins`);
+    throw new EngineError(`${file} is damaged. Restore it from a backup, or ${remedy}.`);
   }
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   writePrivateFile(file, JSON.stringify(made), undefined);
   return made;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The parser's message may repeat a password.
+  }
 }
 
 /** Whether `value` has every property of `sample`, as a text like there. */

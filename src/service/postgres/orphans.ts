@@ -87,7 +87,7 @@ async function end(written: Written, from: (typeof STEPS)[number][0] = 'SIGINT')
   if (!isRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
     send(written.pid, signal);
-    for (const until = Date.now() + limit; Date.now() < until;) {
+    for (const until = performance.now() + limit; performance.now() < until;) {
       if (!isRunning(written)) return true;
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }

@@ -5,6 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { EngineError } from '../computeEngine.ts';
+import { systemReason } from '../startFailure.ts';
 
 export interface Account {
   readonly uid: number;
@@ -25,12 +27,20 @@ export function makePrivateFolder(folder: string, account: Account | undefined):
   if (account) chownSync(folder, account.uid, account.gid);
 }
 
-/** Writes a file that only the server processes' account and root can read. A crash leaves the old one or the new. */
+/**
+ * Writes a file that only the server processes' account and root can read. A crash leaves the old one or the new.
+ * @throws {EngineError} which names the file
+ */
 export function writePrivateFile(file: string, text: string, account: Account | undefined): void {
   const writing = `${file}.new`;
-  writeFileSync(writing, text, { mode: 0o600, flush: true });
-  if (account) chownSync(writing, account.uid, account.gid);
-  renameSync(writing, file);
+  try {
+    writeFileSync(writing, text, { mode: 0o600, flush: true });
+    if (account) chownSync(writing, account.uid, account.gid);
+    renameSync(writing, file);
+  } catch (error) {
+    // The system's message does not name a file that was open already.
+    throw new EngineError(`Cannot write ${file}: ${systemReason(error)}`, { cause: error });
+  }
 }
 
 /** Whether the account can go through every folder above `file`. */

@@ -63,11 +63,11 @@ export async function launch(tools: ServerTools, start: Launch): Promise<Postmas
     args: fixedArguments(start.compute, start.address, start.onCommandLine),
     onLine: start.onLine,
   };
-  for (const until = Date.now() + LEFTOVER_LIMIT; ;) {
+  for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       return await Postmaster.start(options);
     } catch (error) {
-      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || Date.now() > until) throw error;
+      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || performance.now() > until) throw error;
       await endServer(start.dataDir);
       await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
     }

@@ -86,7 +86,7 @@ function place(file: string, me: Owner): boolean {
     return true;
   } catch (error) {
     if (systemReason(error) === 'EEXIST') return false;
-    throw new StartFailure('dataDirectory', `Cannot write ${file}: ${systemReason(error)}`);
+    throw cannotWrite(file, error);
   } finally {
     rmSync(mine, { force: true });
   }
@@ -134,6 +134,9 @@ async function alreadyRunning(folder: string, info: string, owner: Owner): Promi
 const failure = (folder: string, where: string): StartFailure =>
   new StartFailure('alreadyRunning', `A service runs on ${folder} already, ${where}.`);
 
+const cannotWrite = (file: string, error: unknown): StartFailure =>
+  new StartFailure('dataDirectory', `Cannot write ${file}: ${systemReason(error)}`);
+
 function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -144,6 +147,10 @@ function readJson(file: string): unknown {
 
 function writeWhole(file: string, text: string): void {
   const fresh = `${file}.new`;
-  writeFileSync(fresh, text, { mode: 0o600 });
-  renameSync(fresh, file);
+  try {
+    writeFileSync(fresh, text, { mode: 0o600 });
+    renameSync(fresh, file);
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
 }

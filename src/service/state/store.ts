@@ -12,6 +12,8 @@ export interface StoreOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+export const journalFile = (folder: string): string => path.join(folder, 'account.journal');
+
 export class Store {
   readonly account: Account;
   /** Whether the account was there before; a torn last line of its journal in bytes. */
@@ -26,7 +28,7 @@ export class Store {
 
   /** @throws {StartFailure} when the journal is damaged or of a newer format */
   static async open(options: StoreOptions): Promise<Store> {
-    const file = path.join(options.folder, 'account.journal');
+    const file = journalFile(options.folder);
     const account = new Account();
     const journalOptions = { file, snapshot: () => account.snapshot(), onFailure: options.onFailure };
     const contents = readJournal(file);
