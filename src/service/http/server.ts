@@ -37,14 +37,22 @@ export async function listen(
     keepAliveTimeout: limits.idle,
     connectionsCheckingInterval: Math.min(limits.headers, 2_000),
     noDelay: true,
+    // Node would refuse it without a body; see `requestGuard.ts`.
+    requireHostHeader: false,
   });
   const queues = new Map<Duplex, RequestQueue>();
   server.on('connection', (socket) => {
     queues.set(socket, new RequestQueue(socket));
     socket.once('close', () => queues.delete(socket));
   });
-  server.on('request', (request, response) => {
+  const add: RequestListener = (request, response) =>
     queues.get(request.socket)?.add(listener, request, response);
+  // Without the second one Node answers an expectation that it does not know by itself.
+  server.on('request', add).on('checkExpectation', add);
+  server.on('connect', (_request, socket) => {
+    // Node removes its own listeners from the socket first.
+    socket.on('error', () => undefined).resume();
+    answerBrokenRequest(new Error('CONNECT'), socket, queues.get(socket));
   });
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, queues.get(socket)));
   await new Promise<void>((resolve, reject) => {
