@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { redact } from '../../../src/ui/redact.ts';
+import { assertLinear } from '../../helpers/growth.ts';
+
+describe('redact', () => {
+  const rows = [
+    ['postgresql://me:s3cret@ep-a/app', 'postgresql://me:‹redacted›@ep-a/app'],
+    ['a://b:c d://e:f:g/h@i', 'a://b:c d://e:‹redacted›@i'],
+    ['see https://example.com:8080/v2', 'see https://example.com:8080/v2'],
+    ['a://b:c@d, e://f:g@h', 'a://b:‹redacted›@d, e://f:‹redacted›@h'],
+    ['Authorization: Bearer abc', 'Authorization: Bearer ‹redacted›'],
+    ['"api_key": "abc"', '"api_key": "‹redacted›"'],
+  ] as const;
+  for (const [text, clean] of rows) {
+    it(`turns ${text} into ${clean}`, () => assert.equal(redact(text), clean));
+  }
+
+  for (const unit of ['a.', 'a-', 'a://b:', '://b:@', 'Bearer ', 'key="', 'password   ', 'napi_']) {
+    it(`takes linear time for repeated ${JSON.stringify(unit)}`, () => assertLinear(unit, 1000, redact));
+  }
+});
