@@ -7,6 +7,10 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
   return clean
     .replace(/\b(Bearer)\s+[^\s"',;]+/gi, `$1 ${GONE}`)
     .replace(/\bnapi_[A-Za-z0-9_-]+/g, GONE)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@]+@/gi, `$1:${GONE}@`)
+    .replace(/(:\/\/[^\s:/@]*:)[^\s@]+(@?)/g, hidePassword)
     .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${GONE}"`);
 }
+
+/** Without an `@` it was no login. The pattern takes that text too, so that it is not searched again and again. */
+const hidePassword = (text: string, start: string, at: string): string =>
+  at === '' ? text : `${start}${GONE}${at}`;
