@@ -41,16 +41,23 @@ export class ComputeChanges {
 
   /** @throws {ApiError} refused, for a second primary on a branch among others */
   async create(projectId: string, creation: ComputeCreation, options?: CallOptions): Promise<AcceptedChange> {
-    await this.#inventory.loadComputes(projectId);
+    // If the answer is lost, a compute that another window created earlier must not pass for this one.
+    await this.#inventory.refreshComputes(projectId);
     const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
-    const isNew = (compute: Compute) =>
-      !before.has(compute.id) && compute.branch_id === creation.branch_id && compute.type === creation.type;
+    const isAsWanted = (compute: Compute) =>
+      compute.branch_id === creation.branch_id &&
+      compute.type === creation.type &&
+      (creation.name === undefined || creation.name === compute.name);
+    const findNew = (computes: ReadonlyMap<string, Compute>) => {
+      const added = [...computes.values()].filter((each) => !before.has(each.id) && isAsWanted(each));
+      return (added.length === 1 && added[0]) || false;
+    };
     return this.#make(
       {
         verb: 'create',
         projectId,
         send: (client, given) => client.createCompute(projectId, creation, given),
-        wasMade: (computes) => [...computes.values()].find(isNew) ?? false,
+        wasMade: findNew,
       },
       options,
     );

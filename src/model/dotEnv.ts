@@ -7,19 +7,14 @@ export interface TextChange {
   readonly text: string;
 }
 
-const escaped = (name: string): string => name.replace(/[^\w]/g, '\\$&');
-
 /**
  * Sets a variable: in its last assignment, which is the one that readers of such files take, else in a line of its own
  * at the end. `export` before it and a comment behind it stay.
  */
 export function setVariable(file: string, name: string, value: string): TextChange {
-  const assignment = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${escaped(name)}[ \\t]*=[ \\t]*`, 'gm');
-  const last = [...file.matchAll(assignment)].filter(({ index }) => !isInsideQuotes(file, index)).at(-1);
   const text = quoted(value);
-  if (last === undefined) return appendLine(file, `${name}=${text}`);
-  const start = last.index + last[0].length;
-  return { start, end: start + lengthOfValue(file.slice(start)), text };
+  const last = lastValue(file, name);
+  return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
 }
 
 /** Adds a line at the end, in the file's own line ends. */
@@ -35,17 +30,17 @@ const PLAIN = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
 
 const lengthOfValue = (text: string): number => (QUOTED.exec(text) ?? PLAIN.exec(text))?.[0].length ?? 0;
 
-/** Whether the offset lies within a quoted value that began on a line before. */
-function isInsideQuotes(file: string, offset: number): boolean {
-  const assignment = /^[ \t]*(?:export[ \t]+)?[\w.]+[ \t]*=[ \t]*/gm;
+/** Where the value of the last assignment is. What lies within another value's quotes is no assignment. */
+function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {
+  const assignment = /^[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
+  let last: Pick<TextChange, 'start' | 'end'> | undefined;
   for (let match = assignment.exec(file); match !== null; match = assignment.exec(file)) {
-    if (match.index >= offset) return false;
-    const start = match.index + match[0].length;
+    const start = assignment.lastIndex;
     const end = start + lengthOfValue(file.slice(start));
-    if (end > offset) return true;
-    assignment.lastIndex = Math.max(end, assignment.lastIndex);
+    if (match[1] === name) last = { start, end };
+    assignment.lastIndex = end;
   }
-  return false;
+  return last;
 }
 
 /** Needs no quotes, neither for the libraries that read such files nor for a shell that sources them. */

@@ -54,9 +54,9 @@ const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
 const VARIABLES = [
   // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '
-  /([A-Za-z_]\w*)["'`]?[\])]?\s*(?:=>|:-|:=|={1,3}|:|\?\?=?|\|\|=?)\s*["'`]?$/,
+  /\b([A-Za-z_]\w*)["'`]?[\])]?\s*(?:=>|:-|:=|={1,3}|:|\?\?=?|\|\|=?)\s*["'`]?$/,
   // Setenv("PGHOST", "
-  /([A-Za-z_]\w*)["'`]\s*,\s*["'`]$/,
+  /\b([A-Za-z_]\w*)["'`]\s*,\s*["'`]$/,
   // ENV PGHOST  set -x PGHOST
   /(?:\bENV|\bset\s+-\w+|\bsetenv)\s+([A-Za-z_]\w*)\s+["'`]?$/,
 ];

@@ -7,7 +7,8 @@ export interface KeyPlace {
   readonly end: number;
 }
 
-const TOKEN = /"(?:[^"\\\n]|\\.)*"|[{}[\]]/g;
+/** A string that is not closed goes to the end of its line. */
+const TOKEN = /"(?:[^"\\\n]|\\.)*"?|[{}[\]]/g;
 
 /** The keys of the outermost object, quotes included in their places, in the order of the text. */
 export function topLevelKeys(text: string): KeyPlace[] {
@@ -29,7 +30,7 @@ function unquoted(token: string): string | undefined {
   try {
     return String(JSON.parse(token));
   } catch {
-    // An escape that is none: the JSON language itself says so.
+    // Not closed, or an escape that is none: the JSON language itself says so.
     return undefined;
   }
 }

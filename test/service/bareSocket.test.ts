@@ -5,6 +5,8 @@ import { useQuietService } from './useQuietService.ts';
 
 const COMPUTE = '/api/v2/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';
 
+const JSON_TYPE = 'Content-Type: application/json\r\n';
+
 describe('Requests on the bare socket', () => {
   const service = useQuietService();
 
@@ -19,6 +21,9 @@ describe('Requests on the bare socket', () => {
       else socket.write(text);
     });
   const authorization = () => `Authorization: Bearer ${service().key}\r\n`;
+  const keyCreation = (headers: string) =>
+    `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}${headers}` +
+    'Content-Length: 16\r\n\r\n{"key_name":"x"}';
   const last = (method: string, target: string) =>
     `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close\r\n\r\n`;
 
@@ -51,6 +56,50 @@ describe('Requests on the bare socket', () => {
         'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
       400,
     ],
+    'two equal hosts': [
+      () => `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization()}Host: localhost\r\n\r\n`,
+      400,
+    ],
+    'two different hosts': [
+      () =>
+        `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization()}host: evil.example\r\n\r\n`,
+      400,
+    ],
+    'two equal keys': [
+      () => `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization().repeat(2)}\r\n`,
+      400,
+    ],
+    'two different keys': [
+      () =>
+        `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization()}AUTHORIZATION: Bearer x\r\n\r\n`,
+      400,
+    ],
+    'two content types': [
+      () => keyCreation('Content-Type: application/json\r\nContent-Type: text/plain\r\n'),
+      400,
+    ],
+    'two equal lengths': [() => keyCreation(`${JSON_TYPE}Content-Length: 16\r\n`), 400],
+    'chunks twice': [
+      () =>
+        `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}${JSON_TYPE}` +
+        'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"key_name":"x"}\r\n0\r\n\r\n',
+      400,
+    ],
+    'an expectation that nothing meets': [() => keyCreation(`${JSON_TYPE}Expect: 200-ok\r\n`), 417],
+    'an expectation beside the one that can be met': [
+      () => keyCreation(`${JSON_TYPE}Expect: 100-continue, 200-ok\r\n`),
+      417,
+    ],
+    'a wish for a tunnel': [
+      () => `CONNECT localhost:5432 HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n`,
+      400,
+    ],
+    'a wish for another protocol': [
+      () =>
+        `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close, upgrade\r\n` +
+        'Upgrade: websocket\r\n\r\n',
+      200,
+    ],
     'a target with a backslash': [() => last('GET', '/api\\v2/projects'), 400],
     'no target but a star': [() => last('OPTIONS', '*'), 400],
     'a target of another scheme': [() => last('GET', 'ftp://localhost/api/v2/projects'), 400],
@@ -65,9 +114,18 @@ describe('Requests on the bare socket', () => {
   };
   for (const [what, [text, status]] of Object.entries(texts)) {
     it(`answer ${status} to ${what}`, async () => {
-      assert.match(await send(text()), new RegExp(`^HTTP/1.1 ${status} `));
+      const replies = (await send(text(), false)).split('HTTP/1.1 100 Continue\r\n\r\n').join('');
+      assert.match(replies, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(replies, /^connection: close\r$/im);
+      if (status < 400) return;
+      const [, body = ''] = replies.split('\r\n\r\n');
+      assert.deepEqual(Object.keys(JSON.parse(body) as object), ['request_id', 'code', 'message']);
     });
   }
+
+  it('create a key with one header of each name', async () => {
+    assert.match(await send(keyCreation(`${JSON_TYPE}Connection: close\r\n`), false), /^HTTP\/1.1 200 /);
+  });
 
   it('are answered one after the other on a connection, also behind a body that nobody reads', async () => {
     const refused = 'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{}{}';

@@ -13,7 +13,7 @@ import { guard } from './requestGuard.ts';
 import { Router } from './router.ts';
 import type { Call, ControlPlane, Route } from './routes.ts';
 import { sendRefusal, sendReply } from './sending.ts';
-import { targetOf, type Target } from './target.ts';
+import { queryParameter, targetOf, type Target } from './target.ts';
 
 /** The version segment (section 9). */
 export const API_PATH = '/api/v2';
@@ -35,7 +35,7 @@ export function createListener(options: AppOptions): RequestListener {
   const router = routerOf(options.plane);
   return (request, response) => {
     const exchange = { request, response };
-    const refusal = guard(request.headers);
+    const refusal = guard(request);
     if (refusal !== undefined) {
       // Nothing that comes over this connection is looked at.
       sendRefusal(request, response, refusal, undefined, { connection: 'close' });
@@ -74,7 +74,7 @@ function routerOf(plane: ControlPlane): Router<Found> {
 const callOf = (request: IncomingMessage, param: Call['param'], { query }: Target): Call => ({
   request,
   param,
-  query: (name) => new URLSearchParams(query).get(name) || undefined,
+  query: (name) => queryParameter(query, name),
 });
 
 function respond(options: AppOptions, exchange: Exchange, route: Route, call: Call): void {

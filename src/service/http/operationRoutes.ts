@@ -25,7 +25,7 @@ function list(plane: ControlPlane, call: Call): Reply {
   const project = projectOf(plane, call);
   const limit = limitOf(call, DEFAULT_PAGE, LARGEST_PAGE);
   const cursor = cursorOf(call);
-  if (cursor !== undefined && !/^\d+$/.test(cursor)) throw unknownCursor();
+  if (cursor !== undefined && !/^(?:0|[1-9]\d*)$/.test(cursor)) throw unknownCursor();
   const before = cursor === undefined ? Infinity : Number(cursor);
   const older = [...project.operations.values()].filter(({ sequence }) => sequence < before).toReversed();
   const page = older.slice(0, limit);

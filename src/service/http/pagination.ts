@@ -8,7 +8,7 @@ const badQuery = (message: string): Refusal => new Refusal(400, 'BAD_REQUEST', m
 export function limitOf(call: Call, fallback: number, max: number): number {
   const text = call.query('limit');
   if (text === undefined) return fallback;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  const limit = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > max) throw badQuery(`limit must be a whole number from 1 to ${max}.`);
   return limit;
 }

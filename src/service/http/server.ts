@@ -1,10 +1,11 @@
 /** The HTTP server itself: on 127.0.0.1 only, with time limits for slow clients and words for broken requests. */
 import http, { type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../controlPlane/refusal.ts';
 import { StartFailure, systemReason } from '../startFailure.ts';
 import { errorReply, requestIdOf } from './reply.ts';
+import { RequestQueue } from './requestQueue.ts';
 
 /** Milliseconds a client may take. */
 export interface ClientLimits {
@@ -30,22 +31,30 @@ export async function listen(
   port: number,
   limits: ClientLimits = CLIENT_LIMITS,
 ): Promise<HttpServer> {
-  const server = http.createServer(
-    {
-      headersTimeout: limits.headers,
-      requestTimeout: limits.request,
-      keepAliveTimeout: limits.idle,
-      connectionsCheckingInterval: Math.min(limits.headers, 2_000),
-      noDelay: true,
-    },
-    listener,
-  );
-  server.on('clientError', answerBrokenRequest);
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  const server = http.createServer({
+    headersTimeout: limits.headers,
+    requestTimeout: limits.request,
+    keepAliveTimeout: limits.idle,
+    connectionsCheckingInterval: Math.min(limits.headers, 2_000),
+    noDelay: true,
+    // Node would refuse it without a body; see `requestGuard.ts`.
+    requireHostHeader: false,
   });
+  const queues = new Map<Duplex, RequestQueue>();
+  server.on('connection', (socket) => {
+    queues.set(socket, new RequestQueue(socket));
+    socket.once('close', () => queues.delete(socket));
+  });
+  const add: RequestListener = (request, response) =>
+    queues.get(request.socket)?.add(listener, request, response);
+  // Without the second one Node answers an expectation that it does not know by itself.
+  server.on('request', add).on('checkExpectation', add);
+  server.on('connect', (_request, socket) => {
+    // Node removes its own listeners from the socket first.
+    socket.on('error', () => undefined).resume();
+    answerBrokenRequest(new Error('CONNECT'), socket, queues.get(socket));
+  });
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, queues.get(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', 4096, resolve);
   }).catch((error: unknown) => {
@@ -53,7 +62,7 @@ export async function listen(
   });
   // From now on an error is one connection's own (such as too many open files), not the server's end.
   server.on('error', () => undefined);
-  return { port: (server.address() as AddressInfo).port, close: () => close(server, sockets) };
+  return { port: (server.address() as AddressInfo).port, close: () => close(server, queues) };
 }
 
 const portProblem = (error: unknown): string => {
@@ -63,7 +72,7 @@ const portProblem = (error: unknown): string => {
     : reason;
 };
 
-function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+function close(server: Server, queues: ReadonlyMap<Duplex, RequestQueue>): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), CLOSING_TIME);
     server.close(() => {
@@ -72,7 +81,7 @@ function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
     });
     server.closeIdleConnections();
     // To Node a connection that never said anything is not idle; clients keep such in stock.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const [socket, queue] of queues) if (queue.isUnused) socket.destroy();
   });
 }
 
@@ -82,16 +91,23 @@ const BROKEN: Readonly<Record<string, Refusal>> = {
 };
 const NOT_HTTP = new Refusal(400, 'BAD_REQUEST', 'This is not a request the service understands.');
 
-function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket)) {
+function answerBrokenRequest(
+  error: Error & { code?: string },
+  socket: Duplex,
+  queue: RequestQueue | undefined,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || queue === undefined) {
     socket.destroy();
     return;
   }
-  const { status, headers, text } = errorReply(BROKEN[error.code ?? ''] ?? NOT_HTTP, requestIdOf({}));
-  const fields = { ...headers, connection: 'close', 'content-length': String(Buffer.byteLength(text)) };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  const refusal = BROKEN[error.code ?? ''] ?? NOT_HTTP;
+  queue.end(() => socket.end(rawReply(refusal)));
 }
 
-/** In the middle of another answer there is no room for one more. */
-const hasAnswered = (socket: Duplex): boolean => (socket as Socket).bytesWritten > 0;
+/** For what never became a request with a response to it. */
+function rawReply(refusal: Refusal): string {
+  const { status, headers, text } = errorReply(refusal, requestIdOf({}));
+  const fields = { ...headers, connection: 'close', 'content-length': String(Buffer.byteLength(text)) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+}

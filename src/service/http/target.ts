@@ -35,4 +35,12 @@ function unescaped(part: string): string {
   }
 }
 
+/** @returns undefined when it is missing or empty. @throws {Refusal} 400 when it is given twice */
+export function queryParameter(query: string, name: string): string | undefined {
+  if (query === '') return undefined;
+  const values = new URLSearchParams(query).getAll(name);
+  if (values.length > 1) throw new Refusal(400, 'BAD_REQUEST', `${name} must be given once.`);
+  return values[0] || undefined;
+}
+
 const notUnderstood = (): Refusal => new Refusal(400, 'BAD_REQUEST', 'The request line is not understood.');

@@ -7,6 +7,10 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
   return clean
     .replace(/\b(Bearer)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`)
     .replace(/\bnapi_[A-Za-z0-9_-]+/g, REDACTED)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@]+@/gi, `$1:${REDACTED}@`)
+    .replace(/(:\/\/[^\s:/@]*:)[^\s@]+(@?)/g, hidePassword)
     .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${REDACTED}"`);
 }
+
+/** Without an `@` the match was no login. Matching that text too keeps the search linear. */
+const hidePassword = (text: string, start: string, at: string): string =>
+  at === '' ? text : `${start}${REDACTED}${at}`;

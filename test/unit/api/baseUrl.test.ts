@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined, isLoopback, parseBaseUrl, PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { assertLinear } from '../../helpers/growth.ts';
 
 describe('a base address', () => {
   const good = [
@@ -63,4 +64,7 @@ describe('a host name', () => {
     for (const name of ['', 'localhost.example', '127.0.0.1.example', '0.0.0.0', '10.0.0.1'])
       assert.ok(!isLoopback(name), name);
   });
+
+  it('takes linear time for many slashes', () =>
+    assertLinear('/', 1000, (slashes) => parseBaseUrl(`https://example.com/${slashes}x/v2`)));
 });

@@ -81,6 +81,24 @@ describe('ComputeChanges', () => {
     });
   }
 
+  it('hands on the lost answer when more than one compute is new', async () => {
+    answerChangesWith(() => {
+      for (const id of ['ep-new', 'ep-other']) computes.push(computeRecord(id, { type: 'read_only' }));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+  });
+
+  it('does not take a new compute of another name for the one that was to be created', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-other', { type: 'read_only', name: 'other' }));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only', name: 'mine' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+  });
+
   it('hands on the lost answer when the list shows that nothing was made', async () => {
     answerChangesWith(() => 502);
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { setVariable } from '../../../src/model/dotEnv.ts';
+import { assertLinear } from '../../helpers/growth.ts';
 
 function set(file: string, value: string): string {
   const { start, end, text } = setVariable(file, 'DATABASE_URL', value);
@@ -41,6 +42,11 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
 describe('a variable set in an .env file', () => {
   for (const [what, before, after] of cases) {
     it(`replaces or follows ${what}`, () => assert.equal(set(before, url), after));
+  }
+
+  for (const unit of ['DATABASE_URL=\n', 'A="\nDATABASE_URL=\n"\n', '  ', 'export ', 'A= # \n', 'A="\\"']) {
+    it(`takes linear time in a file of ${JSON.stringify(unit)}`, () =>
+      assertLinear(unit, 2000, (text) => setVariable(text, 'DATABASE_URL', url)));
   }
 
   it('is quoted when a shell would make something else of it', () => {

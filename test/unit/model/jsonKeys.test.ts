@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { assertLinear } from '../../helpers/growth.ts';
 import { topLevelKeys } from '../../../src/model/jsonKeys.ts';
 
 const keysOf = (text: string) => topLevelKeys(text).map(({ key }) => key);
@@ -29,4 +30,9 @@ describe('the keys of a JSON text', () => {
   it('are read with their escapes', () => {
     assert.deepEqual(keysOf('{"w\\u006frk_mem": 1}'), ['work_mem']);
   });
+
+  for (const unit of ['"\\', '\\"', '{"a":', '"a":1,']) {
+    it(`takes linear time for repeated ${JSON.stringify(unit)}`, () =>
+      assertLinear(unit, 1000, (text) => topLevelKeys(`{"${text}`)));
+  }
 });
