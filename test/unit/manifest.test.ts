@@ -126,7 +126,7 @@ describe('The manifest', () => {
       'failedCertificate',
       'failedKey',
       'failedOrganization',
-      'failedSilence',
+      'failedUnreachable',
       'failedWebPage',
       'signedOut',
     ]);

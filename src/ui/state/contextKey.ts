@@ -9,7 +9,7 @@ export type ViewState =
   | 'ready'
   | 'failed'
   | 'failedAddress'
-  | 'failedSilence'
+  | 'failedUnreachable'
   | 'failedCertificate'
   | 'failedWebPage'
   | 'failedKey'

@@ -20,9 +20,9 @@ export function failedState(error: unknown): ViewState {
   if (action === 'newKey') return 'failedKey';
   if (action === 'organization') return 'failedOrganization';
   const fault = faultOf(error);
-  if (fault?.kind === 'timeout') return 'failedSilence';
+  if (fault?.kind === 'timeout') return 'failedUnreachable';
   if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'failedWebPage';
   if (fault?.kind !== 'network') return 'failed';
   if (isUnknownAddress(fault.code)) return 'failedAddress';
-  return isCertificateCode(fault.code) ? 'failedCertificate' : 'failedSilence';
+  return isCertificateCode(fault.code) ? 'failedCertificate' : 'failedUnreachable';
 }

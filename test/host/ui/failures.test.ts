@@ -120,7 +120,7 @@ describe('the tree after failed requests', () => {
     await computes().expand('Project shop');
     await computes().contextMenu(new RegExp(`^Compute ${deleted}`), 'Delete Compute');
     await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`Deleted ${deleted}`);
+    await workbench.statusBar.waitFor(new RegExp(`Deleted ${deleted}|${deleted} is deleted`));
     await computes().waitUntilGone(new RegExp(`^Compute ${deleted}`));
     assert.equal(proxy.count('DELETE', /\/endpoints\//), 1);
   });

@@ -26,7 +26,7 @@ describe('followSession', () => {
     become({ kind: 'loading' });
     become({ kind: 'failed', error: new ApiError('', { kind: 'timeout', phase: 'total' }) });
     become({ kind: 'failed', error: new Error('other') });
-    const states = ['signedOut', 'loading', 'failedSilence', 'failed'];
+    const states = ['signedOut', 'loading', 'failedUnreachable', 'failed'];
     assert.deepEqual(
       executed,
       states.map((state) => ['setContext', 'hostedPostgres.state', state]),
