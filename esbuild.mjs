@@ -95,7 +95,7 @@ if (watch) {
 }
 
 if (production) {
-  const { NOTICES, thirdPartyNotices } = await import('./build/thirdPartyNotices.ts');
+  const { NOTICES, thirdPartyNotices } = await import('./test/package/thirdPartyNotices.ts');
   await writeFile(NOTICES, await thirdPartyNotices(metafile, '.'));
   const { measureSizes, overweight, readBudget } = await import('./test/bench/budget.ts');
   const problems = overweight(await measureSizes('dist'), await readBudget());

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { account } from '../bench/sampleAccount.ts';
+import { projectsFile } from '../bench/sampleAccount.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { tell } from './tally.ts';
@@ -24,7 +24,7 @@ describe('A flood of pipelined requests', () => {
   let service: LocalService;
   before(async () => {
     const projects = path.join(temporaryFolder(), 'projects.json');
-    writeFileSync(projects, JSON.stringify(account({ projects: PROJECTS, computesPerProject: 1 })));
+    writeFileSync(projects, JSON.stringify(projectsFile({ projects: PROJECTS, computesPerProject: 1 })));
     service = await startLocalService({ postgres: false, args: ['--projects', projects] });
   });
   after(() => service.stop());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../../build/thirdPartyNotices.ts';
+import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../package/thirdPartyNotices.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
