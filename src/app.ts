@@ -1,18 +1,18 @@
 /** Everything behind what `extension.ts` registers, wired from the ground up. One for a window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
-import { Accounts } from './model/accounts.ts';
-import { ApiKeyList } from './model/apiKeyList.ts';
-import { BackgroundRefresh } from './model/backgroundRefresh.ts';
-import { ComputeChanges } from './model/computeChanges.ts';
-import type { OpenClient } from './model/connection.ts';
-import { Inventory } from './model/inventory.ts';
-import { KnownLogins } from './model/knownLogins.ts';
-import { OperationTracker } from './model/operationTracker.ts';
-import type { PendingChange } from './model/pendingChange.ts';
-import { PendingRotations } from './model/pendingRotations.ts';
-import { Session } from './model/session.ts';
-import { WakeUps } from './model/wakeUps.ts';
+import { Accounts } from './model/account/accounts.ts';
+import { ApiKeyList } from './model/account/apiKeyList.ts';
+import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { ComputeChanges } from './model/operations/computeChanges.ts';
+import type { OpenClient } from './model/account/connection.ts';
+import { Inventory } from './model/inventory/inventory.ts';
+import { KnownLogins } from './model/connection/connectionDefaults.ts';
+import { OperationTracker } from './model/operations/operationTracker.ts';
+import type { PendingChange } from './model/operations/pendingChange.ts';
+import { PendingRotations } from './model/account/pendingRotations.ts';
+import { Session } from './model/account/session.ts';
+import { WakeUps } from './model/inventory/wakeUps.ts';
 import { Commands } from './ui/commands/run.ts';
 import { LocalService } from './ui/localService.ts';
 import { Log } from './ui/log/log.ts';
@@ -97,7 +97,7 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isNear: () => session.connection?.isNear ?? false,
+        isNear: () => session.connection?.isLocal ?? false,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );

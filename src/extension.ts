@@ -5,8 +5,8 @@
 import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
-import { hasPending } from './model/pendingChange.ts';
-import { hasRotations } from './model/pendingRotations.ts';
+import { hasPending } from './model/operations/pendingChange.ts';
+import { hasRotations } from './model/account/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';

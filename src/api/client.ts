@@ -2,19 +2,19 @@
  * The calls of section 4, typed: base address and key in, checked records out, {@link ApiError} when not. Calls
  * that the specification does not promise answer undefined where the service does not offer them.
  */
-import { hostOfUri, isSameHost } from './connectionUri.ts';
+import { hostOfUri, isSameHost } from './records/connectionUri.ts';
 import { ApiError } from './errors.ts';
-import type { ReplyBytes } from './replyBytes.ts';
-import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './http.ts';
-import { isApiKeyId, isComputeId, isId, isOperationId } from './ids.ts';
-import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './projectPaging.ts';
-import { property, readEach, readOne, type Listed } from './reading.ts';
-import * as records from './records.ts';
-import type { ComputeChange, ComputeCreation } from './requests.ts';
+import type { ReplyBytes } from './transport/replyBytes.ts';
+import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
+import { isApiKeyId, isComputeId, isId, isOperationId } from './records/ids.ts';
+import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './transport/projectPaging.ts';
+import { property, readEach, readOne, type Listed } from './records/parseResponse.ts';
+import * as records from './records/records.ts';
+import type { ComputeChange, ComputeCreation } from './records/requests.ts';
 
-export type { CallOptions, HttpOptions } from './http.ts';
-export { fetchFor } from './loopbackFetch.ts';
-export { PROJECTS_PER_PAGE } from './projectPaging.ts';
+export type { CallOptions, HttpOptions } from './transport/http.ts';
+export { fetchFor } from './transport/loopbackFetch.ts';
+export { PROJECTS_PER_PAGE } from './transport/projectPaging.ts';
 
 /** A changed compute and what the service does about it. The compute is undefined where the reply does not tell it. */
 export interface ComputeOutcome {

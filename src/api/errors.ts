@@ -53,12 +53,12 @@ export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cance
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly fault: Fault;
-  readonly arrived: boolean;
+  readonly mayHaveExecuted: boolean;
 
   constructor(message: string, fault: Fault, options: { cause?: unknown; arrived?: boolean } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.fault = fault;
-    this.arrived = options.arrived ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
+    this.mayHaveExecuted = options.arrived ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
   }
 }
 
@@ -86,7 +86,7 @@ export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind ===
 
 /** Whether the error leaves open what happened: a change was sent, and no answer tells what became of it. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  faultOf(error) !== undefined && (error as ApiError).arrived;
+  faultOf(error) !== undefined && (error as ApiError).mayHaveExecuted;
 
 /** Milliseconds the service asked to wait, where it did. */
 export function retryAfterOf(error: unknown): number | undefined {

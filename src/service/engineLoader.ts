@@ -1,5 +1,5 @@
 /** Picks the engine. Real Postgres is loaded late, so that it costs nothing where it is not wanted. */
-import type { ComputeEngine } from './computeEngine.ts';
+import type { ComputeEngine } from './core/computeEngine.ts';
 import { createNoPostgresEngine } from './noPostgres.ts';
 
 export interface EngineChoice {

@@ -1,12 +1,12 @@
 /** The local service as a program: reads its options, starts, says where it answers, and ends cleanly when asked to. */
 import { createInterface } from 'node:readline';
-import { systemClock } from './clock.ts';
+import { systemClock } from './core/clock.ts';
 import { openDataDirectory } from './state/dataDirectory.ts';
 import { loadEngine } from './engineLoader.ts';
 import { lockInstance } from './state/instanceLock.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
-import { EXIT_CODES, StartFailure, systemReason } from './startFailure.ts';
+import { EXIT_CODES, StartFailure, systemReason } from './core/startFailure.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 

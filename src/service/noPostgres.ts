@@ -1,5 +1,5 @@
 /** The engine of `--no-postgres`: computes change state and nothing runs behind them. */
-import { EngineError, type ComputeEngine } from './computeEngine.ts';
+import { EngineError, type ComputeEngine } from './core/computeEngine.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;

@@ -1,8 +1,8 @@
 /** The command line of the service. */
 import { parseArgs } from 'node:util';
-import { isSendableKey } from '../api/ids.ts';
-import type { Plan } from '../api/sizes.ts';
-import { StartFailure } from './startFailure.ts';
+import { isSendableKey } from '../api/records/ids.ts';
+import type { Plan } from '../api/records/sizes.ts';
+import { StartFailure } from './core/startFailure.ts';
 
 export const HELP = `Usage: service [options]
 

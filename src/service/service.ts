@@ -1,14 +1,14 @@
 /** The service as a whole, from opened data to an address that answers, and back to nothing. */
 import { newKeyValue } from './controlPlane/apiKeys.ts';
-import type { Clock } from './clock.ts';
-import type { ComputeEngine } from './computeEngine.ts';
+import type { Clock } from './core/clock.ts';
+import type { ComputeEngine } from './core/computeEngine.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
-import { firstAccount } from './controlPlane/firstAccount.ts';
+import { firstAccount } from './controlPlane/seedAccount.ts';
 import { API_PATH, createListener } from './http/app.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
-import { StartFailure, systemReason } from './startFailure.ts';
+import { StartFailure, systemReason } from './core/startFailure.ts';
 import { NotDurable } from './state/journal.ts';
 import { journalFile, Store } from './state/store.ts';
 

@@ -1,8 +1,8 @@
 /** The local service as the rest of the extension sees it: one for all windows, joined or started on demand. */
 import type { BaseUrl } from '../api/baseUrl.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Account, Accounts, SecretStore } from '../model/accounts.ts';
-import type { Session } from '../model/session.ts';
+import type { Account, Accounts, SecretStore } from '../model/account/accounts.ts';
+import type { Session } from '../model/account/session.ts';
 import type { Config } from './state/config.ts';
 import type { LocalServiceOptions, RunningService } from './localServiceProcess.ts';
 import type { Log } from './log/log.ts';

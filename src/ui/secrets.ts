@@ -5,7 +5,7 @@
 import type { SecretStorage } from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { SecretStore } from '../model/accounts.ts';
+import type { SecretStore } from '../model/account/accounts.ts';
 
 export class Secrets implements SecretStore, Disposable {
   readonly #storage: SecretStorage;

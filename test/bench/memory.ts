@@ -1,8 +1,8 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
-import { BackgroundRefresh } from '../../src/model/backgroundRefresh.ts';
-import { OperationTracker } from '../../src/model/operationTracker.ts';
+import { BackgroundRefresh } from '../../src/model/inventory/backgroundRefresh.ts';
+import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { ManualClock } from './manualClock.ts';
 import { kilobytes, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../src/base/disposable.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { OperationTracker } from '../../src/model/operationTracker.ts';
+import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { ManualClock } from './manualClock.ts';
 import { ms, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';

@@ -1,5 +1,5 @@
 /** One background refresh of a large account in which little has changed, compared with bare fetch and JSON.parse. */
-import type { InventoryChange } from '../../src/model/inventory.ts';
+import type { InventoryChange } from '../../src/model/inventory/inventory.ts';
 import { ms, type Result } from './result.ts';
 import { projectId } from './sampleAccount.ts';
 import { mean } from './stats.ts';

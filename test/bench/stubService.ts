@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { Accounts } from '../../src/model/accounts.ts';
-import { Inventory } from '../../src/model/inventory.ts';
-import { Session } from '../../src/model/session.ts';
+import { Accounts } from '../../src/model/account/accounts.ts';
+import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { Session } from '../../src/model/account/session.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import type { AccountSize, ComputeState } from './sampleAccount.ts';
 

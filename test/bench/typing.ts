@@ -1,7 +1,7 @@
 /** The time for a completion and for a hover with 20,000 known computes. */
-import { ComputeIndex } from '../../src/model/computeIndex.ts';
-import { hostMention } from '../../src/model/hostMentions.ts';
-import { hostPlace } from '../../src/model/hostPlaces.ts';
+import { ComputeIndex } from '../../src/model/inventory/computeIndex.ts';
+import { hostMention } from '../../src/model/connection/hostAtPosition.ts';
+import { hostPlace } from '../../src/model/connection/completionContext.ts';
 import { ms, type Result } from './result.ts';
 import { computeId, projectId } from './sampleAccount.ts';
 import { median, quantile } from './stats.ts';

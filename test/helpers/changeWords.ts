@@ -1,4 +1,4 @@
-import type { InventoryChange } from '../../src/model/inventory.ts';
+import type { InventoryChange } from '../../src/model/inventory/inventory.ts';
 
 /** Describes a change, such as `compute shop br-main ep-one`. */
 export const wordsOf = (change: InventoryChange): string => {

@@ -1,9 +1,9 @@
 /** Creates the inventory connected to a service, wired as in the extension. The secret store is a map. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
-import { Accounts } from '../../src/model/accounts.ts';
-import { Inventory } from '../../src/model/inventory.ts';
-import { Session } from '../../src/model/session.ts';
+import { Accounts } from '../../src/model/account/accounts.ts';
+import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { Session } from '../../src/model/account/session.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';
 

@@ -1,11 +1,11 @@
 /** Creates the model connected to a scripted service, wired as in the extension. Secrets and memory are maps. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
-import { Accounts, type Account } from '../../src/model/accounts.ts';
-import { ComputeChanges } from '../../src/model/computeChanges.ts';
-import { Inventory } from '../../src/model/inventory.ts';
-import { OperationTracker, type Memory } from '../../src/model/operationTracker.ts';
-import { Session } from '../../src/model/session.ts';
+import { Accounts, type Account } from '../../src/model/account/accounts.ts';
+import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
+import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { OperationTracker, type Memory } from '../../src/model/operations/operationTracker.ts';
+import { Session } from '../../src/model/account/session.ts';
 import { FakeClock } from './fakeClock.ts';
 import type { ScriptedService } from './scriptedService.ts';
 import { SecretMap } from './secretMap.ts';

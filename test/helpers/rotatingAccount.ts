@@ -1,15 +1,15 @@
 /** An account of the real service, behind a fault proxy, whose key is rotated: before each test it has one key, “laptop”. */
 import assert from 'node:assert/strict';
 import { Client } from '../../src/api/client.ts';
-import { Accounts, type Account } from '../../src/model/accounts.ts';
+import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import {
   resumeRotation,
   rotateKey,
   type ExistingKey,
   type RotationOutcome,
   type RotationParts,
-} from '../../src/model/keyRotation.ts';
-import { PendingRotations, type PendingRotation } from '../../src/model/pendingRotations.ts';
+} from '../../src/model/account/keyRotation.ts';
+import { PendingRotations, type PendingRotation } from '../../src/model/account/pendingRotations.ts';
 import { MemoryMap } from './connectedStore.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
-import type { Compute } from '../../src/api/records.ts';
+import type { Compute } from '../../src/api/records/records.ts';
 
 /** Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number. */
 export type Script = (call: string) => unknown;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ComputeChange } from '../../src/api/requests.ts';
+import type { ComputeChange } from '../../src/api/records/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { actions, FREE, PROJECT, refusal, sampleProject, TAKEN } from './sampleProject.ts';

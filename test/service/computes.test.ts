@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Compute } from '../../src/api/records.ts';
-import type { ComputeCreation } from '../../src/api/requests.ts';
+import type { Compute } from '../../src/api/records/records.ts';
+import type { ComputeCreation } from '../../src/api/records/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { FREE, PROJECT, refusal, replica, sampleProject, TAKEN } from './sampleProject.ts';

@@ -2,8 +2,8 @@
 import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import type { Clock } from '../../src/service/clock.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/computeEngine.ts';
+import type { Clock } from '../../src/service/core/clock.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { createNoPostgresEngine } from '../../src/service/noPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { temporaryFolder } from '../helpers/localService.ts';

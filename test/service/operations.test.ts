@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { isRefused } from '../../src/api/errors.ts';
-import type { Compute, Operation } from '../../src/api/records.ts';
-import type { ComputeChange } from '../../src/api/requests.ts';
+import type { Compute, Operation } from '../../src/api/records/records.ts';
+import type { ComputeChange } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
-import { Accounts } from '../../src/model/accounts.ts';
+import { Accounts } from '../../src/model/account/accounts.ts';
 import { LocalService } from '../../src/ui/localService.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { temporaryFolder } from '../helpers/localService.ts';

@@ -1,7 +1,7 @@
 /** What no good client sends: every one gets a clear 4xx in the service's own form, and the service lives on. */
 import assert from 'node:assert/strict';
-import { readOne } from '../../src/api/reading.ts';
-import { ErrorBody } from '../../src/api/records.ts';
+import { readOne } from '../../src/api/records/parseResponse.ts';
+import { ErrorBody } from '../../src/api/records/records.ts';
 import { call, type Call } from '../helpers/call.ts';
 import { useQuietService } from './useQuietService.ts';
 

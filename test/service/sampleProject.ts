@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { ComputeOutcome } from '../../src/api/client.ts';
 import { isRefused } from '../../src/api/errors.ts';
-import type { Compute } from '../../src/api/records.ts';
-import type { ComputeChange, ComputeCreation } from '../../src/api/requests.ts';
+import type { Compute } from '../../src/api/records/records.ts';
+import type { ComputeChange, ComputeCreation } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
 import type { LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { Compute, Operation } from '../../src/api/records.ts';
+import type { Compute, Operation } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { Accounts, type Account } from '../../src/model/accounts.ts';
+import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import {
   resumeRotation,
   rotateKey,
   type RotationOutcome,
   type RotationParts,
-} from '../../src/model/keyRotation.ts';
-import { PendingRotations } from '../../src/model/pendingRotations.ts';
-import { Session } from '../../src/model/session.ts';
+} from '../../src/model/account/keyRotation.ts';
+import { PendingRotations } from '../../src/model/account/pendingRotations.ts';
+import { Session } from '../../src/model/account/session.ts';
 import { Secrets } from '../../src/ui/secrets.ts';
 import { MemoryMap } from '../helpers/connectedStore.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';

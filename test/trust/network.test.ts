@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import tls from 'node:tls';
-import type { Fetch } from '../../src/api/attempt.ts';
+import type { Fetch } from '../../src/api/transport/transport.ts';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client, fetchFor } from '../../src/api/client.ts';
 import { ApiError, isCancelled } from '../../src/api/errors.ts';
-import type { HttpOptions, Wait } from '../../src/api/http.ts';
+import type { HttpOptions, Wait } from '../../src/api/transport/http.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTY_ADDRESSES, testAuthority } from '../helpers/faultProxyAddresses.ts';
 import { FAULTS } from '../helpers/faultProxyFaults.ts';
@@ -193,6 +193,6 @@ function expectOutcome(outcome: unknown, gets: Gets, arrived: boolean | undefine
   assert.ok(outcome instanceof ApiError, String(outcome));
   for (const [name, value] of Object.entries(gets))
     assert.equal(Reflect.get(outcome.fault, name), value, outcome.message);
-  assert.equal(outcome.arrived, arrived, outcome.message);
+  assert.equal(outcome.mayHaveExecuted, arrived, outcome.message);
   assert.ok(!`${outcome.message}${JSON.stringify(outcome)}${outcome.stack ?? ''}`.includes(KEY));
 }

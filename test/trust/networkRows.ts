@@ -1,6 +1,6 @@
 /** The faults of `network.test.ts` and what each comes to. */
 import type { Fault } from '../../src/api/errors.ts';
-import type { HttpOptions } from '../../src/api/http.ts';
+import type { HttpOptions } from '../../src/api/transport/http.ts';
 import type { FaultyAddressName } from '../helpers/faultProxyAddresses.ts';
 import type { FaultName } from '../helpers/faultProxyFaults.ts';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../../src/api/ids.ts';
+import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../../src/api/records/ids.ts';
 import * as generated from './replies.ts';
 import type { GeneratedReply } from './replies.ts';
 import { tell } from './tally.ts';

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/base/clock.ts';
-import { BackgroundRefresh } from '../../src/model/backgroundRefresh.ts';
-import { GIVE_UP_AFTER } from '../../src/model/operationTracker.ts';
-import type { ChangeEnd } from '../../src/model/pendingChange.ts';
+import { BackgroundRefresh } from '../../src/model/inventory/backgroundRefresh.ts';
+import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
+import type { ChangeEnd } from '../../src/model/operations/pendingChange.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../helpers/connectedStore.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';

@@ -1,9 +1,9 @@
 /** Two windows that change one account at the same moment: each says what is so, and neither undoes the other. */
 import assert from 'node:assert/strict';
 import { isRefused } from '../../src/api/errors.ts';
-import type { Compute } from '../../src/api/records.ts';
-import { ApiKeyList } from '../../src/model/apiKeyList.ts';
-import type { ComputeNode } from '../../src/model/nodes.ts';
+import type { Compute } from '../../src/api/records/records.ts';
+import { ApiKeyList } from '../../src/model/account/apiKeyList.ts';
+import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
 import { connectStore, type ConnectedStore } from '../helpers/connectedStore.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';

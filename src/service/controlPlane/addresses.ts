@@ -1,6 +1,6 @@
 /** An address for a new compute that no compute of the account has, running or not. */
 import type { Account } from '../state/account.ts';
-import { EngineError, type ComputeAddress, type ComputeEngine } from '../computeEngine.ts';
+import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
 
 const ATTEMPTS = 32_000;
 

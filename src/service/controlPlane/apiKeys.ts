@@ -3,9 +3,9 @@
  * with every request and written down now and then, and always before it is shown.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records.ts';
-import { timestamp, type Clock } from '../clock.ts';
-import { notFound } from './refusal.ts';
+import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
+import { timestamp, type Clock } from '../core/clock.ts';
+import { notFound } from '../core/httpError.ts';
 import type { Store } from '../state/store.ts';
 import type { Change, StoredKey } from '../state/storedRecords.ts';
 

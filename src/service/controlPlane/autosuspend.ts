@@ -2,8 +2,8 @@
  * Suspends computes that nobody uses (section 3.1). Activity is an open client connection: the delay counts from
  * the moment the last one closed, or from the start of a compute that nobody connected to.
  */
-import { autosuspendSeconds } from '../../api/autosuspend.ts';
-import { timestamp, type Clock } from '../clock.ts';
+import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
+import { timestamp, type Clock } from '../core/clock.ts';
 import type { Store } from '../state/store.ts';
 import type { StoredCompute } from '../state/storedRecords.ts';
 

@@ -1,8 +1,8 @@
 /** How a compute's record comes to be and changes: pure functions, no rules. */
-import { DEFAULT_SIZE, type SizeRange } from '../../api/sizes.ts';
-import type { ComputeChange, ComputeCreation } from '../../api/requests.ts';
-import { timestamp } from '../clock.ts';
-import type { ComputeAddress, ComputeSpec } from '../computeEngine.ts';
+import { DEFAULT_SIZE, type SizeRange } from '../../api/records/sizes.ts';
+import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import { timestamp } from '../core/clock.ts';
+import type { ComputeAddress, ComputeSpec } from '../core/computeEngine.ts';
 import type { ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
 const hostOf = (port: number): string => `127.0.0.1:${port}`;

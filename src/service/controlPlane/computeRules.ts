@@ -1,7 +1,7 @@
-/** The rules a new or changed compute must keep (sections 1, 2.7, 4.3 and 8). Each throws a {@link Refusal} in words. */
-import { sizeProblem, sizesOf, COMPUTE_SIZES, type Plan, type SizeRange } from '../../api/sizes.ts';
+/** The rules a new or changed compute must keep (sections 1, 2.7, 4.3 and 8). Each throws a {@link HttpError} in words. */
+import { sizeProblem, sizesOf, COMPUTE_SIZES, type Plan, type SizeRange } from '../../api/records/sizes.ts';
 import type { ProjectState } from '../state/account.ts';
-import { conflict, notFound, Refusal, ruleBroken } from './refusal.ts';
+import { conflict, notFound, HttpError, unprocessable } from '../core/httpError.ts';
 import { isUnfinished, type ComputeRecord, type StoredOperation } from '../state/storedRecords.ts';
 
 export function requireBranch(project: ProjectState, branchId: string): void {
@@ -34,10 +34,10 @@ function leavesBranch({ step, record }: StoredOperation, branchId: string): bool
 export function locked(
   { record }: StoredOperation,
   why = 'Nothing was changed; try again when it has ended.',
-): Refusal {
+): HttpError {
   const { id, action, status, endpoint_id } = record;
   const message = `Operation ${action} (${id}, ${status}) is running on compute ${endpoint_id}. ${why}`;
-  return new Refusal(423, 'LOCKED', message, { 'retry-after': '1' });
+  return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
 }
 
 const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
@@ -45,16 +45,16 @@ const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
 export function requireSize(range: SizeRange, plan: Plan): void {
   switch (sizeProblem(range, plan)) {
     case 'not-a-size':
-      throw ruleBroken(
+      throw unprocessable(
         `autoscaling_limit_min_cu and autoscaling_limit_max_cu must each be one of ${LIST_OF_SIZES} CU.`,
       );
     case 'min-above-max':
-      throw ruleBroken(
+      throw unprocessable(
         `autoscaling_limit_min_cu (${range.min}) is above autoscaling_limit_max_cu (${range.max}).`,
       );
     case 'above-plan': {
       const largest = sizesOf(plan).at(-1)?.cu;
-      throw new Refusal(
+      throw new HttpError(
         422,
         'PLAN_LIMIT',
         `The ${plan} plan allows computes up to ${largest} CU, not ${range.max} CU.`,
@@ -67,13 +67,13 @@ export function requireSize(range: SizeRange, plan: Plan): void {
 export function requireRegion(project: ProjectState, regionId: string | undefined): void {
   const { region_id } = project.record;
   if (regionId === undefined || regionId === region_id) return;
-  throw ruleBroken(`region_id must be the project's own, ${region_id}.`);
+  throw unprocessable(`region_id must be the project's own, ${region_id}.`);
 }
 
 export function requireProvisioner(project: ProjectState, wanted: string | undefined): void {
   const { provisioner } = project.record;
   if (wanted === undefined || wanted === provisioner) return;
-  throw ruleBroken(`provisioner must be the project's own, ${provisioner}.`);
+  throw unprocessable(`provisioner must be the project's own, ${provisioner}.`);
 }
 
 export function requireEnabled(record: ComputeRecord): void {

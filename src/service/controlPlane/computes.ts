@@ -1,17 +1,17 @@
 /** The calls that change computes (section 4.3): checks the rules, records the change, begins the operations. */
-import { changeEffect } from '../../api/effects.ts';
-import type { ComputeChange, ComputeCreation } from '../../api/requests.ts';
-import type { Plan } from '../../api/sizes.ts';
+import { changeEffect } from '../../api/records/effects.ts';
+import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import type { Plan } from '../../api/records/sizes.ts';
 import type { ProjectState } from '../state/account.ts';
 import { freeAddress } from './addresses.ts';
-import type { Clock } from '../clock.ts';
-import type { ComputeEngine } from '../computeEngine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ComputeEngine } from '../core/computeEngine.ts';
 import { changed, inState, newCompute, sizeOfNew, specOf } from './computeRecord.ts';
 import * as rules from './computeRules.ts';
-import { settled } from './computeUse.ts';
-import { newId } from './names.ts';
+import { settled } from './usage.ts';
+import { newId } from './generateId.ts';
 import type { Operations } from './operations.ts';
-import { notFound, ruleBroken } from './refusal.ts';
+import { notFound, unprocessable } from '../core/httpError.ts';
 import type { Store } from '../state/store.ts';
 import type { ComputeRecord, OperationRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
@@ -164,7 +164,7 @@ export class Computes {
 }
 
 function requirePooler({ pooler }: ComputeEngine, wanted: boolean | undefined): void {
-  if (wanted === true && !pooler.available) throw ruleBroken(`pooler_enabled: ${pooler.reason}`);
+  if (wanted === true && !pooler.available) throw unprocessable(`pooler_enabled: ${pooler.reason}`);
 }
 
 /** Section 3.2: what the change needs done, and the state it leads to. Nothing for what the engine need not know. */

@@ -1,16 +1,16 @@
 /** Wires records, rules and operations to an engine; HTTP is one floor above. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
-import type { Clock } from '../clock.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../computeEngine.ts';
+import type { Clock } from '../core/clock.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
-import { settled } from './computeUse.ts';
+import { settled } from './usage.ts';
 import { Operations } from './operations.ts';
 import type { ServiceOptions } from '../options.ts';
 import { attachAll, notUsedWhileAway, sleepAll } from './recovery.ts';
-import { systemReason } from '../startFailure.ts';
+import { systemReason } from '../core/startFailure.ts';
 import type { Store } from '../state/store.ts';
-import { recordCrash, wake, type WakingOptions } from './waking.ts';
+import { recordCrash, wake, type WakingOptions } from './wakeOnConnect.ts';
 
 export interface ControlPlaneOptions {
   readonly options: Pick<ServiceOptions, 'plan' | 'operationDelay' | 'postgres'>;

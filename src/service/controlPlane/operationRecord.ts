@@ -1,6 +1,6 @@
 /** How an operation's record comes to be and changes (section 2.6). */
 import { randomUUID } from 'node:crypto';
-import { timestamp } from '../clock.ts';
+import { timestamp } from '../core/clock.ts';
 import type { ComputeRecord, OperationRecord, Step, StoredOperation } from '../state/storedRecords.ts';
 
 export const actionOf = (step: Step): OperationRecord['action'] => {

@@ -1,6 +1,6 @@
 /** What each step of an operation does, to the engine and to the compute's record: as it ends well, and as it fails. */
 import { inState, specOf } from './computeRecord.ts';
-import type { ComputeAddress, ComputeEngine } from '../computeEngine.ts';
+import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
 import type { ComputeRecord, ProjectRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
 /** @param compute undefined when it is deleted: then only `remove` is left to do */

@@ -3,9 +3,9 @@
  * `finished` or `failed`. What is unfinished when the service ends is taken up at its next start.
  */
 import type { ProjectState } from '../state/account.ts';
-import type { Clock } from '../clock.ts';
-import type { ComputeEngine } from '../computeEngine.ts';
-import { settled } from './computeUse.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ComputeEngine } from '../core/computeEngine.ts';
+import { settled } from './usage.ts';
 import { outdated } from './operationHistory.ts';
 import { actionOf, newOperation, withStatus } from './operationRecord.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';

@@ -2,11 +2,11 @@
  * What becomes of computes when the service ends and begins. Nothing runs behind a compute while the service is
  * away, so those that were active are idle and say so; the ones that never sleep get started again.
  */
-import { AUTOSUSPEND_NEVER } from '../../api/autosuspend.ts';
+import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import type { Account, ProjectState } from '../state/account.ts';
-import type { ComputeEngine, ComputeSpec } from '../computeEngine.ts';
+import type { ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
 import { inState, specOf } from './computeRecord.ts';
-import { settled } from './computeUse.ts';
+import { settled } from './usage.ts';
 import { newOperation } from './operationRecord.ts';
 import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
 

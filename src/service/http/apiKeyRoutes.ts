@@ -1,6 +1,6 @@
 /** Section 4.1. */
-import { ApiKeyCreationBody } from '../../api/requests.ts';
-import { notFound, Refusal } from '../controlPlane/refusal.ts';
+import { ApiKeyCreationBody } from '../../api/records/requests.ts';
+import { notFound, HttpError } from '../core/httpError.ts';
 import { reply } from './reply.ts';
 import { readBody } from './requestBody.ts';
 import type { ControlPlane, Route } from './routes.ts';
@@ -18,7 +18,7 @@ export const apiKeyRoutes = ({ keys }: ControlPlane): readonly Route[] => [
     answer(call) {
       const id = call.param('key_id');
       if (/^0\d/.test(id))
-        throw new Refusal(400, 'BAD_REQUEST', 'A key id is written without zeros before it.');
+        throw new HttpError(400, 'BAD_REQUEST', 'A key id is written without zeros before it.');
       if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
       return reply(keys.revoke(Number(id)));
     },

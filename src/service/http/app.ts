@@ -1,7 +1,7 @@
 /** The routes together: who may call, what is answered when, and every error in the service's own form. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Leases } from './lease.ts';
-import { conflict, Refusal } from '../controlPlane/refusal.ts';
+import { conflict, HttpError } from '../core/httpError.ts';
 import { apiKeyRoutes } from './apiKeyRoutes.ts';
 import { authenticate } from './authentication.ts';
 import { computeRoutes } from './computeRoutes.ts';
@@ -12,7 +12,7 @@ import { requestIdOf, type Reply } from './reply.ts';
 import { guard } from './requestGuard.ts';
 import { Router } from './router.ts';
 import type { Call, ControlPlane, Route } from './routes.ts';
-import { sendRefusal, sendReply } from './sending.ts';
+import { sendRefusal, sendReply } from './sendResponse.ts';
 import { queryParameter, targetOf, type Target } from './target.ts';
 
 /** The version segment (section 9). */
@@ -98,19 +98,19 @@ function whenShowable(options: AppOptions, { request, response }: Exchange, repl
 }
 
 /** 405 where another method would do, else 404. */
-function missing(router: Router<Found>, { parts }: Target): Refusal {
+function missing(router: Router<Found>, { parts }: Target): HttpError {
   const methods = router.methods(parts);
-  if (methods.length === 0) return new Refusal(404, 'NOT_FOUND', 'There is nothing at this address.');
+  if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.');
   const allow = ['GET', 'POST', 'PATCH', 'DELETE'].filter((method) => methods.includes(method)).join(', ');
-  return new Refusal(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
+  return new HttpError(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
 }
 
-const ACCIDENT = new Refusal(
+const ACCIDENT = new HttpError(
   500,
   'INTERNAL_ERROR',
   'Something went wrong in the service; its log tells more.',
 );
-const NOT_DURABLE = new Refusal(
+const NOT_DURABLE = new HttpError(
   500,
   'NOT_DURABLE',
   'The service cannot write to its disk any more, and ends.',
@@ -131,8 +131,8 @@ async function refuse(options: AppOptions, { request, response }: Exchange, erro
 }
 
 /** What an engine refuses is the caller's to put right; anything else that was thrown is an accident. */
-function asRefusal(error: unknown): Refusal | undefined {
-  if (error instanceof Refusal) return error;
+function asRefusal(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
   return error instanceof Error && error.name === 'EngineError' ? conflict(error.message) : undefined;
 }
 

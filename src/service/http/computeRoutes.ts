@@ -1,5 +1,5 @@
 /** Section 4.3, and the public service's calls for one compute. */
-import { ComputeChangeBody, ComputeCreationBody } from '../../api/requests.ts';
+import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
 import { keptListJson, recordJson, reply } from './reply.ts';
 import { readBody } from './requestBody.ts';
 import { projectOf, type ControlPlane, type Route } from './routes.ts';

@@ -1,6 +1,6 @@
 /** The public service's connection-URI call. Its reply holds a password: it is never logged and never cached. */
 import type { ProjectState } from '../state/account.ts';
-import { conflict, notFound } from '../controlPlane/refusal.ts';
+import { conflict, notFound } from '../core/httpError.ts';
 import type { ComputeRecord } from '../state/storedRecords.ts';
 import { booleanOf, requiredQuery } from './pagination.ts';
 import { reply, type Reply } from './reply.ts';

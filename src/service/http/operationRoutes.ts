@@ -1,5 +1,5 @@
 /** The public service's calls for operations, newest first. */
-import { notFound } from '../controlPlane/refusal.ts';
+import { notFound } from '../core/httpError.ts';
 import { cursorOf, encodeCursor, limitOf, unknownCursor } from './pagination.ts';
 import { listJson, recordJson, type Reply } from './reply.ts';
 import { projectOf, type Call, type ControlPlane, type Route } from './routes.ts';

@@ -1,10 +1,10 @@
 /** Pages of a list: how many, and behind which item (an opaque cursor). */
-import { Refusal } from '../controlPlane/refusal.ts';
+import { HttpError } from '../core/httpError.ts';
 import type { Call } from './routes.ts';
 
-const badQuery = (message: string): Refusal => new Refusal(400, 'BAD_REQUEST', message);
+const badQuery = (message: string): HttpError => new HttpError(400, 'BAD_REQUEST', message);
 
-/** @throws {Refusal} 400 for anything but a whole number from 1 to `max` */
+/** @throws {HttpError} 400 for anything but a whole number from 1 to `max` */
 export function limitOf(call: Call, fallback: number, max: number): number {
   const text = call.query('limit');
   if (text === undefined) return fallback;
@@ -15,7 +15,7 @@ export function limitOf(call: Call, fallback: number, max: number): number {
 
 export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
-/** The position a cursor stands for. @throws {Refusal} 400 for what is no cursor of ours */
+/** The position a cursor stands for. @throws {HttpError} 400 for what is no cursor of ours */
 export function cursorOf(call: Call): string | undefined {
   const cursor = call.query('cursor');
   if (cursor === undefined) return undefined;
@@ -24,7 +24,7 @@ export function cursorOf(call: Call): string | undefined {
   return position;
 }
 
-export const unknownCursor = (): Refusal => badQuery('cursor is not one that this list gave.');
+export const unknownCursor = (): HttpError => badQuery('cursor is not one that this list gave.');
 
 export function booleanOf(call: Call, name: string): boolean {
   const text = call.query(name);
@@ -33,7 +33,7 @@ export function booleanOf(call: Call, name: string): boolean {
   throw badQuery(`${name} must be true or false.`);
 }
 
-/** @throws {Refusal} 400 when it is missing */
+/** @throws {HttpError} 400 when it is missing */
 export function requiredQuery(call: Call, name: string): string {
   const value = call.query(name);
   if (value === undefined) throw badQuery(`${name} is required.`);

@@ -1,6 +1,6 @@
 /** Section 4.2, and what the public service tells of one project and its branches. */
 import type { ProjectState } from '../state/account.ts';
-import { shownProject, uncountedSeconds } from '../controlPlane/computeUse.ts';
+import { shownProject, uncountedSeconds } from '../controlPlane/usage.ts';
 import { cursorOf, encodeCursor, limitOf, unknownCursor } from './pagination.ts';
 import { listJson, recordJson, type Reply } from './reply.ts';
 import { projectOf, type Call, type ControlPlane, type Route } from './routes.ts';

@@ -1,7 +1,7 @@
 /** What a route answers, and how refusals and accidents look on the wire. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Refusal } from '../controlPlane/refusal.ts';
+import type { HttpError } from '../core/httpError.ts';
 
 export interface Reply {
   readonly status: number;
@@ -53,7 +53,7 @@ export interface ErrorReply {
   readonly text: string;
 }
 
-export function errorReply(refusal: Refusal, requestId: string): ErrorReply {
+export function errorReply(refusal: HttpError, requestId: string): ErrorReply {
   const { status, code, message } = refusal;
   return {
     status,

@@ -1,15 +1,15 @@
 /** Reads a JSON body: bounded, of the right type, and checked against its record. Every fault is the client's, in words. */
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
-import { inWords } from '../issueWords.ts';
-import { Refusal, ruleBroken } from '../controlPlane/refusal.ts';
+import { formatIssue } from '../core/formatIssue.ts';
+import { HttpError, unprocessable } from '../core/httpError.ts';
 
 /** Bytes. */
 export const MAX_BODY = 1024 * 1024;
 
-const badRequest = (message: string): Refusal => new Refusal(400, 'BAD_REQUEST', message);
-const tooLarge = (): Refusal =>
-  new Refusal(413, 'BODY_TOO_LARGE', `A body may have ${MAX_BODY} bytes at most.`);
+const badRequest = (message: string): HttpError => new HttpError(400, 'BAD_REQUEST', message);
+const tooLarge = (): HttpError =>
+  new HttpError(413, 'BODY_TOO_LARGE', `A body may have ${MAX_BODY} bytes at most.`);
 
 export async function readBody<T>(request: IncomingMessage, schema: z.ZodMiniType<T>): Promise<T> {
   requireJsonType(request.headers['content-type'], request.headers['content-encoding']);
@@ -20,7 +20,7 @@ export async function readBody<T>(request: IncomingMessage, schema: z.ZodMiniTyp
 function requireJsonType(type: string | undefined, encoding: string | undefined): void {
   const isPlain = encoding === undefined || encoding === 'identity';
   if (isPlain && type?.split(';')[0]?.trim().toLowerCase() === 'application/json') return;
-  throw new Refusal(
+  throw new HttpError(
     415,
     'NOT_JSON',
     'A body must be sent with Content-Type: application/json, uncompressed.',
@@ -61,5 +61,5 @@ function check<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   if (issue === undefined) throw badRequest('The body is not as expected.');
   // Right type, wrong value: the request was understood and breaks a rule.
   const isRule = issue.code === 'custom' || issue.code === 'too_small' || issue.code === 'too_big';
-  throw isRule ? ruleBroken(inWords(issue)) : badRequest(inWords(issue));
+  throw isRule ? unprocessable(formatIssue(issue)) : badRequest(formatIssue(issue));
 }

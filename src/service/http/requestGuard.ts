@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../../api/baseUrl.ts';
-import { Refusal } from '../controlPlane/refusal.ts';
+import { HttpError } from '../core/httpError.ts';
 
 const HOST = /^(?<name>\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/;
 
@@ -13,24 +13,24 @@ const HOST = /^(?<name>\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/;
 const SINGLE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type']);
 
 /** @returns why the request is refused, or undefined */
-export function guard({ headers, rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined {
+export function guard({ headers, rawHeaders, httpVersion }: IncomingMessage): HttpError | undefined {
   const repeated = repeatedHeader(rawHeaders);
   if (repeated !== undefined)
-    return new Refusal(400, 'BAD_REQUEST', `A request may have one ${repeated} header only.`);
+    return new HttpError(400, 'BAD_REQUEST', `A request may have one ${repeated} header only.`);
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    return new Refusal(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.');
+    return new HttpError(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.');
   if (headers.host === undefined && httpVersion === '1.1')
-    return new Refusal(400, 'BAD_REQUEST', 'The Host header is missing.');
+    return new HttpError(400, 'BAD_REQUEST', 'The Host header is missing.');
   const name = HOST.exec(headers.host ?? '')?.groups?.['name'];
   if (name === undefined || !isLoopback(name)) {
-    return new Refusal(
+    return new HttpError(
       403,
       'HOST_NOT_ALLOWED',
       'The Host header must name this machine: 127.0.0.1, localhost or [::1].',
     );
   }
   if (headers.origin !== undefined) {
-    return new Refusal(403, 'ORIGIN_NOT_ALLOWED', 'Web pages may not call this service.');
+    return new HttpError(403, 'ORIGIN_NOT_ALLOWED', 'Web pages may not call this service.');
   }
   return undefined;
 }

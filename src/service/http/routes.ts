@@ -1,11 +1,11 @@
 /** The shape of a route; what the routes are is in the files beside this one. */
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
-import type { Clock } from '../clock.ts';
-import type { ComputeEngine } from '../computeEngine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ComputeEngine } from '../core/computeEngine.ts';
 import type { Computes } from '../controlPlane/computes.ts';
 import type { ProjectState } from '../state/account.ts';
-import { notFound } from '../controlPlane/refusal.ts';
+import { notFound } from '../core/httpError.ts';
 import type { Store } from '../state/store.ts';
 import type { Reply } from './reply.ts';
 import type { Method } from './router.ts';

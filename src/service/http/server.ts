@@ -2,8 +2,8 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../controlPlane/refusal.ts';
-import { StartFailure, systemReason } from '../startFailure.ts';
+import { HttpError } from '../core/httpError.ts';
+import { StartFailure, systemReason } from '../core/startFailure.ts';
 import { errorReply, requestIdOf } from './reply.ts';
 import { RequestQueue } from './requestQueue.ts';
 
@@ -85,11 +85,11 @@ function close(server: Server, queues: ReadonlyMap<Duplex, RequestQueue>): Promi
   });
 }
 
-const BROKEN: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: new Refusal(431, 'HEADERS_TOO_LARGE', 'The headers are too large.'),
-  ERR_HTTP_REQUEST_TIMEOUT: new Refusal(408, 'TOO_SLOW', 'The request took too long.'),
+const BROKEN: Readonly<Record<string, HttpError>> = {
+  HPE_HEADER_OVERFLOW: new HttpError(431, 'HEADERS_TOO_LARGE', 'The headers are too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'TOO_SLOW', 'The request took too long.'),
 };
-const NOT_HTTP = new Refusal(400, 'BAD_REQUEST', 'This is not a request the service understands.');
+const NOT_HTTP = new HttpError(400, 'BAD_REQUEST', 'This is not a request the service understands.');
 
 function answerBrokenRequest(
   error: Error & { code?: string },
@@ -105,7 +105,7 @@ function answerBrokenRequest(
 }
 
 /** For what never became a request with a response to it. */
-function rawReply(refusal: Refusal): string {
+function rawReply(refusal: HttpError): string {
   const { status, headers, text } = errorReply(refusal, requestIdOf({}));
   const fields = { ...headers, connection: 'close', 'content-length': String(Buffer.byteLength(text)) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);

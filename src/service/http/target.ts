@@ -1,5 +1,5 @@
 /** What a request asks for: its target (RFC 9112, section 3.2) taken apart. */
-import { Refusal } from '../controlPlane/refusal.ts';
+import { HttpError } from '../core/httpError.ts';
 
 export interface Target {
   /** The path between its slashes, each part unescaped. `/projects/a%2Fb` has `projects` and `a/b`. */
@@ -11,7 +11,7 @@ export interface Target {
 /** What clients send: nothing escaped, no dots that could mean another folder. Needs no URL made of it. */
 const PLAIN = /^\/[\w/~-]*(?:\?|$)/;
 
-/** @throws {Refusal} 400 */
+/** @throws {HttpError} 400 */
 export function targetOf(text: string): Target {
   if (!PLAIN.test(text)) return unusual(text);
   const end = text.indexOf('?');
@@ -35,12 +35,13 @@ function unescaped(part: string): string {
   }
 }
 
-/** @returns undefined when it is missing or empty. @throws {Refusal} 400 when it is given twice */
+/** @returns undefined when it is missing or empty. @throws {HttpError} 400 when it is given twice */
 export function queryParameter(query: string, name: string): string | undefined {
   if (query === '') return undefined;
   const values = new URLSearchParams(query).getAll(name);
-  if (values.length > 1) throw new Refusal(400, 'BAD_REQUEST', `${name} must be given once.`);
+  if (values.length > 1) throw new HttpError(400, 'BAD_REQUEST', `${name} must be given once.`);
   return values[0] || undefined;
 }
 
-const notUnderstood = (): Refusal => new Refusal(400, 'BAD_REQUEST', 'The request line is not understood.');
+const notUnderstood = (): HttpError =>
+  new HttpError(400, 'BAD_REQUEST', 'The request line is not understood.');

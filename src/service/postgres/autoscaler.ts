@@ -4,8 +4,8 @@
  * disconnected (section 3.2, rule 3). What follows from it in Postgres is how much cache the planner counts on.
  */
 import path from 'node:path';
-import { COMPUTE_SIZES, computeSize } from '../../api/sizes.ts';
-import type { ComputeSpec } from '../computeEngine.ts';
+import { COMPUTE_SIZES, computeSize } from '../../api/records/sizes.ts';
+import type { ComputeSpec } from '../core/computeEngine.ts';
 import { SUPERUSER } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
 import { writePrivateFile, type Account } from './serverAccount.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { limitTo } from '../../base/limit.ts';
-import { EngineError, type BranchLogin } from '../computeEngine.ts';
+import { EngineError, type BranchLogin } from '../core/computeEngine.ts';
 import { makePrivateFolder } from './serverAccount.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';

@@ -4,7 +4,7 @@
  */
 import { limitTo } from '../../base/limit.ts';
 import { isEqual } from '../../base/equal.ts';
-import { EngineError, type ComputeSpec, type EngineEvents } from '../computeEngine.ts';
+import { EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
 import { Gateway, type ServerSocket } from './gateway.ts';
 import type { Pooler } from './pooler.ts';
 import type { Postmaster } from './postmaster.ts';

@@ -6,8 +6,8 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
-} from '../computeEngine.ts';
-import { EngineError } from '../computeEngine.ts';
+} from '../core/computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { serverAccount } from './serverAccount.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { findBinaries, reachableBinaries } from './binaries.ts';

@@ -1,7 +1,7 @@
 /** Picks ports for computes to keep. */
 import { randomInt } from 'node:crypto';
 import net from 'node:net';
-import { EngineError, type ComputeAddress } from '../computeEngine.ts';
+import { EngineError, type ComputeAddress } from '../core/computeEngine.ts';
 
 /**
  * Below the range that systems give to outgoing connections (from 32768 on Linux), so that a compute finds its port

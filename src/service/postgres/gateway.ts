@@ -7,7 +7,7 @@
  * read replica, which reaches its primary without passing here. A connection of the pooler's counts as any other.
  */
 import net from 'node:net';
-import { EngineError } from '../computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { errorResponse } from './postgresError.ts';
 import { readFirstPacket } from './startupMessage.ts';
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type BranchLogin } from '../computeEngine.ts';
+import { EngineError, type BranchLogin } from '../core/computeEngine.ts';
 import { writePrivateFile } from './serverAccount.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */

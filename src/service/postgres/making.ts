@@ -1,6 +1,6 @@
 /** Folders that are there whole or not at all, however their making ends. */
 import { renameSync, rmSync } from 'node:fs';
-import { EngineError } from '../computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 
 /**
  * @param make fills another folder, which then takes the name

@@ -6,8 +6,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { POOLED_CONNECTIONS } from '../../api/sizes.ts';
-import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { POOLED_CONNECTIONS } from '../../api/records/sizes.ts';
+import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
 import { makePrivateFolder, serverEnvironment, writePrivateFile } from './serverAccount.ts';
 import { SUPERUSER } from './logins.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from './orphans.ts';

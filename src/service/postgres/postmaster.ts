@@ -1,7 +1,7 @@
 /** One running Postgres server: started on a data directory, ready, reloaded, stopped, or found dead. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { EngineError } from '../computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { serverEnvironment, type Account } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import { readPostmasterPid } from './postmasterPid.ts';

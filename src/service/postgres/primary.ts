@@ -1,5 +1,5 @@
 /** A primary: the one server that runs on its branch's own data. */
-import type { ComputeSpec } from '../computeEngine.ts';
+import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { Postmaster } from './postmaster.ts';
 import { launch, addressOf, type ServerTools } from './servers.ts';
 

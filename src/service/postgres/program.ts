@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { EngineError } from '../computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { goOn } from './making.ts';
 import { serverEnvironment, type Account } from './serverAccount.ts';
 import { reasonIn } from './serverLog.ts';

@@ -4,7 +4,7 @@
  * again and again, and goes on reading. Trouble that a new copy or a restart mends is read from its log.
  */
 import path from 'node:path';
-import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
 import { REPLICATOR } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
 import { catchUpWithStopped, isSeeded, seedFromRunning, seedFromStopped } from './replicaSeed.ts';

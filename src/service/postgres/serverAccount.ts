@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError } from '../computeEngine.ts';
-import { systemReason } from '../startFailure.ts';
+import { EngineError } from '../core/computeEngine.ts';
+import { systemReason } from '../core/startFailure.ts';
 
 export interface Account {
   readonly uid: number;

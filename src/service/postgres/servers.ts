@@ -1,7 +1,7 @@
 /** Starts the server of a compute: a primary on its branch's data, a read replica on its own copy. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
 import { writePrivateFile } from './serverAccount.ts';
 import { writeSize } from './autoscaler.ts';
 import { freePorts } from './freePorts.ts';
@@ -67,7 +67,8 @@ export async function launch(tools: ServerTools, start: Launch): Promise<Postmas
     try {
       return await Postmaster.start(options);
     } catch (error) {
-      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || performance.now() > until) throw error;
+      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || performance.now() > until)
+        throw error;
       await endServer(start.dataDir);
       await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
     }

@@ -2,8 +2,8 @@
  * The Postgres settings of a compute: what its size fixes, what the service needs for itself, and what the user adds
  * in `pg_settings`. Ours go on the command line, which wins over every file; the user's go into `postgresql.conf`.
  */
-import { maxConnections, SHARED_BUFFERS_MB } from '../../api/sizes.ts';
-import { EngineError, type ComputeSpec } from '../computeEngine.ts';
+import { maxConnections, SHARED_BUFFERS_MB } from '../../api/records/sizes.ts';
+import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
 import { SIZE_FILE } from './autoscaler.ts';
 import { listenArguments, type ServerAddress } from './serverAddress.ts';
 

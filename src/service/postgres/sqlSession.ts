@@ -4,7 +4,7 @@
  * must find nothing that a user created: They qualify names and operators, and `search_path` holds `pg_catalog` alone.
  */
 import net from 'node:net';
-import { EngineError } from '../computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { errorMessageOf } from './postgresError.ts';
 import { scramExchange } from './scram.ts';
 import { startupMessage } from './startupMessage.ts';

@@ -11,8 +11,8 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { isId } from '../../api/ids.ts';
-import { EngineError } from '../computeEngine.ts';
+import { isId } from '../../api/records/ids.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { makePrivateFolder, type Account } from './serverAccount.ts';
 import { notedTemporaryFolder, storageRoot } from './storageRoot.ts';
 

@@ -2,8 +2,8 @@
  * The engine of a machine without Postgres: the control plane works on, computes change their states, and whoever
  * connects to one is told, in a Postgres error, what to install.
  */
-import type { ComputeAddress, ComputeEngine, ComputeSpec } from '../computeEngine.ts';
-import { EngineError } from '../computeEngine.ts';
+import type { ComputeAddress, ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { freePorts } from './freePorts.ts';
 import { Gateway } from './gateway.ts';
 

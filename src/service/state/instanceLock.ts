@@ -10,7 +10,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isSameProcess, processMark, startTime } from '../processIdentity.ts';
-import { StartFailure, systemReason } from '../startFailure.ts';
+import { StartFailure, systemReason } from '../core/startFailure.ts';
 
 export interface InstanceLock {
   /** Tells others the address. */

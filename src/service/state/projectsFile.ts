@@ -8,9 +8,9 @@
  *       "api_keys": [ { "name": "deployment" } ] }
  */
 import * as z from 'zod/mini';
-import { isBranchId, isComputeId, isId } from '../../api/ids.ts';
-import { ComputeCreation } from '../../api/requests.ts';
-import { inWords } from '../issueWords.ts';
+import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
+import { ComputeCreation } from '../../api/records/requests.ts';
+import { formatIssue } from '../core/formatIssue.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,
@@ -63,5 +63,5 @@ export function parseAccount(bytes: Uint8Array): AccountDescription | { readonly
   const result = AccountDescription.safeParse(json);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  return { problem: issue === undefined ? 'not as expected' : inWords(issue) };
+  return { problem: issue === undefined ? 'not as expected' : formatIssue(issue) };
 }

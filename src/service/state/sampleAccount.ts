@@ -1,5 +1,5 @@
 /** The account to try things with: what a small company might have. */
-import type { Plan } from '../../api/sizes.ts';
+import type { Plan } from '../../api/records/sizes.ts';
 import type { AccountDescription, ComputeDescription } from './projectsFile.ts';
 
 const SAMPLE_ACCOUNT: AccountDescription = {

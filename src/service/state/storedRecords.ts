@@ -2,8 +2,8 @@
  * What the service keeps: the public records of section 2 with every field filled in, and beside them what only the
  * service knows. All of it is immutable: a change replaces the value, so a value's JSON can be kept with it.
  */
-import type { ComputeAddress } from '../computeEngine.ts';
-import type { PgSettings } from '../../api/records.ts';
+import type { ComputeAddress } from '../core/computeEngine.ts';
+import type { PgSettings } from '../../api/records/records.ts';
 
 /** Section 2.4. `branch_logical_size_limit` in MiB. */
 export type ProjectRecord = {

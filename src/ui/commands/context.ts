@@ -1,14 +1,14 @@
 /** What commands work with: the stores, and the few things of the screen they need. */
-import type { Accounts } from '../../model/accounts.ts';
-import type { ApiKeyList } from '../../model/apiKeyList.ts';
-import type { ComputeChanges } from '../../model/computeChanges.ts';
-import type { OpenClient } from '../../model/connection.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { KnownLogins } from '../../model/knownLogins.ts';
-import type { ComputeNode } from '../../model/nodes.ts';
-import type { OperationTracker } from '../../model/operationTracker.ts';
-import type { PendingRotations } from '../../model/pendingRotations.ts';
-import type { Session } from '../../model/session.ts';
+import type { Accounts } from '../../model/account/accounts.ts';
+import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
+import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
+import type { OpenClient } from '../../model/account/connection.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { KnownLogins } from '../../model/connection/connectionDefaults.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import type { PendingRotations } from '../../model/account/pendingRotations.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { Config } from '../state/config.ts';
 import type { LocalService } from '../localService.ts';
 import type { Log } from '../log/log.ts';

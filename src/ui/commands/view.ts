@@ -1,5 +1,5 @@
 import { l10n, window } from 'vscode';
-import { asProjectNode } from '../../model/nodes.ts';
+import { asProjectNode } from '../../model/inventory/nodes.ts';
 import type { Command } from './context.ts';
 
 /** Asks the service again for what is on screen, or for one project's computes. */

@@ -1,10 +1,10 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
 import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, SnippetString } from 'vscode';
-import type { KnownHost } from '../../model/computeIndex.ts';
-import { labelOf, sizeText } from '../../model/computeStatus.ts';
-import { tlsQuery } from '../../model/connectionStrings.ts';
-import type { HostPlace } from '../../model/hostPlaces.ts';
-import type { LoginNames } from '../../model/knownLogins.ts';
+import type { KnownHost } from '../../model/inventory/computeIndex.ts';
+import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
+import { tlsQuery } from '../../model/connection/connectionStrings.ts';
+import type { HostPlace } from '../../model/connection/completionContext.ts';
+import type { LoginNames } from '../../model/connection/connectionDefaults.ts';
 import { computeTable } from '../text/computeTable.ts';
 import { statusText } from '../text/computeText.ts';
 import { sanitize } from '../text/sanitize.ts';

@@ -1,10 +1,10 @@
 /** The hover for a compute's host or id: its details, and links to commands. */
 import { Hover, l10n, MarkdownString, Range } from 'vscode';
 import { isLoopback } from '../../api/baseUrl.ts';
-import type { Account } from '../../model/accounts.ts';
-import type { FoundHost } from '../../model/computeIndex.ts';
-import { looksLikeCompute, type HostMention } from '../../model/hostMentions.ts';
-import type { ComputeNode } from '../../model/nodes.ts';
+import type { Account } from '../../model/account/accounts.ts';
+import type { FoundHost } from '../../model/inventory/computeIndex.ts';
+import { looksLikeCompute, type HostMention } from '../../model/connection/hostAtPosition.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { computeTable } from '../text/computeTable.ts';
 
 /** The only commands that links in the hover can run. */

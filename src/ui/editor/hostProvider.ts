@@ -8,13 +8,13 @@ import type {
   TextDocument,
 } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { ComputeIndex } from '../../model/computeIndex.ts';
-import { FirstLook } from '../../model/firstLook.ts';
-import { hostMention } from '../../model/hostMentions.ts';
-import { hostPlace } from '../../model/hostPlaces.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { KnownLogins } from '../../model/knownLogins.ts';
-import type { Session } from '../../model/session.ts';
+import { ComputeIndex } from '../../model/inventory/computeIndex.ts';
+import { FirstLook } from '../../model/inventory/prefetch.ts';
+import { hostMention } from '../../model/connection/hostAtPosition.ts';
+import { hostPlace } from '../../model/connection/completionContext.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { KnownLogins } from '../../model/connection/connectionDefaults.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
 import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';

@@ -1,11 +1,11 @@
 /** What a tool gets: the state of the extension, and input of a model, which may not match the schema in package.json. */
 import { l10n } from 'vscode';
-import { isComputeId, isId } from '../../api/ids.ts';
-import type { Compute } from '../../api/records.ts';
-import type { SizeRange } from '../../api/sizes.ts';
-import type { ComputeChanges } from '../../model/computeChanges.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { Session } from '../../model/session.ts';
+import { isComputeId, isId } from '../../api/records/ids.ts';
+import type { Compute } from '../../api/records/records.ts';
+import type { SizeRange } from '../../api/records/sizes.ts';
+import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 
 /** Tools have no access to accounts and API keys. */

@@ -1,10 +1,10 @@
 /** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
-import { autosuspendSeconds } from '../../api/autosuspend.ts';
-import type { Compute } from '../../api/records.ts';
-import { computeSize, maxConnections } from '../../api/sizes.ts';
-import { isPrimary, labelOf, sizeOf, statusOf } from '../../model/computeStatus.ts';
-import { pooledHost } from '../../model/connectionStrings.ts';
-import type { Inventory } from '../../model/inventory.ts';
+import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { computeSize, maxConnections } from '../../api/records/sizes.ts';
+import { isPrimary, labelOf, sizeOf, statusOf } from '../../model/inventory/computeStatus.ts';
+import { pooledHost } from '../../model/connection/connectionStrings.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 const MOST_SETTINGS = 50;

@@ -11,14 +11,14 @@ import {
   type PreparedToolInvocation,
 } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
-import { changeEffect } from '../../api/effects.ts';
-import type { Compute } from '../../api/records.ts';
-import { sizeProblem, type SizeRange } from '../../api/sizes.ts';
-import type { AcceptedChange } from '../../model/computeChanges.ts';
-import { onlyChanged } from '../../model/computeEdit.ts';
-import { byTypeAndLabel, sizeText } from '../../model/computeStatus.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { ComputeNode } from '../../model/nodes.ts';
+import { changeEffect } from '../../api/records/effects.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
+import type { AcceptedChange } from '../../model/operations/computeChanges.ts';
+import { onlyChanged } from '../../model/operations/computeEdit.ts';
+import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { escapeMarkdown } from '../text/sanitize.ts';

@@ -1,10 +1,10 @@
 /** Shows pending operations in the status bar, and how each change ended. */
 import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { labelOf } from '../../model/computeStatus.ts';
-import type { OperationTracker } from '../../model/operationTracker.ts';
-import { openOperations, type ChangeEnd, type PendingChange } from '../../model/pendingChange.ts';
-import type { WakeUps } from '../../model/wakeUps.ts';
+import { labelOf } from '../../model/inventory/computeStatus.ts';
+import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import { openOperations, type ChangeEnd, type PendingChange } from '../../model/operations/pendingChange.ts';
+import type { WakeUps } from '../../model/inventory/wakeUps.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
 import { announce } from './announce.ts';

@@ -1,13 +1,13 @@
 /** Applies a settings document to its compute: checks for changes by other clients, confirms the restart, and sends. */
 import { commands, FileSystemError, l10n, window, type Uri } from 'vscode';
 import { isCancelled, isRefused } from '../../api/errors.ts';
-import type { Compute } from '../../api/records.ts';
-import type { ComputeChanges } from '../../model/computeChanges.ts';
-import { labelOf } from '../../model/computeStatus.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import { areSameSettings, settingsOn, type PgSettings } from '../../model/pgSettings.ts';
-import type { Session } from '../../model/session.ts';
-import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settingsAddress.ts';
+import type { Compute } from '../../api/records/records.ts';
+import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
+import { labelOf } from '../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import { areSameSettings, settingsOn, type PgSettings } from '../../model/settings/pgSettings.ts';
+import type { Session } from '../../model/account/session.ts';
+import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
 import { announce } from '../notifications/announce.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';

@@ -1,6 +1,6 @@
 /** One settings document: its text, the settings on the service that it is based on, and its problems. */
 import { Diagnostic, DiagnosticSeverity, l10n, Range, type TextDocument, type Uri } from 'vscode';
-import { topLevelKeys } from '../../model/jsonKeys.ts';
+import { topLevelKeys } from '../../model/settings/jsonKeys.ts';
 import {
   areSameSettings,
   formatSettings,
@@ -8,8 +8,8 @@ import {
   settingNamedIn,
   type PgSettings,
   type SettingsProblem,
-} from '../../model/pgSettings.ts';
-import type { SettingsOwner } from '../../model/settingsAddress.ts';
+} from '../../model/settings/pgSettings.ts';
+import type { SettingsOwner } from '../../model/settings/settingsUri.ts';
 
 interface Rejection {
   /** Undefined: the message is about the whole document. */

@@ -20,10 +20,10 @@ import {
   type Uri,
 } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { InventoryChange } from '../../model/inventory.ts';
-import type { ChangeEnd } from '../../model/pendingChange.ts';
-import { formatSettings, parseSettings, settingsOn } from '../../model/pgSettings.ts';
-import { isOfAccount, SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
+import type { InventoryChange } from '../../model/inventory/inventory.ts';
+import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
+import { formatSettings, parseSettings, settingsOn } from '../../model/settings/pgSettings.ts';
+import { isOfAccount, SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
 import { sanitize } from '../text/sanitize.ts';
 import {
   announceNotApplied,

@@ -12,8 +12,8 @@ import {
   type Uri,
 } from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
-import type { ChangeEnd } from '../../model/pendingChange.ts';
-import { SETTINGS_SCHEME } from '../../model/settingsAddress.ts';
+import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
+import { SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
 import type { SettingsParts } from './applySettings.ts';
 import type { SettingsDocuments } from './settingsDocuments.ts';
 

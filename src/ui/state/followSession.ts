@@ -1,7 +1,7 @@
 import { faultOf } from '../../api/errors.ts';
-import { isCertificateCode } from '../../api/networkFailure.ts';
+import { isCertificateCode } from '../../api/transport/networkFailure.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Session } from '../../model/session.ts';
+import type { Session } from '../../model/account/session.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
 import { setViewState, type ViewState } from './contextKey.ts';
 

@@ -1,7 +1,7 @@
 /** Remembers the kind of account, so that activation needs no access to the secret store. */
 import type { Memento } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Session } from '../../model/session.ts';
+import type { Session } from '../../model/account/session.ts';
 
 /** What the last session on this machine was connected to. */
 export type LastAccount = 'none' | 'local' | 'remote';

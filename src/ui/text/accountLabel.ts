@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
-import type { Account } from '../../model/accounts.ts';
+import type { Account } from '../../model/account/accounts.ts';
 import { sanitize } from './sanitize.ts';
 
 /** `name (host/path)`, or the address alone for an account without a name. */

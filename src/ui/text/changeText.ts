@@ -1,7 +1,7 @@
 /** Describes a pending or ended change of a compute for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
-import { labelOf } from '../../model/computeStatus.ts';
-import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/pendingChange.ts';
+import { labelOf } from '../../model/inventory/computeStatus.ts';
+import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/operations/pendingChange.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The label of the compute's row. */

@@ -1,10 +1,10 @@
 /** Markdown tables for tooltips and hovers. Every cell is escaped: names may contain Markdown. */
 import { env, l10n } from 'vscode';
-import type { Compute } from '../../api/records.ts';
-import { maxConnections } from '../../api/sizes.ts';
-import { labelOf, sizeOf, sizeText } from '../../model/computeStatus.ts';
-import { pooledHost } from '../../model/connectionStrings.ts';
-import { settingsOn } from '../../model/pgSettings.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { maxConnections } from '../../api/records/sizes.ts';
+import { labelOf, sizeOf, sizeText } from '../../model/inventory/computeStatus.ts';
+import { pooledHost } from '../../model/connection/connectionStrings.ts';
+import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { statusText, typeText } from './computeText.ts';
 import { autosuspendText } from './durationText.ts';
 import { escapeMarkdown } from './sanitize.ts';

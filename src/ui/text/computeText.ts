@@ -1,7 +1,7 @@
 /** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
-import type { Compute } from '../../api/records.ts';
-import { isPrimary, statusOf, type ComputeStatus } from '../../model/computeStatus.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { isPrimary, statusOf, type ComputeStatus } from '../../model/inventory/computeStatus.ts';
 import { sanitize } from './sanitize.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {

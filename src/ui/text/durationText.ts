@@ -1,6 +1,6 @@
 /** Durations and relative times in the display language. */
 import { env, l10n } from 'vscode';
-import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/autosuspend.ts';
+import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/records/autosuspend.ts';
 
 const UNITS = [
   ['day', 24 * 60 * 60],

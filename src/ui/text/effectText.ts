@@ -1,6 +1,6 @@
 /** What a change does to open connections (section 3.2), shown in confirmations. */
 import { l10n } from 'vscode';
-import type { ChangeEffect } from '../../api/effects.ts';
+import type { ChangeEffect } from '../../api/records/effects.ts';
 import { sanitize } from './sanitize.ts';
 
 /** @param branchId the target of a move. @returns undefined if connections are not affected */

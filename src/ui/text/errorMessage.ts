@@ -1,7 +1,7 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
-import { isCertificateCode } from '../../api/networkFailure.ts';
+import { isCertificateCode } from '../../api/transport/networkFailure.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */

@@ -1,9 +1,9 @@
 /** The nodes of the API Keys view and their tree items. Pure: they depend only on the list and the node. */
 import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
-import type { ApiKey } from '../../api/records.ts';
-import type { ApiKeyList } from '../../model/apiKeyList.ts';
-import type { ApiKeyNode } from '../../model/nodes.ts';
+import type { ApiKey } from '../../api/records/records.ts';
+import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
+import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import { ago } from '../text/durationText.ts';
 import { sanitize } from '../text/sanitize.ts';

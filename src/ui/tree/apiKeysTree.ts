@@ -1,11 +1,11 @@
 /** The API Keys view. */
 import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
-import type { ApiKey } from '../../api/records.ts';
+import type { ApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
-import type { ApiKeyList } from '../../model/apiKeyList.ts';
-import type { Connection } from '../../model/connection.ts';
-import type { Session } from '../../model/session.ts';
+import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
+import type { Connection } from '../../model/account/connection.ts';
+import type { Session } from '../../model/account/session.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
 import type { Tree } from './lazyTreeView.ts';

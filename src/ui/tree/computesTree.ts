@@ -1,9 +1,9 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
 import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { Inventory, InventoryChange } from '../../model/inventory.ts';
-import type { ComputeNode } from '../../model/nodes.ts';
-import type { Session } from '../../model/session.ts';
+import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import { accountLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';

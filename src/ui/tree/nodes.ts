@@ -1,7 +1,7 @@
 /** The nodes of the Computes view: ids, parents and children. */
 import { isRefused } from '../../api/errors.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { BranchNode, ComputeNode, ProjectNode } from '../../model/nodes.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 
 /** A record that couldn't be parsed. Shown rather than dropped. */
 export interface UnreadableNode {

@@ -1,6 +1,6 @@
 import { l10n, MarkdownString } from 'vscode';
-import type { Project } from '../../api/records.ts';
-import type { Inventory } from '../../model/inventory.ts';
+import type { Project } from '../../api/records/records.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
 import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import type { TreeNode } from './nodes.ts';
 

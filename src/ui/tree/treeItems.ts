@@ -1,9 +1,9 @@
 /** The tree item of each node. Pure: it depends only on the inventory and the node. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
-import type { Compute, Project } from '../../api/records.ts';
-import { isPrimary, labelOf, sizeText, statusOf } from '../../model/computeStatus.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { ComputeNode, ProjectNode } from '../../model/nodes.ts';
+import type { Compute, Project } from '../../api/records/records.ts';
+import { isPrimary, labelOf, sizeText, statusOf } from '../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';

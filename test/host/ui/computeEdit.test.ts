@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Compute } from '../../../src/api/records.ts';
+import type { Compute } from '../../../src/api/records/records.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import {

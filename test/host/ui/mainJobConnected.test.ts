@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isSettled } from '../../../src/model/computeStatus.ts';
+import { isSettled } from '../../../src/model/inventory/computeStatus.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { useWorkbench } from './useWorkbench.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
+import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

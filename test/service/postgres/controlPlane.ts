@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { ComputeEngine, ComputeSpec } from '../../../src/service/computeEngine.ts';
+import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { createPostgresEngine } from '../../../src/service/postgres/engine.ts';
 
 export interface ControlPlane {

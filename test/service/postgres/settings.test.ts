@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
+import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
-import type { ComputeSpec } from '../../../src/service/computeEngine.ts';
+import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { connectTo, installedPostgres, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

@@ -261,7 +261,8 @@ describe('the client', () => {
     it(`${name} does not take an empty reply for success`, () =>
       withService(
         () => ({ status: 204 }),
-        async (client) => assert.rejects(call(client), (error) => error instanceof ApiError && error.arrived),
+        async (client) =>
+          assert.rejects(call(client), (error) => error instanceof ApiError && error.mayHaveExecuted),
       ));
   }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BACK, runFlow, type Page, type Step } from '../../../src/ui/commands/flow.ts';
+import { BACK, runFlow, type Page, type Step } from '../../../src/ui/commands/input/multiStepInput.ts';
 
 interface Known {
   readonly fruit?: string;

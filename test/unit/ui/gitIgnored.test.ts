@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import '../../helpers/vscodeValues.ts';
 
-const { gitIgnored } = await import('../../../src/ui/commands/gitIgnored.ts');
+const { gitIgnored } = await import('../../../src/ui/commands/connection/gitIgnored.ts');
 
 describe('gitIgnored', () => {
   let folder: string;

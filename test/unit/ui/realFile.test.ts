@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import '../../helpers/vscodeValues.ts';
 
-const { realFile } = await import('../../../src/ui/commands/realFile.ts');
+const { realFile } = await import('../../../src/ui/commands/connection/realFile.ts');
 
 describe('realFile', () => {
   let home: string;

@@ -2,7 +2,7 @@ import { executed } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../../src/api/errors.ts';
 import { Emitter } from '../../../../src/base/event.ts';
-import type { SessionState } from '../../../../src/model/session.ts';
+import type { SessionState } from '../../../../src/model/account/session.ts';
 
 const { followSession } = await import('../../../../src/ui/state/followSession.ts');
 

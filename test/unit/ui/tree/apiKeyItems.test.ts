@@ -1,9 +1,9 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { Client } from '../../../../src/api/client.ts';
-import { Accounts } from '../../../../src/model/accounts.ts';
-import { ApiKeyList } from '../../../../src/model/apiKeyList.ts';
-import { Session } from '../../../../src/model/session.ts';
+import { Accounts } from '../../../../src/model/account/accounts.ts';
+import { ApiKeyList } from '../../../../src/model/account/apiKeyList.ts';
+import { Session } from '../../../../src/model/account/session.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { SecretMap } from '../../../helpers/secretMap.ts';
 

@@ -1,0 +1,134 @@
+/**
+ * The service's resources (section 2). Unknown fields pass through. States, types, actions and
+ * statuses are open strings: the specification names only the values it has seen, so a new one is data, not an error.
+ * Required is only what the product cannot do without; a field the service drops must not make a record unreadable.
+ */
+import {
+  dictionary,
+  flag,
+  isTrue,
+  longText,
+  maybe,
+  number,
+  object,
+  text,
+  type Field,
+  type Value,
+} from './schema.ts';
+import { isConnectionUri, isHost } from './connectionUri.ts';
+import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
+
+/** A known set of values that stays open to new ones. */
+export type Open<Known extends string> = Known | (string & {});
+
+export type ComputeState = Open<'init' | 'active' | 'idle'>;
+export type ComputeType = Open<'read_write' | 'read_only'>;
+export type OperationAction = Open<
+  'create_compute' | 'start_compute' | 'apply_config' | 'suspend_compute' | 'delete_compute'
+>;
+export type OperationStatus = Open<
+  'scheduling' | 'running' | 'finished' | 'failed' | 'error' | 'cancelling' | 'cancelled' | 'skipped'
+>;
+
+const open = <Known extends string>() => text as Field<Open<Known>>;
+const timestamp = text;
+const newKey = (value: unknown): value is string => typeof value === 'string' && isSendableKey(value);
+
+/** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
+export const ApiKey = object({
+  id: isApiKeyId,
+  name: text,
+  created_at: maybe(timestamp),
+  last_used_at: maybe(timestamp),
+  last_used_from_addr: maybe(text),
+});
+export type ApiKey = Value<typeof ApiKey>;
+
+/** A new API key with its secret value, which is in this reply only (section 2.2). */
+export const CreatedApiKey = object({ id: isApiKeyId, key: newKey });
+export type CreatedApiKey = Value<typeof CreatedApiKey>;
+
+/** What revoking a key answers (section 2.3). One that was not revoked is no answer to be content with. */
+export const RevokedApiKey = object({
+  id: isApiKeyId,
+  name: maybe(text),
+  revoked: isTrue,
+  last_used_at: maybe(timestamp),
+  last_used_from_addr: maybe(text),
+});
+export type RevokedApiKey = Value<typeof RevokedApiKey>;
+
+/** A project as listed (section 2.4). `branch_logical_size_limit` in MiB, `cpu_used_sec` in seconds. */
+export const Project = object({
+  id: isId,
+  name: text,
+  platform_id: maybe(text),
+  region_id: maybe(text),
+  provisioner: maybe(text),
+  pg_version: maybe(number),
+  cpu_used_sec: maybe(number),
+  locked: maybe(flag),
+  branch_logical_size_limit: maybe(number),
+  proxy_host: maybe(text),
+  created_at: maybe(timestamp),
+  updated_at: maybe(timestamp),
+});
+export type Project = Value<typeof Project>;
+
+export type PgSettings = Record<string, string | number | boolean>;
+
+/**
+ * A compute (section 2.5). Sizes in compute units; `suspend_timeout_seconds` as in `autosuspend.ts`.
+ * `pooler_host` is where the local service takes pooled connections; the public service derives it from `host`.
+ */
+export const Compute = object({
+  id: isComputeId,
+  host: isHost,
+  project_id: isId,
+  branch_id: isId,
+  type: open<'read_write' | 'read_only'>(),
+  current_state: open<'init' | 'active' | 'idle'>(),
+  pending_state: maybe(open<'active' | 'idle'>()),
+  name: maybe(text),
+  region_id: maybe(text),
+  autoscaling_limit_min_cu: maybe(number),
+  autoscaling_limit_max_cu: maybe(number),
+  suspend_timeout_seconds: maybe(number),
+  settings: maybe(object({ pg_settings: maybe(dictionary) })),
+  pooler_enabled: maybe(flag),
+  pooler_mode: maybe(text),
+  pooler_host: maybe(isHost),
+  disabled: maybe(flag),
+  passwordless_access: maybe(flag),
+  last_active: maybe(timestamp),
+  created_at: maybe(timestamp),
+  updated_at: maybe(timestamp),
+  proxy_host: maybe(text),
+});
+export type Compute = Value<typeof Compute>;
+
+/** A background action on a compute (section 2.6). `error` holds the service's words when it failed. */
+export const Operation = object({
+  id: text,
+  project_id: text,
+  branch_id: maybe(text),
+  endpoint_id: maybe(text),
+  action: open<'start_compute' | 'apply_config' | 'suspend_compute'>(),
+  status: open<'scheduling' | 'running' | 'finished' | 'failed'>(),
+  failures_count: maybe(number),
+  error: maybe(longText),
+  created_at: maybe(timestamp),
+  updated_at: maybe(timestamp),
+});
+export type Operation = Value<typeof Operation>;
+
+/** The body of every error (public service; `request_id` may be missing). */
+export const ErrorBody = object({
+  request_id: maybe(longText),
+  code: maybe(longText),
+  message: longText,
+});
+export type ErrorBody = Value<typeof ErrorBody>;
+
+/** A connection URI with a password in it: a secret. */
+export const ConnectionUri = object({ uri: isConnectionUri });

@@ -1,0 +1,171 @@
+/**
+ * The accounts this machine knows, each a base address and a name with a key of its own. The list, the current
+ * account and the keys live in the secret store alone, which tells every window of a change.
+ */
+import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
+import { isApiKeyId } from '../../api/records/ids.ts';
+import type { CreatedApiKey } from '../../api/records/records.ts';
+import { Emitter, type Event } from '../../base/event.ts';
+import type { Disposable } from '../../base/disposable.ts';
+
+/** Where secrets are kept: VS Code's SecretStorage, or a map in a test. Every call may fail (a locked keyring). */
+export interface SecretStore {
+  get(entry: string): Promise<string | undefined>;
+  store(entry: string, value: string): Promise<void>;
+  /** Like `store`, but rejects unless the value outlives this window. */
+  keep(entry: string, value: string): Promise<void>;
+  delete(entry: string): Promise<void>;
+  /** An entry that changed, in whichever window. */
+  readonly onDidChange: Event<string>;
+}
+
+export interface Account {
+  readonly baseUrl: BaseUrl;
+  /** Empty for the first account at an address. */
+  readonly name: string;
+  /** The account of the local service, which is started when it does not run. */
+  readonly local?: true;
+  /** The id of the stored key, where it is known: of one that was created from here. */
+  readonly keyId?: number;
+}
+
+export interface AccountList {
+  readonly accounts: readonly Account[];
+  readonly current: Account | undefined;
+}
+
+/** Tells accounts apart; also what follows `hostedPostgres.apiKey:` in the name of the key's entry. */
+export const accountId = (account: Account): string =>
+  account.name === '' ? account.baseUrl : `${account.baseUrl}#${account.name}`;
+
+const LIST_ENTRY = 'hostedPostgres.accounts';
+const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
+/** The new key while a rotation is in progress. */
+const newKeyEntry = (account: Account): string => `hostedPostgres.newApiKey:${accountId(account)}`;
+
+export class Accounts implements Disposable {
+  readonly #secrets: SecretStore;
+  readonly #changed = new Emitter<void>();
+  readonly #listening: Disposable;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** The list, the current account or a key may have changed, here or in another window. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(secrets: SecretStore) {
+    this.#secrets = secrets;
+    this.#listening = secrets.onDidChange((entry) => {
+      if (entry === LIST_ENTRY || entry.startsWith('hostedPostgres.apiKey:')) this.#changed.fire();
+    });
+  }
+
+  async list(): Promise<AccountList> {
+    return parseList(await this.#secrets.get(LIST_ENTRY));
+  }
+
+  key(account: Account): Promise<string | undefined> {
+    return this.#secrets.get(keyEntry(account));
+  }
+
+  /** Stores the key and makes the account the current one; an account known already gets the new key. */
+  add(account: Account, key: string): Promise<void> {
+    return this.#write(async ({ accounts }) => {
+      await this.#secrets.store(keyEntry(account), key);
+      const others = accounts.filter((other) => accountId(other) !== accountId(account));
+      return { accounts: [...others, account], current: account };
+    });
+  }
+
+  /** Replaces the key of a known account, current or not. @throws {Error} when the keyring does not keep it */
+  replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
+    const isSame = (other: Account) => accountId(other) === accountId(account);
+    return this.#write(async ({ accounts, current }) => {
+      if (!accounts.some(isSame)) throw new Error('The account is no longer stored');
+      await this.#secrets.keep(keyEntry(account), key);
+      const withId = (other: Account) => (isSame(other) ? { ...other, keyId: id } : other);
+      return { accounts: accounts.map(withId), current };
+    }, 'keep');
+  }
+
+  /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
+  keepNewKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
+    return this.#secrets.keep(newKeyEntry(account), JSON.stringify({ id, key }));
+  }
+
+  /** The new key of a rotation in progress. */
+  async newKey(account: Account): Promise<CreatedApiKey | undefined> {
+    const text = await this.#secrets.get(newKeyEntry(account));
+    return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);
+  }
+
+  forgetNewKey(account: Account): Promise<void> {
+    return this.#secrets.delete(newKeyEntry(account));
+  }
+
+  /** Makes a known account the current one, or none of them. Keys stay. */
+  choose(account: Account | undefined): Promise<void> {
+    return this.#write(async ({ accounts }) => {
+      const current = account && accounts.find((other) => accountId(other) === accountId(account));
+      return { accounts, current };
+    });
+  }
+
+  /** Forgets the account and its key. */
+  remove(account: Account): Promise<void> {
+    return this.#write(async ({ accounts, current }) => {
+      await this.#secrets.delete(keyEntry(account));
+      await this.#secrets.delete(newKeyEntry(account));
+      const stays = (other: Account) => accountId(other) !== accountId(account);
+      return {
+        accounts: accounts.filter(stays),
+        current: current !== undefined && stays(current) ? current : undefined,
+      };
+    });
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+    this.#changed.dispose();
+  }
+
+  /** One after the other: each change starts from what the one before has written. */
+  #write(
+    change: (list: AccountList) => Promise<AccountList>,
+    put: 'store' | 'keep' = 'store',
+  ): Promise<void> {
+    const written = this.#writing.then(async () => {
+      const { accounts, current } = await change(await this.list());
+      const stored = { accounts, current: current && accountId(current) };
+      await this.#secrets[put](LIST_ENTRY, JSON.stringify(stored));
+    });
+    this.#writing = written.catch(() => undefined); // The caller hears of it; the next change starts afresh.
+    return written;
+  }
+}
+
+const NO_ACCOUNTS: AccountList = { accounts: [], current: undefined };
+
+/** Whatever the entry holds, what can be read of it. */
+function parseList(text: string | undefined): AccountList {
+  if (text === undefined) return NO_ACCOUNTS;
+  try {
+    const { accounts, current } = JSON.parse(text) as {
+      readonly accounts?: unknown;
+      readonly current?: unknown;
+    };
+    const known = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
+    return { accounts: known, current: known.find((account) => accountId(account) === current) };
+  } catch {
+    // Not written by us: the user connects again, which writes it anew.
+    return NO_ACCOUNTS;
+  }
+}
+
+function readAccount(value: unknown): Account[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { baseUrl, name, local, keyId } = value as { readonly [field: string]: unknown };
+  const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
+  if (address === undefined || typeof name !== 'string') return [];
+  const known = isApiKeyId(keyId) ? { keyId } : {};
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...known }];
+}

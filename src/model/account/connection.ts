@@ -1,0 +1,66 @@
+import { isLoopback } from '../../api/baseUrl.ts';
+import type { Client } from '../../api/client.ts';
+import { accountId, type Account } from './accounts.ts';
+
+/** Makes the client of an account; asynchronous, because what it needs is loaded on first use. */
+export type OpenClient = (
+  account: Account,
+  key: string,
+  /** Further attempts after the first, where somebody waits for the answer. */
+  retries?: number,
+) => Promise<Client>;
+
+/**
+ * One account with one key for as long as both stay the same. Its identity is what answers are compared by: one that
+ * arrives after the connection was closed belongs to nobody and is dropped.
+ */
+export class Connection {
+  readonly account: Account;
+  readonly #key: string;
+  readonly #open: OpenClient;
+  readonly #abort = new AbortController();
+  #client: Promise<Client> | undefined;
+
+  constructor(account: Account, key: string, open: OpenClient) {
+    this.account = account;
+    this.#key = key;
+    this.#open = open;
+  }
+
+  /** Aborted when the connection is closed: pass it to every call. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get isClosed(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  /** The service runs on this machine. */
+  get isLocal(): boolean {
+    return isLoopback(new URL(this.account.baseUrl).hostname);
+  }
+
+  /** What another connection told is still the last that is known. */
+  isOfSameAccount(other: Connection | undefined): boolean {
+    return other !== undefined && accountId(other.account) === accountId(this.account);
+  }
+
+  hasKey(key: string): boolean {
+    return key === this.#key;
+  }
+
+  async client(): Promise<Client> {
+    this.#client ??= this.#open(this.account, this.#key);
+    try {
+      return await this.#client;
+    } catch (error) {
+      this.#client = undefined;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+}

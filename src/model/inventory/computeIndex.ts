@@ -1,0 +1,133 @@
+/**
+ * The computes known so far, found by host and by id, and searched by what is typed. Follows the store change by
+ * change, so that an answer while typing costs a look-up and not a walk over all projects.
+ */
+import type { Compute } from '../../api/records/records.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import { pooledHost } from '../connection/connectionStrings.ts';
+import type { HostMention } from '../connection/hostAtPosition.ts';
+import type { Inventory, InventoryChange } from './inventory.ts';
+
+/** A compute at one of its hosts. */
+export interface KnownHost {
+  readonly compute: Compute;
+  readonly host: string;
+  readonly isPooled: boolean;
+}
+
+export interface FoundHost extends KnownHost {
+  /** The port belongs to the host. */
+  readonly withPort: boolean;
+}
+
+export interface HostsFound {
+  readonly hosts: readonly KnownHost[];
+  /** There are others that match. */
+  readonly hasMore: boolean;
+}
+
+interface Entry {
+  readonly compute: Compute;
+  readonly projectName: string;
+  readonly hosts: readonly KnownHost[];
+  /** In lower case: all a compute can be found by. */
+  readonly text: string;
+}
+
+export class ComputeIndex implements Disposable {
+  readonly #inventory: Inventory;
+  readonly #listening: Disposable;
+  readonly #byKey = new Map<string, KnownHost>();
+  readonly #byProject = new Map<string, ReadonlyMap<string, Entry>>();
+
+  constructor(inventory: Inventory) {
+    this.#inventory = inventory;
+    this.#listening = inventory.onDidChange((changes) => this.#follow(changes));
+    const known = new Set<string>();
+    for (const compute of inventory.allComputes()) known.add(compute.project_id);
+    for (const projectId of known) this.#update(projectId);
+  }
+
+  /** The compute whose host or id this is; its pooled host counts too. */
+  find({ host, port }: Pick<HostMention, 'host' | 'port'>): FoundHost | undefined {
+    const name = host === 'localhost' ? '127.0.0.1' : host;
+    const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
+    if (exact !== undefined) return { ...exact, withPort: true };
+    const label = name.split('.', 1)[0] ?? '';
+    const known =
+      this.#byKey.get(name) ?? this.#byKey.get(label) ?? this.#byKey.get(label.replace(/-pooler$/, ''));
+    return known && { ...known, withPort: false };
+  }
+
+  /** Hosts that begin with what was typed first, then computes in whose names it occurs. */
+  search(typed: string, most: number): HostsFound {
+    const wanted = typed.toLowerCase();
+    const [first, others]: [KnownHost[], KnownHost[]] = [[], []];
+    for (const entry of this.#entries()) {
+      if (first.length > most) break;
+      if (entry.text.startsWith(wanted)) first.push(...entry.hosts);
+      else if (others.length <= most && entry.text.includes(wanted)) others.push(...entry.hosts);
+    }
+    const hosts = [...first, ...others];
+    return { hosts: hosts.slice(0, most), hasMore: hosts.length > most };
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
+
+  *#entries(): Generator<Entry, void> {
+    for (const entries of this.#byProject.values()) yield* entries.values();
+  }
+
+  #follow(changes: readonly InventoryChange[]): void {
+    const touched = new Set<string>();
+    for (const change of changes) {
+      if (change.kind === 'all') {
+        this.#byKey.clear();
+        this.#byProject.clear();
+      } else if ('projectId' in change) touched.add(change.projectId);
+    }
+    for (const projectId of touched) this.#update(projectId);
+  }
+
+  #update(projectId: string): void {
+    const before = this.#byProject.get(projectId);
+    const computes = this.#inventory.computesOf(projectId)?.computes;
+    if (computes === undefined || computes.size === 0) this.#byProject.delete(projectId);
+    const projectName = this.#inventory.project(projectId)?.name ?? '';
+    const entries = new Map<string, Entry>();
+    const added: Entry[] = [];
+    for (const [id, compute] of computes ?? []) {
+      const old = before?.get(id);
+      const isSame = old?.compute === compute && old.projectName === projectName;
+      const entry = isSame ? old : entryOf(compute, projectName);
+      entries.set(id, entry);
+      if (!isSame) added.push(entry);
+    }
+    for (const [id, entry] of before ?? []) if (entries.get(id) !== entry) this.#forget(entry);
+    for (const entry of added) this.#add(entry);
+    if (entries.size > 0) this.#byProject.set(projectId, entries);
+  }
+
+  #add({ compute, hosts }: Entry): void {
+    for (const known of hosts) this.#byKey.set(known.host.toLowerCase(), known);
+    const [direct] = hosts;
+    if (direct !== undefined) this.#byKey.set(compute.id, direct);
+  }
+
+  /** Only what still leads to this entry: a host may have gone over to another compute. */
+  #forget({ compute, hosts }: Entry): void {
+    for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
+      if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);
+    }
+  }
+}
+
+function entryOf(compute: Compute, projectName: string): Entry {
+  const pooled = pooledHost(compute);
+  const hosts: KnownHost[] = [{ compute, host: compute.host, isPooled: false }];
+  if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
+  const names = [compute.host, compute.id, compute.name ?? '', projectName, compute.branch_id, pooled ?? ''];
+  return { compute, projectName, hosts, text: names.join(' ').toLowerCase() };
+}

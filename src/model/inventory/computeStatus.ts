@@ -1,0 +1,52 @@
+/** How a compute is shown: rules over its record (sections 2.5 and 3.1), shared by sidebar, pickers and editor. */
+import { isFixedSize, type SizeRange } from '../../api/records/sizes.ts';
+import type { Compute } from '../../api/records/records.ts';
+
+/** `pending` covers every change under way but the first start, which is `init`; `unknown` is a state we do not know. */
+export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
+
+type Stated = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
+
+export function statusOf(compute: Stated): ComputeStatus {
+  if (compute.current_state === 'init') return 'init';
+  if (isChanging(compute)) return 'pending';
+  if (compute.disabled === true) return 'disabled';
+  if (compute.current_state === 'active') return 'active';
+  return compute.current_state === 'idle' ? 'idle' : 'unknown';
+}
+
+/** A restart is pending too, though it leads to where it came from (section 2.5). */
+const isChanging = (compute: Stated): boolean => (compute.pending_state ?? '') !== '';
+
+/** Whether the record shows no change under way: what was asked for has happened, or has failed. */
+export const isSettled = (compute: Stated): boolean =>
+  compute.current_state !== 'init' && !isChanging(compute);
+
+export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
+
+/** The name the user gave, else the id. */
+export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
+
+type Sized = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
+
+/** In compute units, or undefined when the record tells none. */
+export function sizeOf(compute: Sized): SizeRange | undefined {
+  const min = compute.autoscaling_limit_min_cu ?? compute.autoscaling_limit_max_cu;
+  const max = compute.autoscaling_limit_max_cu ?? min;
+  return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
+}
+
+/** Such as `0.25 CU` or `1–4 CU`; empty when the size is not known. */
+export function sizeText(compute: Sized): string {
+  const size = sizeOf(compute);
+  if (size === undefined) return '';
+  return isFixedSize(size) ? `${size.min} CU` : `${size.min}–${size.max} CU`;
+}
+
+/** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */
+export function byTypeAndLabel(a: Compute, b: Compute): number {
+  if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
+  const [left, right] = [labelOf(a), labelOf(b)];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}

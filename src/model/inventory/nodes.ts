@@ -1,0 +1,58 @@
+/**
+ * What the sidebar, the commands and the editor point at: readonly tags made of ids alone. What a node stands for is
+ * looked up in the store when it is shown, so a node never goes stale.
+ */
+import { isApiKeyId, isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
+
+export interface ProjectNode {
+  readonly kind: 'project';
+  readonly projectId: string;
+}
+
+export interface BranchNode {
+  readonly kind: 'branch';
+  readonly projectId: string;
+  readonly branchId: string;
+}
+
+export interface ComputeNode {
+  readonly kind: 'compute';
+  readonly projectId: string;
+  readonly branchId: string;
+  readonly computeId: string;
+}
+
+export interface ApiKeyNode {
+  readonly kind: 'apiKey';
+  readonly keyId: number;
+}
+
+export type ResourceNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+/** Reads a command's argument, which may be anything. @returns a project, or undefined */
+export function asProjectNode(value: unknown): ProjectNode | undefined {
+  const { kind, projectId } = fields(value);
+  return kind === 'project' && isId(projectId) ? { kind, projectId } : undefined;
+}
+
+export function asBranchNode(value: unknown): BranchNode | undefined {
+  const { kind, projectId, branchId } = fields(value);
+  return kind === 'branch' && isId(projectId) && isBranchId(branchId)
+    ? { kind, projectId, branchId }
+    : undefined;
+}
+
+export function asComputeNode(value: unknown): ComputeNode | undefined {
+  const { kind, projectId, branchId, computeId } = fields(value);
+  return kind === 'compute' && isId(projectId) && isId(branchId) && isComputeId(computeId)
+    ? { kind, projectId, branchId, computeId }
+    : undefined;
+}
+
+export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
+  const { kind, keyId } = fields(value);
+  return kind === 'apiKey' && isApiKeyId(keyId) ? { kind, keyId } : undefined;
+}

@@ -1,0 +1,144 @@
+/**
+ * The calls that change computes. What the service answers with is shown at once and its operations are followed. When
+ * the answer was lost on the way, the list of computes tells what happened, so that nothing is ever sent twice.
+ */
+import type { CallOptions, Client, ComputeOutcome } from '../../api/client.ts';
+import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import type { Compute } from '../../api/records/records.ts';
+import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import { onlyChanged } from './computeEdit.ts';
+import type { Connection } from '../account/connection.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { ComputeNode } from '../inventory/nodes.ts';
+import type { OperationTracker } from './operationTracker.ts';
+import type { ChangeVerb } from './pendingChange.ts';
+import type { Session } from '../account/session.ts';
+
+/** `isPending`: the operation tracker will tell how it ends. Otherwise it has happened already. */
+export interface AcceptedChange {
+  readonly compute: Compute | undefined;
+  readonly isPending: boolean;
+}
+
+interface Call {
+  readonly verb: ChangeVerb;
+  readonly projectId: string;
+  readonly send: (client: Client, options: CallOptions) => Promise<ComputeOutcome>;
+  /** Whether the computes, asked for after the answer was lost, show that the change was made. */
+  readonly wasMade: (computes: ReadonlyMap<string, Compute>) => Compute | boolean;
+}
+
+export class ComputeChanges {
+  readonly #session: Session;
+  readonly #inventory: Inventory;
+  readonly #tracker: OperationTracker;
+
+  constructor(session: Session, inventory: Inventory, tracker: OperationTracker) {
+    this.#session = session;
+    this.#inventory = inventory;
+    this.#tracker = tracker;
+  }
+
+  /** @throws {ApiError} refused, for a second primary on a branch among others */
+  async create(projectId: string, creation: ComputeCreation, options?: CallOptions): Promise<AcceptedChange> {
+    // If the answer is lost, a compute that another window created earlier must not pass for this one.
+    await this.#inventory.refreshComputes(projectId);
+    const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
+    const isAsWanted = (compute: Compute) =>
+      compute.branch_id === creation.branch_id &&
+      compute.type === creation.type &&
+      (creation.name === undefined || creation.name === compute.name);
+    const findNew = (computes: ReadonlyMap<string, Compute>) => {
+      const added = [...computes.values()].filter((each) => !before.has(each.id) && isAsWanted(each));
+      return (added.length === 1 && added[0]) || false;
+    };
+    return this.#make(
+      {
+        verb: 'create',
+        projectId,
+        send: (client, given) => client.createCompute(projectId, creation, given),
+        wasMade: findNew,
+      },
+      options,
+    );
+  }
+
+  /** @param change only what is to become different @throws {ApiError} */
+  update(node: ComputeNode, change: ComputeChange, options?: CallOptions): Promise<AcceptedChange> {
+    const isAsWanted = (compute: Compute | undefined) =>
+      compute !== undefined && onlyChanged(compute, change) === undefined;
+    return this.#make(
+      {
+        verb: 'edit',
+        projectId: node.projectId,
+        send: (client, given) => client.updateCompute(node.projectId, node.computeId, change, given),
+        wasMade: (computes) => isAsWanted(computes.get(node.computeId)),
+      },
+      options,
+    );
+  }
+
+  /** @throws {ApiError} */
+  restart(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange> {
+    return this.#make(
+      {
+        verb: 'restart',
+        projectId: node.projectId,
+        send: (client, given) => client.restartCompute(node.projectId, node.computeId, given),
+        wasMade: (computes) => (computes.get(node.computeId)?.pending_state ?? '') !== '',
+      },
+      options,
+    );
+  }
+
+  /** @throws {ApiError} */
+  delete(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange> {
+    return this.#make(
+      {
+        verb: 'delete',
+        projectId: node.projectId,
+        send: (client, given) => client.deleteCompute(node.projectId, node.computeId, given),
+        wasMade: (computes) => !computes.has(node.computeId),
+      },
+      options,
+    );
+  }
+
+  async #make(call: Call, options: CallOptions = {}): Promise<AcceptedChange> {
+    const { connection } = this.#session;
+    if (connection === undefined) throw new Error('Not connected');
+    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+    const given = { ...options, signal: AbortSignal.any(signals) };
+    try {
+      const outcome = await call.send(await connection.client(), given);
+      return await this.#accept(connection, call, outcome);
+    } catch (error) {
+      // Refused for what the list does not show yet: somebody else was quicker.
+      if (isRefused(error, 404, 409, 422)) void this.#refreshQuietly(call.projectId);
+      const made = await this.#findOut(connection, call, error);
+      if (made === false) throw error;
+      return { compute: made === true ? undefined : made, isPending: false };
+    }
+  }
+
+  async #accept(connection: Connection, call: Call, outcome: ComputeOutcome): Promise<AcceptedChange> {
+    const { compute, operations } = outcome;
+    if (connection !== this.#session.connection) return { compute, isPending: false };
+    if (compute !== undefined && call.verb !== 'delete') this.#inventory.put(compute);
+    const isPending = compute !== undefined && this.#tracker.follow(call.verb, compute, operations);
+    if (!isPending) await this.#refreshQuietly(call.projectId);
+    return { compute, isPending };
+  }
+
+  async #findOut(connection: Connection, call: Call, error: unknown): Promise<Compute | boolean> {
+    if (!isOutcomeUnknown(error) || connection !== this.#session.connection) return false;
+    await this.#refreshQuietly(call.projectId);
+    const list = this.#inventory.computesOf(call.projectId);
+    return list?.failure === undefined && list !== undefined && call.wasMade(list.computes);
+  }
+
+  /** A failure is kept by the list, which shows it; the change itself has been accepted or has its own error. */
+  async #refreshQuietly(projectId: string): Promise<void> {
+    await this.#inventory.refreshComputes(projectId).catch(() => undefined);
+  }
+}

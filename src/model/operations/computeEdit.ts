@@ -1,0 +1,31 @@
+/** What an edit of a compute sends: only what becomes different. Pure. */
+import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
+import type { Compute } from '../../api/records/records.ts';
+import type { ComputeChange } from '../../api/records/requests.ts';
+import { isEqual } from '../../base/equal.ts';
+import { settingsOn } from '../settings/pgSettings.ts';
+
+/** The compute's value of each attribute; one the record does not tell has its default. */
+function currentOf(compute: Compute): ComputeChange {
+  return {
+    branch_id: compute.branch_id,
+    suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
+    pooler_enabled: compute.pooler_enabled ?? false,
+    disabled: compute.disabled ?? false,
+    name: compute.name ?? '',
+    settings: { pg_settings: settingsOn(compute) },
+    ...(typeof compute.autoscaling_limit_min_cu === 'number'
+      ? { autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu }
+      : {}),
+    ...(typeof compute.autoscaling_limit_max_cu === 'number'
+      ? { autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu }
+      : {}),
+  };
+}
+
+/** The part of `wanted` that differs from the compute; undefined when nothing does. */
+export function onlyChanged(compute: Compute, wanted: ComputeChange): ComputeChange | undefined {
+  const current: Readonly<Record<string, unknown>> = currentOf(compute);
+  const different = Object.entries(wanted).filter(([field, value]) => !isEqual(value, current[field]));
+  return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputeChange);
+}

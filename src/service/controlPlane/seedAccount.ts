@@ -1,0 +1,183 @@
+/** Turns a described account (the sample, or `--projects FILE`) into the changes that make it, after checking its rules. */
+import { readFile } from 'node:fs/promises';
+import type { ComputeCreation } from '../../api/records/requests.ts';
+import type { Plan } from '../../api/records/sizes.ts';
+import { Account, type ProjectState } from '../state/account.ts';
+import { hashOfKey, newKeyValue } from './apiKeys.ts';
+import { timestamp, type Clock } from '../core/clock.ts';
+import { freeAddress } from './addresses.ts';
+import type { ComputeEngine } from '../core/computeEngine.ts';
+import { inState, newCompute, sizeOfNew } from './computeRecord.ts';
+import { requireNoPrimary, requireProvisioner, requireRegion, requireSize } from './computeRules.ts';
+import { newId } from './generateId.ts';
+import { newOperation } from './operationRecord.ts';
+import { HttpError } from '../core/httpError.ts';
+import { sampleAccount } from '../state/sampleAccount.ts';
+import { StartFailure, systemReason } from '../core/startFailure.ts';
+import type {
+  AccountDescription,
+  BranchDescription,
+  ComputeDescription,
+  ProjectDescription,
+} from '../state/projectsFile.ts';
+import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
+
+export interface FirstAccountOptions {
+  /** Undefined: the sample account. */
+  readonly projectsFile: string | undefined;
+  readonly engine: ComputeEngine;
+  readonly clock: Clock;
+  readonly plan: Plan;
+  /** Whether something has to be started behind a compute before it is active. */
+  readonly hasProcesses: boolean;
+}
+
+/** @throws {StartFailure} when the file cannot be read or breaks a rule */
+export async function firstAccount(options: FirstAccountOptions): Promise<Iterable<Change>> {
+  const { projectsFile } = options;
+  if (projectsFile === undefined) return new Seeding(options).run(sampleAccount(options.plan));
+  const fail = (problem: string) =>
+    new StartFailure('projectsFile', `Cannot use ${projectsFile}: ${problem}`);
+  const bytes = await readFile(projectsFile).catch((error: unknown) => {
+    throw fail(systemReason(error));
+  });
+  const { parseAccount } = await import('../state/projectsFile.ts');
+  const description = parseAccount(bytes);
+  if ('problem' in description) throw fail(description.problem);
+  return new Seeding(options).run(description).catch((error: unknown) => {
+    throw error instanceof HttpError ? fail(error.message) : error;
+  });
+}
+
+class Seeding {
+  readonly #options: FirstAccountOptions;
+  readonly #account = new Account();
+  readonly #branchIds = new Set<string>();
+  readonly #now: number;
+
+  constructor(options: FirstAccountOptions) {
+    this.#options = options;
+    this.#now = options.clock.now();
+  }
+
+  async run(description: AccountDescription): Promise<Iterable<Change>> {
+    for (const project of description.projects) await this.#project(project);
+    for (const { name } of description.api_keys ?? []) this.#key(name);
+    return this.#account.snapshot();
+  }
+
+  async #project(description: ProjectDescription): Promise<void> {
+    if (this.#account.projects.has(description.id))
+      throw new HttpError(409, '', `two projects ${description.id}`);
+    const value = projectRecord(description, this.#options.engine.pgVersion, this.#now);
+    this.#account.apply({ set: 'project', value });
+    const project = this.#account.projects.get(description.id);
+    const branches = description.branches ?? [];
+    const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
+    if (second !== undefined)
+      throw new HttpError(409, '', `two default branches in project ${description.id}`);
+    for (const branch of branches) {
+      if (project !== undefined) await this.#branch(project, branch, branch === main);
+    }
+  }
+
+  async #branch(project: ProjectState, description: BranchDescription, isDefault: boolean): Promise<void> {
+    // In whatever project: a branch's data is kept under its id alone.
+    if (this.#branchIds.has(description.id)) throw new HttpError(409, '', `two branches ${description.id}`);
+    this.#branchIds.add(description.id);
+    const { created_at, updated_at, id: project_id } = project.record;
+    const value: BranchRecord = {
+      id: description.id,
+      project_id,
+      name: description.name ?? description.id,
+      default: isDefault,
+      current_state: 'ready',
+      created_at,
+      updated_at,
+    };
+    this.#account.apply({ set: 'branch', value });
+    for (const compute of description.computes ?? []) await this.#compute(project, description.id, compute);
+  }
+
+  async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {
+    const { id: given, current_state, ...rest } = description;
+    const id = given ?? newId('ep-', (taken) => this.#account.compute(taken) !== undefined);
+    if (this.#account.compute(id) !== undefined) throw new HttpError(409, '', `two computes ${id}`);
+    const wanted = { ...rest, branch_id };
+    this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
+    const address = await freeAddress(this.#options.engine, this.#account);
+    const compute = newCompute({ id, project: project.record, wanted, address, now: this.#now });
+    const idle = {
+      ...compute,
+      record: inState(compute.record, { current: 'idle', pending: undefined }, this.#now),
+    };
+    if (current_state !== 'active' || wanted.disabled === true) {
+      this.#account.apply({ set: 'compute', value: idle });
+    } else if (this.#options.hasProcesses) {
+      const record = inState(idle.record, { pending: 'active' }, this.#now);
+      this.#account.apply({ set: 'compute', value: { ...idle, record } });
+      const sequence = this.#account.nextSequence();
+      const start = {
+        compute: record,
+        step: { kind: 'start' },
+        status: 'scheduling',
+        sequence,
+        now: this.#now,
+      } as const;
+      this.#account.apply({ set: 'operation', value: newOperation(start) });
+    } else {
+      const state = { current: 'active', pending: undefined, lastActive: this.#now } as const;
+      const record = inState(idle.record, state, this.#now);
+      this.#account.apply({ set: 'compute', value: { ...idle, record, uncountedSince: this.#now } });
+    }
+  }
+
+  /** A rule's own words tell what is wrong; which compute of the file it is, is told before them. */
+  #requireCreatable(project: ProjectState, wanted: ComputeCreation, which: string): void {
+    try {
+      requireRegion(project, wanted.region_id);
+      requireProvisioner(project, wanted.provisioner);
+      requireSize(sizeOfNew(wanted), this.#options.plan);
+      if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      const { status, code, message } = error;
+      throw new HttpError(status, code, `${which} of branch ${wanted.branch_id}: ${message}`);
+    }
+  }
+
+  /** A key whose value is known to nobody, so that the list has something to show. */
+  #key(name: string): void {
+    const value = {
+      id: this.#account.nextKeyId(),
+      name,
+      hash: hashOfKey(newKeyValue()),
+      created_at: timestamp(this.#now),
+      last_used_at: null,
+      last_used_from_addr: '',
+    };
+    this.#account.apply({ set: 'key', value });
+  }
+}
+
+/** What a project says where there is no Postgres to go by. */
+const DEFAULT_PG_VERSION = 18;
+
+const projectRecord = (
+  description: ProjectDescription,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord => ({
+  id: description.id,
+  name: description.name,
+  platform_id: description.platform_id ?? 'local',
+  region_id: description.region_id ?? 'local',
+  provisioner: description.provisioner ?? 'local',
+  pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
+  cpu_used_sec: description.cpu_used_sec ?? 0,
+  locked: false,
+  branch_logical_size_limit: description.branch_logical_size_limit ?? 204_800,
+  proxy_host: '127.0.0.1',
+  created_at: description.created_at ?? timestamp(now),
+  updated_at: description.created_at ?? timestamp(now),
+});

@@ -1,0 +1,28 @@
+/** What zod found wrong, in words that name the field. zod/mini brings none of its own. */
+import type * as z from 'zod/mini';
+
+export function formatIssue(issue: z.core.$ZodIssue): string {
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const field = [...issue.path, ...unknown].map(String).join('.').slice(0, 200);
+  return `${field || 'the whole'}: ${problem(issue)}`;
+}
+
+function problem(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      // Whether it was missing or of another type is not told.
+      return `must be given, of type ${issue.expected}`;
+    case 'unrecognized_keys':
+      return 'is not an attribute that can be given here';
+    case 'invalid_value':
+      return `must be ${issue.values.map(String).join(' or ')}`;
+    case 'invalid_union':
+      return 'must be a string, a number or a boolean';
+    case 'too_small':
+      return `must have at least ${issue.minimum} characters`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} characters`;
+    default:
+      return issue.message;
+  }
+}

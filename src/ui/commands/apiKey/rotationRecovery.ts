@@ -1,0 +1,162 @@
+/** What an interrupted or failed rotation has left: a later start finishes it, or offers the one action that helps. */
+import { commands, l10n, window } from 'vscode';
+import { accountId, type Account } from '../../../model/account/accounts.ts';
+import {
+  resumeRotation,
+  revokeLost,
+  type RotationOutcome,
+  type RotationParts,
+} from '../../../model/account/keyRotation.ts';
+import type { PendingRotation } from '../../../model/account/pendingRotations.ts';
+import { announce } from '../../notifications/announce.ts';
+import { showFailure } from '../../notifications/notify.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { CommandContext } from '../context.ts';
+import { withProgress } from '../input/progress.ts';
+import { endedText, finishedText, leftText, type Left } from './rotationText.ts';
+
+/** Milliseconds until a service has surely carried out a request whose answer was lost, or never will. */
+const LATEST_CREATION = 60_000;
+
+export const rotationParts = (context: CommandContext): RotationParts => {
+  const { accounts, openClient, localService, log, config, rotations } = context;
+  return {
+    accounts: {
+      list: () => accounts.list(),
+      key: (of) => accounts.key(of),
+      newKey: (of) => accounts.newKey(of),
+      keepNewKey: (of, created) => accounts.keepNewKey(of, created),
+      forgetNewKey: (of) => accounts.forgetNewKey(of),
+      replaceKey: async (of: Account, created) => {
+        if (of.local === true) await localService.replaceKey(created.key);
+        await accounts.replaceKey(of, created);
+      },
+    },
+    pending: rotations,
+    openClient,
+    organizationId: config.organizationId,
+    onSecret: (value) => log.addSecret(value),
+  };
+};
+
+/** Finishes each rotation that a window has left. Never rejects. */
+export async function finishRotations(context: CommandContext): Promise<void> {
+  await Promise.all(context.rotations.accounts.map((account) => finishRotation(context, account)));
+}
+
+/** Waits for the window that works on the rotation, then finishes it in its place. Never rejects. */
+export async function finishRotation(context: CommandContext, account: string): Promise<void> {
+  try {
+    const rotation = await abandoned(context, account);
+    if (rotation !== undefined) show(context, rotation, await resume(context, rotation));
+  } catch (error) {
+    context.log.error('Finishing a key rotation', error);
+    void showFailure(couldNotRotate(), error, () => void finishRotation(context, account));
+  }
+}
+
+/** Takes some seconds if there is a rotation. */
+async function abandoned(context: CommandContext, account: string): Promise<PendingRotation | undefined> {
+  if (context.rotations.of(account) === undefined) return undefined;
+  return await withProgress(l10n.t('Rotating the API key'), () => context.rotations.abandoned(account));
+}
+
+const couldNotRotate = () => l10n.t('Could not rotate the API key');
+
+async function resume(context: CommandContext, rotation: PendingRotation): Promise<RotationOutcome> {
+  const outcome = await withProgress(l10n.t('Rotating the API key'), () =>
+    resumeRotation(rotationParts(context), rotation),
+  );
+  void context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
+  return outcome;
+}
+
+function show(context: CommandContext, rotation: PendingRotation, outcome: RotationOutcome): void {
+  switch (outcome.kind) {
+    case 'rotated':
+      return void window.showInformationMessage(finishedText(outcome.newKey, rotation));
+    case 'taken':
+    case 'busy':
+    case 'unchanged':
+      return void window.showWarningMessage(`${couldNotRotate()}: ${endedText(outcome)}`);
+    default:
+      offer(context, rotation, outcome);
+  }
+}
+
+/** The rotation stays pending until the action is done. */
+export function offer(context: CommandContext, rotation: PendingRotation, left: Left): void {
+  const onError = (error: unknown) => context.log.error('Finishing a key rotation', error);
+  if (left.kind === 'absent') lookLater(context, rotation.account).catch(onError);
+  showOffer(context, rotation, left).catch(onError);
+}
+
+async function showOffer(context: CommandContext, rotation: PendingRotation, left: Left): Promise<void> {
+  const { account } = rotation;
+  const { label, act } = helpFor(context, rotation, left);
+  const chosen = await window.showWarningMessage(leftText(left, rotation), label);
+  // Another window may have ended it since.
+  const isPending = context.rotations.of(account) !== undefined;
+  if (chosen === label && (isPending || left.kind === 'absent')) await act();
+  if (chosen === undefined && left.kind === 'signedOut') await context.rotations.forget(account);
+}
+
+interface Action {
+  readonly label: string;
+  readonly act: () => Promise<unknown>;
+}
+
+function helpFor(context: CommandContext, rotation: PendingRotation, left: Left): Action {
+  const run = async (command: string) => await commands.executeCommand(command);
+  switch (left.kind) {
+    case 'absent':
+      return { label: l10n.t('Rotate API Key…'), act: () => run('hostedPostgres.apiKey.rotate') };
+    case 'lost': {
+      const { id, name } = left.newKey;
+      return { label: l10n.t('Revoke “{0}”', sanitize(name)), act: () => revoke(context, rotation, id) };
+    }
+    case 'signedOut':
+      return { label: l10n.t('Connect…'), act: () => run('hostedPostgres.account.connect') };
+    case 'unfinished':
+      return { label: l10n.t('Try Again'), act: () => finishRotation(context, rotation.account) };
+    default:
+      return left satisfies never;
+  }
+}
+
+async function revoke(context: CommandContext, rotation: PendingRotation, id: number): Promise<void> {
+  const name = sanitize(rotation.name);
+  try {
+    await withProgress(l10n.t('Revoking “{0}”', name), () =>
+      revokeLost(rotationParts(context), rotation, id),
+    );
+    announce(l10n.t('The API key “{0}” is revoked', name));
+    await context.apiKeys.refresh().catch(() => undefined);
+  } catch (error) {
+    context.log.error('Revoking a key that a rotation left', error);
+    const retry = () => void revoke(context, rotation, id);
+    await showFailure(l10n.t('Could not revoke “{0}”', name), error, retry);
+  }
+}
+
+/** The service may still carry out the request after the first look. */
+async function lookLater(context: CommandContext, account: string): Promise<void> {
+  const rotation = await context.rotations.abandoned(account, LATEST_CREATION);
+  if (rotation === undefined) return;
+  const outcome = await resumeRotation(rotationParts(context), rotation);
+  if (outcome.kind === 'absent') await context.rotations.forget(account);
+  else show(context, rotation, outcome);
+}
+
+/** Deals with an earlier rotation of the account first. @returns whether a new one can begin */
+export async function isFreeToRotate(context: CommandContext, account: Account): Promise<boolean> {
+  const earlier = await abandoned(context, accountId(account));
+  if (earlier === undefined) return true;
+  const outcome = await resume(context, earlier);
+  if (outcome.kind !== 'absent') {
+    show(context, earlier, outcome);
+    return false;
+  }
+  await context.rotations.forget(earlier.account);
+  return true;
+}

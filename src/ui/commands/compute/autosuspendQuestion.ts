@@ -1,0 +1,53 @@
+/** After how long without activity a compute is suspended (sections 3.1, 3.2 and 8). */
+import { l10n, type QuickPickItem } from 'vscode';
+import { AUTOSUSPEND_DEFAULT, AUTOSUSPEND_NEVER } from '../../../api/records/autosuspend.ts';
+import { parseDelay } from '../../../model/settings/autosuspendDelay.ts';
+import { autosuspendText, duration } from '../../text/durationText.ts';
+import { type Answer, answered, type Page } from '../input/multiStepInput.ts';
+import { pickOne } from '../input/quickInput.ts';
+
+interface DelayItem extends QuickPickItem {
+  /** As on the record; undefined: what was typed cannot be had. */
+  readonly delay: number | undefined;
+}
+
+const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
+
+/** @param current the delay the compute has, marked and in focus; undefined for a new one */
+export async function askAutosuspend(page: Page, current: number | undefined): Promise<Answer<number>> {
+  const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
+  if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
+  const items = delays.map((delay) => delayItem(delay, current));
+  const picked = await pickOne(page, {
+    placeholder: l10n.t('Suspend when nobody uses it: pick one, or type it (90 s, 20 min, 3 h, 2 d)'),
+    items,
+    typed: typedItem,
+    isRefused: ({ delay }) => delay === undefined,
+    isCurrent: ({ delay }) => delay === current,
+  });
+  return answered(picked, ({ delay }) => delay ?? AUTOSUSPEND_DEFAULT);
+}
+
+function delayItem(delay: number, current: number | undefined): DelayItem {
+  const item = { label: capital(autosuspendText(delay)), delay };
+  const description = delay === current ? l10n.t('now') : '';
+  // Section 3.2, rule 5.
+  const detail = l10n.t('Takes up new releases of the service, about weekly, only at a restart by hand.');
+  return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
+}
+
+function typedItem(text: string): DelayItem | undefined {
+  const parsed = parseDelay(text);
+  if (parsed === undefined) return undefined;
+  if ('seconds' in parsed) {
+    const label = capital(l10n.t('after {0}', duration(parsed.seconds)));
+    return { label, alwaysShow: true, delay: parsed.seconds };
+  }
+  const description =
+    parsed.problem === 'tooShort'
+      ? l10n.t('too short: at least 1 minute')
+      : l10n.t('too long: at most 7 days');
+  return { label: text, description, alwaysShow: true, delay: undefined };
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

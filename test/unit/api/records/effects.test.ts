@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { changeEffect } from '../../../../src/api/records/effects.ts';
+import type { ComputeChange } from '../../../../src/api/records/requests.ts';
+
+const current = {
+  branch_id: 'br-main',
+  autoscaling_limit_min_cu: 0.25,
+  autoscaling_limit_max_cu: 1,
+  settings: { pg_settings: { work_mem: '4MB', jit: 'off' } },
+  pooler_enabled: false,
+  disabled: false,
+};
+
+describe('the effect of a change (section 3.2)', () => {
+  const rows: readonly [string, ComputeChange, string][] = [
+    ['nothing', {}, 'none'],
+    ['what is so already', { autoscaling_limit_min_cu: 0.25, branch_id: 'br-main', disabled: false }, 'none'],
+    ['autosuspend', { suspend_timeout_seconds: 60 }, 'none'],
+    ['a name', { name: 'reports' }, 'none'],
+    ['the pooler', { pooler_enabled: true }, 'none'],
+    ['a minimum', { autoscaling_limit_min_cu: 0.5 }, 'restart'],
+    ['a maximum', { autoscaling_limit_max_cu: 2 }, 'restart'],
+    ['a setting', { settings: { pg_settings: { work_mem: '8MB', jit: 'off' } } }, 'restart'],
+    ['a setting taken away', { settings: { pg_settings: { work_mem: '4MB' } } }, 'restart'],
+    [
+      'the same settings in another order',
+      { settings: { pg_settings: { jit: 'off', work_mem: '4MB' } } },
+      'none',
+    ],
+    ['a branch', { branch_id: 'br-other' }, 'move'],
+    ['a branch and a size', { branch_id: 'br-other', autoscaling_limit_max_cu: 2 }, 'move'],
+    ['to be disabled', { disabled: true, branch_id: 'br-other' }, 'disable'],
+  ];
+  for (const [what, change, effect] of rows) {
+    it(`${what}: ${effect}`, () => assert.equal(changeEffect(current, change), effect));
+  }
+
+  it('is none for settings that are empty on both sides', () => {
+    const bare = { ...current, settings: undefined };
+    assert.equal(changeEffect(bare, { settings: { pg_settings: {} } }), 'none');
+  });
+
+  it('is none for what is disabled already', () =>
+    assert.equal(changeEffect({ ...current, disabled: true }, { disabled: true }), 'none'));
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import {
+  ApiKeyCreationBody,
+  ComputeChange,
+  ComputeChangeBody,
+  ComputeCreation,
+  ComputeCreationBody,
+} from '../../../../src/api/records/requests.ts';
+
+const creation = { branch_id: 'br-main', type: 'read_write' };
+
+describe('the body that creates a compute', () => {
+  const good = [
+    creation,
+    { ...creation, type: 'read_only', name: 'r', suspend_timeout_seconds: -1, pooler_enabled: true },
+    { ...creation, autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 2 },
+    { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: false, max_connections: 7 } } },
+    { ...creation, settings: {} },
+    { ...creation, name: 'x'.repeat(64) },
+  ];
+  for (const endpoint of good) {
+    it(`may be ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
+      assert.deepEqual(ComputeCreationBody.parse({ endpoint }), { endpoint }));
+  }
+
+  const bad: readonly [unknown, string][] = [
+    [{ type: 'read_write' }, 'branch_id'],
+    [{ branch_id: 'br-main' }, 'type'],
+    [{ ...creation, branch_id: 'main' }, 'branch_id'],
+    [{ ...creation, type: 'primary' }, 'type'],
+    [{ ...creation, name: '' }, 'name'],
+    [{ ...creation, name: 'x'.repeat(65) }, 'name'],
+    [{ ...creation, suspend_timeout_seconds: 59 }, 'suspend_timeout_seconds'],
+    [{ ...creation, suspend_timeout_seconds: 90.5 }, 'suspend_timeout_seconds'],
+    [{ ...creation, autoscaling_limit_min_cu: '1' }, 'autoscaling_limit_min_cu'],
+    [{ ...creation, settings: { pg_settings: { a: null } } }, 'settings'],
+    [{ ...creation, pooler_mode: 'session' }, 'pooler_mode'],
+    [{ ...creation, disabled: 'no' }, 'disabled'],
+  ];
+  for (const [endpoint, field] of bad) {
+    it(`must not be ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
+      assert.equal(ComputeCreation.safeParse(endpoint).error?.issues[0]?.path[0], field));
+  }
+
+  it('holds no attribute the service does not know', () => {
+    assert.ok(!ComputeCreation.safeParse({ ...creation, size: 1 }).success);
+    assert.ok(!ComputeCreationBody.safeParse({ endpoint: creation, more: 1 }).success);
+  });
+});
+
+describe('the body that changes a compute', () => {
+  it('may be empty, and may move the compute', () => {
+    assert.deepEqual(ComputeChangeBody.parse({ endpoint: {} }), { endpoint: {} });
+    assert.deepEqual(ComputeChange.parse({ branch_id: 'br-x' }), { branch_id: 'br-x' });
+  });
+
+  it('cannot change the type', () => assert.ok(!ComputeChange.safeParse({ type: 'read_only' }).success));
+});
+
+describe('the body that creates an API key', () => {
+  it('is a name of 1 to 256 characters', () => {
+    assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'ci' }), { key_name: 'ci' });
+    for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(257) }, { key_name: 1 }])
+      assert.ok(!ApiKeyCreationBody.safeParse(body).success);
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { Accounts } from '../../../../src/model/account/accounts.ts';
+import { revokeLost } from '../../../../src/model/account/keyRotation.ts';
+import { Session } from '../../../../src/model/account/session.ts';
+import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
+import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
+
+describe('rotating an API key', () => {
+  let service: LocalService;
+  let key: RotatingAccount;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    key = await RotatingAccount.start(service);
+  });
+  afterEach(() => key.stop());
+
+  it('puts a new key in the place of the old one and revokes that', async () => {
+    const before = await key.storedKey();
+    const outcome = await key.rotate();
+    assert.ok(outcome.kind === 'rotated');
+    assert.deepEqual(await key.existing(), [outcome.newKey]);
+    assert.notEqual(await key.storedKey(), before);
+    assert.ok(await key.storedKeyWorks());
+    assert.equal((await key.accounts.list()).current?.keyId, outcome.newKey.id);
+    assert.equal(key.seen.at(-1), await key.storedKey());
+    assert.deepEqual(key.pending.accounts, []);
+    assert.equal(await key.accounts.newKey(key.account), undefined);
+  });
+
+  it('does it in this order: create, prove, store, revoke', async () => {
+    const steps: string[] = [];
+    key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
+    await key.rotate();
+    const calls = key.proxy.requests.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(calls, [
+      'GET /api_keys',
+      'POST /api_keys',
+      'GET /projects',
+      `DELETE /api_keys/${key.oldKey.id}`,
+    ]);
+    assert.deepEqual(steps, ['newApiKey', 'apiKey', 'accounts', 'newApiKey']);
+  });
+
+  it('keeps the old key valid where it is not known which one it is', async () => {
+    const outcome = await key.rotate({ oldKey: undefined });
+    assert.equal(outcome.kind, 'rotated');
+    assert.equal((await key.existing()).length, 2);
+  });
+
+  it('reaches the other windows, which go on with the new key', async () => {
+    const session = new Session(new Accounts(key.secrets), key.openClient);
+    await session.start();
+    const before = session.connection;
+    await key.rotate();
+    const replaced = new Promise<void>((resolve) => {
+      if (session.connection?.account.keyId !== undefined) resolve();
+      session.onDidChange(({ connection }) => connection?.account.keyId !== undefined && resolve());
+    });
+    await replaced;
+    assert.notEqual(session.connection, before);
+    assert.ok(session.connection?.hasKey(await key.storedKey()));
+    session.dispose();
+  });
+
+  describe('when the service fails', () => {
+    let before: string;
+    beforeEach(async () => {
+      before = await key.storedKey();
+    });
+    afterEach(async () => assert.ok(await key.storedKeyWorks(), 'the stored key works'));
+
+    it('stays as it was when no key could be created', async () => {
+      key.proxy.inject('tooMany', { method: 'POST' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
+      assert.equal(await key.storedKey(), before);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('creates nothing when another key has the name', async () => {
+      assert.deepEqual(await key.rotate({ name: 'laptop' }), { kind: 'taken' });
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+    });
+
+    it('finds the key that was created although the answer was lost, and revokes it on demand', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'lost');
+      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+      const rotation = key.pending.of(key.account.baseUrl);
+      assert.ok(rotation !== undefined);
+      await revokeLost(key.parts, rotation, outcome.newKey.id);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+      assert.deepEqual(key.pending.accounts, []);
+      assert.equal(await key.storedKey(), before);
+    });
+
+    it('stays pending when the answer was lost and no new key is there yet', async () => {
+      key.proxy.inject('resetBeforeHeaders', { method: 'POST' });
+      assert.equal((await key.rotate()).kind, 'absent');
+      const late = await service.client.createApiKey('laptop 2');
+      const outcome = await key.resume();
+      assert.ok(outcome.kind === 'lost');
+      assert.equal(outcome.newKey.id, late.id);
+    });
+
+    it('says that a key may exist when the answer was lost and the keys cannot be listed', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      key.proxy.inject('internalError', { method: 'GET', path: /api_keys$/, nth: 2 });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'create');
+      assert.deepEqual(outcome.newKey, { id: undefined, name: 'laptop 2' });
+      assert.equal(await key.storedKey(), before);
+      assert.equal((await key.resume()).kind, 'lost');
+    });
+
+    it('revokes a new key that does not work', async () => {
+      key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'prove');
+      assert.equal(await key.storedKey(), before);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('names a new key that neither works nor could be revoked, and finishes with another try', async () => {
+      key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'prove');
+      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+      assert.equal(await key.storedKey(), before);
+      assert.equal((await key.resume()).kind, 'rotated');
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('uses the new key when the old one could not be revoked, and revokes it with another try', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'revoke');
+      assert.notEqual(await key.storedKey(), before);
+      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+      assert.equal((await key.resume()).kind, 'rotated');
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('finds out that the old key was revoked although the answer was lost', async () => {
+      key.proxy.inject('resetAfter', { method: 'DELETE' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'rotated');
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('creates nothing where the keys may not be seen', async () => {
+      key.proxy.inject('forbiddenPage', { method: 'GET', path: /api_keys$/ });
+      await assert.rejects(key.rotate());
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+    });
+  });
+});

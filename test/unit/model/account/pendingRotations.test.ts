@@ -1,0 +1,164 @@
+/** What a rotation writes down fails, or another window comes into it: nothing is lost without a word. */
+import assert from 'node:assert/strict';
+import {
+  PendingRotations,
+  QUIET,
+  type PendingRotation,
+} from '../../../../src/model/account/pendingRotations.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
+import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
+import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
+import { until } from '../../../workbench/until.ts';
+
+describe('a pending key rotation', () => {
+  let service: LocalService;
+  let key: RotatingAccount;
+  /** The value of the old key. */
+  let first: string;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    key = await RotatingAccount.start(service);
+    first = await key.storedKey();
+  });
+  afterEach(() => key.stop());
+
+  describe('with a full or slow state', () => {
+    it('creates nothing when the rotation cannot be kept', async () => {
+      key.memory.update = async () => await Promise.reject(new Error('no room'));
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
+      assert.match(String(outcome.error), /no room/);
+      assert.equal(key.proxy.count('POST'), 0);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+    });
+
+    it('waits for a slow state before it creates a key', async () => {
+      const kept = Promise.withResolvers<void>();
+      const update = key.memory.update.bind(key.memory);
+      key.memory.update = async (entry, value) => {
+        await kept.promise;
+        await update(entry, value);
+      };
+      const rotating = key.rotate();
+      await until('the list of keys', async () => key.proxy.count('GET', /api_keys$/) === 1);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+      kept.resolve();
+      assert.equal((await rotating).kind, 'rotated');
+      assert.equal(key.proxy.count('POST'), 1);
+    });
+
+    it('is rotated even when the state cannot be cleared, and the next start has nothing to do', async () => {
+      const update = key.memory.update.bind(key.memory);
+      key.memory.update = async (entry, value) => {
+        if (Object.keys(value ?? {}).length === 0) throw new Error('no room');
+        await update(entry, value);
+      };
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'rotated');
+      key.memory.update = update;
+      assert.deepEqual(await key.resume(), outcome);
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('keeps names and ids, and never a key', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      const state = JSON.stringify([...key.memory.entries]);
+      assert.match(state, /laptop 2/);
+      for (const value of [first, await key.storedKey()]) assert.ok(!state.includes(value));
+    });
+  });
+
+  describe('with a failing keyring', () => {
+    it('revokes the new key when the keyring does not keep it', async () => {
+      key.secrets.keep = async () => await Promise.reject(new Error('no room'));
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'store');
+      assert.equal(await key.storedKey(), first);
+      assert.deepEqual(await key.existing(), [key.oldKey]);
+    });
+
+    it('names the new key when the keyring does not keep it and it cannot be revoked', async () => {
+      key.secrets.keep = async () => await Promise.reject(new Error('no room'));
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'lost');
+      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+      assert.deepEqual(await key.resume(), { kind: 'lost', newKey: outcome.newKey, error: undefined });
+    });
+
+    for (const failing of ['apiKey', 'accounts'])
+      it(`leaves both keys valid when the keyring fails at ${failing}, and finishes with another try`, async () => {
+        const keep = key.secrets.keep.bind(key.secrets);
+        key.secrets.keep = async (entry, value) => {
+          if (entry.startsWith(`hostedPostgres.${failing}`)) throw new Error('locked');
+          await keep(entry, value);
+        };
+        const outcome = await key.rotate();
+        assert.ok(outcome.kind === 'unfinished' && outcome.step === 'store');
+        assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+        assert.ok(await key.storedKeyWorks());
+        key.secrets.keep = keep;
+        assert.equal((await key.resume()).kind, 'rotated');
+        assert.deepEqual(await key.existing(), [outcome.newKey]);
+        assert.equal((await key.accounts.list()).current?.keyId, outcome.newKey.id);
+      });
+
+    it('stays pending while no key of the account can be read', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      const read = key.secrets.get.bind(key.secrets);
+      key.secrets.get = async () => await Promise.resolve(undefined);
+      assert.equal((await key.resume()).kind, 'signedOut');
+      key.secrets.get = read;
+      assert.equal((await key.resume()).kind, 'rotated');
+    });
+  });
+
+  describe('in two windows', () => {
+    it('is not begun again while it is pending', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      assert.deepEqual(await key.rotate({ name: 'laptop 3' }), { kind: 'busy' });
+      assert.equal((await key.existing()).length, 2);
+    });
+
+    it('is not finished by the other one while the first works on it', async () => {
+      const clock = new FakeClock();
+      key.pending = new PendingRotations(key.memory, clock);
+      const working = Promise.withResolvers<void>();
+      const rotation = { account: key.account.baseUrl, name: 'laptop 2' };
+      const running = key.pending.run(rotation, () => working.promise);
+      let found: PendingRotation | undefined | 'waiting' = 'waiting';
+      const other = new PendingRotations(key.memory, clock)
+        .abandoned(key.account.baseUrl)
+        .then((it) => (found = it));
+      await until('both timers', async () => clock.waits.length === 2);
+      const end = clock.now() + 10 * QUIET;
+      while (clock.now() < end) await clock.turn();
+      assert.equal(found, 'waiting');
+      working.resolve();
+      await running;
+      while (clock.waits.length > 0) await passTimer(clock);
+      await other;
+      assert.deepEqual(
+        found,
+        key.pending.of(key.account.baseUrl),
+        'the first window has gone without an end',
+      );
+      await key.pending.forget(key.account.baseUrl);
+      assert.equal(await key.pending.abandoned(key.account.baseUrl), undefined);
+    });
+  });
+});
+
+/** Runs the next timer and what follows from it at once. */
+async function passTimer(clock: FakeClock): Promise<void> {
+  clock.next();
+  await new Promise((resolve) => setImmediate(resolve));
+}

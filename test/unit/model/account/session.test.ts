@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { SessionState } from '../../../../src/model/account/session.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const project = (id: string) => ({ id, name: id });
+
+describe('Session', () => {
+  let service: ScriptedService;
+  let other: ScriptedService;
+  let store: ConnectedStore;
+
+  beforeEach(async () => {
+    service = await scriptService(() => ({ projects: [project('shop')] }));
+    other = await scriptService(() => ({ projects: [project('other')] }));
+    store = await connectStore(service);
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await Promise.all([service.close(), other.close()]);
+  });
+
+  const becomes = (kind: SessionState['kind']) =>
+    until(`the session to be ${kind}`, async () => store.session.current.kind === kind);
+
+  it('asks nothing of the service until somebody looks', () => {
+    assert.equal(store.session.current.kind, 'loading');
+    assert.deepEqual(service.requests, []);
+  });
+
+  it('is ready with projects and empty without', async () => {
+    await store.inventory.projects?.allPages();
+    assert.equal(store.session.current.kind, 'ready');
+    service.script = () => ({ projects: [] });
+    await store.inventory.refreshAll([]);
+    assert.equal(store.session.current.kind, 'empty');
+  });
+
+  it('is signed out when the account is removed, in whichever window', async () => {
+    await store.accounts.remove(store.account);
+    await becomes('signedOut');
+    assert.equal(store.inventory.projects, undefined);
+  });
+
+  it('has failed when nothing could be loaded, keeps the key, and recovers with the next refresh', async () => {
+    service.script = () => 401;
+    await store.inventory.lookAtProjects();
+    assert.equal(store.session.current.kind, 'failed');
+    assert.equal(await store.accounts.key(store.account), 'key');
+    service.script = () => ({ projects: [project('shop')] });
+    await store.inventory.refreshAll([]);
+    assert.equal(store.session.current.kind, 'ready');
+  });
+
+  it('begins anew with another key of the same account, and not with the same key', async () => {
+    const before = store.session.connection;
+    await store.accounts.add(store.account, 'key');
+    await store.session.reread();
+    assert.equal(store.session.connection, before);
+    await store.accounts.add(store.account, 'new-key');
+    await until('another connection', async () => store.session.connection !== before);
+    assert.equal(before?.isClosed, true);
+  });
+
+  it('is known only when the newest reading is, also to those who began an earlier one', async () => {
+    const early = store.session.reread();
+    const gate = Promise.withResolvers<void>();
+    const get = store.secrets.get.bind(store.secrets);
+    store.secrets.get = async (entry) => {
+      if (entry === 'hostedPostgres.accounts') await gate.promise;
+      return await get(entry);
+    };
+    const late = store.session.reread();
+    const first = await Promise.race([early.then(() => 'early'), turn('neither')]);
+    assert.equal(first, 'neither');
+    gate.resolve();
+    await Promise.all([early, late]);
+  });
+
+  it('drops what arrives for the account before', async () => {
+    const late = Promise.withResolvers<unknown>();
+    service.script = () => late.promise;
+    const looking = store.inventory.lookAtProjects();
+    await until('the request', async () => service.requests.length > 0);
+    await store.accounts.add({ baseUrl: other.baseUrl, name: '' }, 'other-key');
+    await until('the other account', async () => store.session.connection?.account.baseUrl === other.baseUrl);
+    await store.inventory.lookAtProjects();
+    late.resolve({ projects: [project('late')] });
+    await looking;
+    assert.deepEqual([...(store.inventory.projects?.entries.keys() ?? [])], ['other']);
+    assert.equal(store.session.current.kind, 'ready');
+  });
+
+  it('has failed without a connection when the secret store fails, and recovers', async () => {
+    store.secrets.isLocked = true;
+    await store.session.reread();
+    assert.equal(store.session.current.kind, 'failed');
+    assert.equal(store.session.connection, undefined);
+    store.secrets.isLocked = false;
+    await store.session.reread();
+    assert.equal(store.session.current.kind, 'loading');
+  });
+});

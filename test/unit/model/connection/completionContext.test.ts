@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { hostPlace } from '../../../../src/model/connection/completionContext.ts';
+
+/** The kind of the place at the last `|`, and what is typed, or is to be replaced, around it. */
+function placeIn(marked: string): string | undefined {
+  const column = marked.lastIndexOf('|');
+  const line = marked.slice(0, column) + marked.slice(column + 1);
+  const place = hostPlace(line, column);
+  if (place === undefined) return undefined;
+  const { kind, start, end } = place;
+  return `${kind} ${line.slice(start, column)}|${line.slice(column, end)}`;
+}
+
+const wanted: readonly (readonly [line: string, place: string])[] = [
+  // Environment files and shells
+  ['PGHOST=|', 'host |'],
+  ['PGHOST=ep-lit|', 'host ep-lit|'],
+  ['export PGHOST="ep-|"', 'host ep-|'],
+  ["PGHOST='|'", 'host |'],
+  ['PGHOST = |', 'host |'],
+  ['# PGHOST=|', 'host |'],
+  ['POSTGRES_HOST=127.0.0.1:54|', 'host 127.0.0.1:54|'],
+  ['POSTGRES_PRIMARY=|', 'host |'],
+  ['POSTGRES_URL_NON_POOLING=|', 'uri |'],
+  ['DATABASE_URL=|', 'uri |'],
+  ['DATABASE_URL=ep-|', 'uri ep-|'],
+  ['SHADOW_DATABASE_URL="|"', 'uri |'],
+  ['DB_HOST=|', 'host |'],
+  ['PGHOST=${PGHOST:-|}', 'host |'],
+  ['set -x PGHOST |', 'host |'],
+  ['$env:PGHOST = "|"', 'host |'],
+  ['ENV PGHOST ep|', 'host ep|'],
+  // YAML, TOML, JSON
+  ['  PGHOST: |', 'host |'],
+  ['  - POSTGRES_HOST=|', 'host |'],
+  ['  database_url: "|"', 'uri |'],
+  ['host = "|", dbname = "shop"', 'host |'],
+  ['pg_host = "|"', 'host |'],
+  ['  "PGHOST": "ep-|"', 'host ep-|'],
+  // Languages
+  ["process.env.PGHOST = '|';", 'host |'],
+  ["const host = process.env.PGHOST ?? '|';", 'host |'],
+  ["const client = new Client({ host: '|', database: 'shop', user: 'me' });", 'host |'],
+  ['const databaseUrl = `|`;', 'uri |'],
+  ['os.environ["PGHOST"] = "|"', 'host |'],
+  ['os.environ.get("PGHOST", "|")', 'host |'],
+  ["psycopg.connect(host='|', dbname='shop')", 'host |'],
+  ['psycopg.connect("host=| dbname=shop user=me")', 'host |'],
+  ['os.Setenv("PGHOST", "|")', 'host |'],
+  ['std::env::set_var("PGHOST", "|");', 'host |'],
+  ['ENV["PGHOST"] ||= "|"', 'host |'],
+  ["'PGHOST' => '|',", 'host |'],
+  ['"Host=|;Database=shop;Username=me"', 'host |'],
+  // Connection strings, anywhere
+  ['postgresql://|', 'host |'],
+  ['DATABASE_URL=postgresql://me:secret@|', 'host |'],
+  ['DATABASE_URL=postgres://me:p%40ss@ep-|/shop', 'host ep-|'],
+  ['url = "postgresql://me:secret@old|.example.com:5432/shop"', 'host old|.example.com:5432'],
+  ['create_engine("postgresql+psycopg://me@|/shop")', 'host |'],
+  ['jdbc:postgresql://|/shop', 'host |'],
+  ['`postgres://${user}:${password}@|/shop`', 'host |'],
+  ['postgresql://me@one.example.com:5432,tw|/shop', 'host tw|'],
+  ['<a href="postgresql://me@|">', 'host |'],
+  ['postgresql://me@127.0.0.1:5|/app', 'host 127.0.0.1:5|'],
+];
+
+const unwanted: readonly string[] = [
+  '|',
+  'const x = |',
+  'HOST=|',
+  'host: |',
+  '<div host="|">',
+  'PGUSER=|',
+  'PGPORT=|',
+  'POSTGRES_USER=|',
+  'POSTGRES_PASSWORD=|',
+  'POSTGRES_DB=|',
+  'POSTGRES_PORT: |',
+  'postgres_settings = |',
+  'REDIS_URL=|',
+  'DATABASE_URL=mysql://me@|',
+  'DATABASE_URL=postgresql://me@host/|',
+  'DATABASE_URL=postgresql://me@host/shop?host|',
+  'https://me@|',
+  'PGHOST|',
+  'PGHOST=one two|',
+];
+
+describe('the place of a host in a line', () => {
+  for (const [line, place] of wanted) {
+    it(`is found in ${line}`, () => assert.equal(placeIn(line), place));
+  }
+
+  for (const line of unwanted) {
+    it(`is not seen in ${line}`, () => assert.equal(placeIn(line), undefined));
+  }
+
+  it('is found at the end of a line of a megabyte', () => {
+    const line = `${'x'.repeat(1_000_000)} postgresql://me@ep-`;
+    assert.deepEqual(hostPlace(line, line.length), {
+      kind: 'host',
+      typed: 'ep-',
+      start: line.length - 3,
+      end: line.length,
+    });
+  });
+
+  it('is looked for without walking back and forth over hostile lines', () => {
+    const hostile = ['postgres://', '@'.repeat(900), 'PGHOST'.repeat(150), 'a,'.repeat(450), ':'.repeat(900)];
+    for (const line of [...hostile, hostile.join(''), 'postgres://'.repeat(90)]) {
+      for (let column = 0; column <= line.length; column += 7) hostPlace(line, column);
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import type { Connection } from '../../../../src/model/account/connection.ts';
+import { KnownLogins, LOCAL_LOGIN } from '../../../../src/model/connection/connectionDefaults.ts';
+import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/logins.ts';
+import { MemoryMap } from '../../../helpers/connectedStore.ts';
+
+const nothing = { role: '', database: '' };
+const at = (isNear: boolean, memory = new MemoryMap()) =>
+  new KnownLogins({ connection: { isLocal: isNear } as Connection }, memory);
+
+describe('Known logins', () => {
+  it('propose what was used for the project last, also to the next window', async () => {
+    const memory = new MemoryMap();
+    await at(false, memory).remember('shop', { role: 'old', database: 'old' });
+    await at(false, memory).remember('shop', { role: 'owner', database: 'orders' });
+    assert.deepEqual(at(false, memory).propose('shop', nothing), { role: 'owner', database: 'orders' });
+    assert.deepEqual(at(false, memory).propose('other', nothing), nothing);
+    assert.deepEqual(at(false, memory).propose(undefined, nothing), nothing);
+  });
+
+  it('let the settings come first, each on its own', async () => {
+    const logins = at(false);
+    await logins.remember('shop', { role: 'owner', database: 'orders' });
+    const proposed = logins.propose('shop', { role: 'reader', database: '' });
+    assert.deepEqual(proposed, { role: 'reader', database: 'orders' });
+  });
+
+  it('propose what every branch of the local service has', () => {
+    assert.deepEqual(at(true).propose('shop', nothing), { role: BRANCH_ROLE, database: BRANCH_DATABASE });
+    assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_LOGIN);
+  });
+
+  it('keep fifty projects and forget the one used longest ago', async () => {
+    const memory = new MemoryMap();
+    const logins = at(false, memory);
+    for (let number = 0; number <= 50; number += 1)
+      await logins.remember(`project-${number}`, { role: `role-${number}`, database: 'app' });
+    assert.equal(logins.propose('project-0', nothing).role, '');
+    assert.equal(logins.propose('project-1', nothing).role, 'role-1');
+    assert.equal(logins.propose('project-50', nothing).role, 'role-50');
+  });
+
+  it('leave out what makes no sense', async () => {
+    const memory = new MemoryMap();
+    await memory.update('hostedPostgres.logins', [null, { projectId: 'shop', role: 1 }, 'shop']);
+    assert.deepEqual(at(false, memory).propose('shop', nothing), nothing);
+    await memory.update('hostedPostgres.logins', { shop: 'odd' });
+    assert.deepEqual(at(false, memory).propose('shop', nothing), nothing);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { parseEnv } from 'node:util';
+import fc from 'fast-check';
+import { setVariable } from '../../../../src/model/connection/dotEnv.ts';
+import { assertLinear } from '../../../helpers/growth.ts';
+
+function set(file: string, value: string): string {
+  const { start, end, text } = setVariable(file, 'DATABASE_URL', value);
+  return file.slice(0, start) + text + file.slice(end);
+}
+
+const url = 'postgresql://me:p%40ss@ep-a-1.example.com/shop?sslmode=require';
+
+const cases: readonly (readonly [what: string, before: string, after: string])[] = [
+  ['an empty file', '', `DATABASE_URL=${url}\n`],
+  ['a file without it', 'A=1\n', `A=1\nDATABASE_URL=${url}\n`],
+  ['a file that does not end with a line break', 'A=1', `A=1\nDATABASE_URL=${url}\n`],
+  ['a file with Windows line ends', 'A=1\r\nB=2', `A=1\r\nB=2\r\nDATABASE_URL=${url}\r\n`],
+  ['an assignment', 'A=1\nDATABASE_URL=old\nB=2\n', `A=1\nDATABASE_URL=${url}\nB=2\n`],
+  ['an assignment with Windows line ends', 'DATABASE_URL=old\r\nB=2\r\n', `DATABASE_URL=${url}\r\nB=2\r\n`],
+  ['an empty assignment', 'DATABASE_URL=\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['an assignment at the end of the file', 'DATABASE_URL=', `DATABASE_URL=${url}`],
+  ['an exported one', 'export DATABASE_URL=old\n', `export DATABASE_URL=${url}\n`],
+  ['one with spaces', '  DATABASE_URL = old\n', `  DATABASE_URL = ${url}\n`],
+  ['a quoted one', 'DATABASE_URL="old # one"\n', `DATABASE_URL=${url}\n`],
+  ['a single-quoted one', "DATABASE_URL='old' # why\n", `DATABASE_URL=${url} # why\n`],
+  ['one with escaped quotes', 'DATABASE_URL="o\\"ld"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['one over several lines', 'DATABASE_URL="a\nb"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['one with words', 'DATABASE_URL=a b c\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['one with a comment behind it', 'DATABASE_URL=old  # why\n', `DATABASE_URL=${url}  # why\n`],
+  ['one with a hash inside', 'DATABASE_URL=a#b\n', `DATABASE_URL=${url}\n`],
+  ['a commented one', '# DATABASE_URL=old\n', `# DATABASE_URL=old\nDATABASE_URL=${url}\n`],
+  ['the last of several', 'DATABASE_URL=a\nDATABASE_URL=b\n', `DATABASE_URL=a\nDATABASE_URL=${url}\n`],
+  [
+    'others of like names',
+    'MY_DATABASE_URL=a\nDATABASE_URL_2=b\n',
+    `MY_DATABASE_URL=a\nDATABASE_URL_2=b\nDATABASE_URL=${url}\n`,
+  ],
+  ['its name inside a value', 'A="x\nDATABASE_URL=y\n"\n', `A="x\nDATABASE_URL=y\n"\nDATABASE_URL=${url}\n`],
+];
+
+describe('a variable set in an .env file', () => {
+  for (const [what, before, after] of cases) {
+    it(`replaces or follows ${what}`, () => assert.equal(set(before, url), after));
+  }
+
+  for (const unit of ['DATABASE_URL=\n', 'A="\nDATABASE_URL=\n"\n', '  ', 'export ', 'A= # \n', 'A="\\"']) {
+    it(`takes linear time in a file of ${JSON.stringify(unit)}`, () =>
+      assertLinear(unit, 2000, (text) => setVariable(text, 'DATABASE_URL', url)));
+  }
+
+  it('is quoted when a shell would make something else of it', () => {
+    assert.equal(set('', 'postgresql://h/d?a=b&c=d'), "DATABASE_URL='postgresql://h/d?a=b&c=d'\n");
+    assert.equal(set('', "it's $HOME"), 'DATABASE_URL="it\'s \\$HOME"\n');
+    assert.equal(set('', ''), "DATABASE_URL=''\n");
+  });
+
+  it('is read back as it was given, beside all others', () => {
+    const uri = fc.webUrl({ withQueryParameters: true }).map((text) => text.replace('https', 'postgresql'));
+    const line = fc.constantFrom('A=1', '# note', '', 'DATABASE_URL=old', 'B="two words"', "export C='x'");
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 6 }),
+        fc.constantFrom('\n', '\r\n'),
+        uri,
+        (lines, eol, value) => {
+          fc.pre(!value.includes("'"));
+          const before = lines.join(eol);
+          const after = set(before, value);
+          assert.deepEqual({ ...parseEnv(after) }, { ...parseEnv(before), DATABASE_URL: value });
+          assert.equal(set(after, value), after);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { BackgroundRefresh } from '../../../../src/model/inventory/backgroundRefresh.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const MINUTE = 60_000;
+
+describe('BackgroundRefresh', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let refresh: BackgroundRefresh;
+  let shown: string[];
+  let followed: Set<string>;
+  let interval: number;
+  let isNear: boolean;
+  let state: string;
+  let errors: unknown[];
+
+  beforeEach(async () => {
+    state = 'active';
+    shown = ['shop'];
+    followed = new Set();
+    interval = MINUTE;
+    isNear = false;
+    errors = [];
+    service = await scriptService((call) =>
+      call === 'GET /projects'
+        ? { projects: [{ id: 'shop', name: 'shop' }] }
+        : { endpoints: [computeRecord('ep-one', { current_state: state })] },
+    );
+    store = await connectStore(service);
+    await store.inventory.lookAtProjects();
+    refresh = new BackgroundRefresh({
+      inventory: store.inventory,
+      shown: () => shown,
+      followed: () => followed,
+      interval: () => interval,
+      isNear: () => isNear,
+      onError: (error) => errors.push(error),
+      clock: store.clock,
+      random: () => 1,
+    });
+    await store.inventory.loadComputes('shop');
+    service.requests.length = 0;
+  });
+
+  afterEach(async () => {
+    refresh.dispose();
+    store.dispose();
+    await service.close();
+  });
+
+  it('rests while nobody looks, and when it is set to never', () => {
+    assert.deepEqual(store.clock.waits, []);
+    interval = 0;
+    refresh.setWanted(true);
+    assert.deepEqual(store.clock.waits, []);
+  });
+
+  it('asks a service of this machine quickly for what is shown, but not for more', async () => {
+    isNear = true;
+    shown = [];
+    refresh.setWanted(true);
+    assert.equal(await store.clock.turn(), 2000);
+    shown = ['shop'];
+    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), 2000);
+    await until('the fifth request', async () => service.requests.length === 5);
+    assert.deepEqual(new Set(service.requests), new Set(['GET /projects/shop/endpoints']));
+  });
+
+  it('asks for the shown projects at each interval, and for the list of projects every fifth time', async () => {
+    refresh.setWanted(true);
+    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    const counts = Map.groupBy(service.requests, (call) => call);
+    assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
+    assert.equal(counts.get('GET /projects')?.length, 1);
+  });
+
+  it('makes up at once for what it has missed, and for no more than that', () => {
+    store.clock.pass(MINUTE * 10);
+    refresh.setWanted(true);
+    assert.deepEqual(store.clock.waits, [0]);
+    refresh.setWanted(false);
+    assert.deepEqual(store.clock.waits, []);
+  });
+
+  it('asks quickly after a project in which something is under way, until it has settled', async () => {
+    refresh.setWanted(true);
+    state = 'init';
+    assert.equal(await store.clock.turn(), MINUTE);
+    assert.equal(await store.clock.turn(), 2000);
+    state = 'active';
+    assert.equal(await store.clock.turn(), 2000);
+    assert.deepEqual(store.clock.waits, [MINUTE - 4000]);
+  });
+
+  it('leaves a project that somebody else follows to them', async () => {
+    followed.add('shop');
+    refresh.setWanted(true);
+    state = 'init';
+    await store.clock.turn();
+    assert.deepEqual(store.clock.waits, [MINUTE]);
+  });
+
+  it('does not ask quickly for ever', async () => {
+    refresh.setWanted(true);
+    state = 'init';
+    await store.clock.turn();
+    store.clock.pass(5 * MINUTE);
+    await store.clock.turn();
+    assert.deepEqual(store.clock.waits, [MINUTE]);
+  });
+
+  it('asks quickly after a project it is told to watch', async () => {
+    refresh.setWanted(true);
+    refresh.watch('shop');
+    assert.equal(await store.clock.turn(), 2000);
+    assert.equal(await store.clock.turn(), 2000);
+  });
+
+  it('backs off while the service fails, and goes on', async () => {
+    const { script } = service;
+    service.script = () => 500;
+    refresh.setWanted(true);
+    await store.clock.turn();
+    assert.deepEqual(store.clock.waits, [2 * MINUTE]);
+    assert.equal(errors.length, 1);
+    service.script = script;
+    await store.clock.turn();
+    await until('the good news', async () => store.inventory.computesOf('shop')?.failure === undefined);
+    assert.deepEqual(store.clock.waits, [MINUTE]);
+  });
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
+import { connectInventory, type ConnectedInventory } from '../../../helpers/connectedInventory.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+import {
+  analytics,
+  dashboards,
+  emptyBranch,
+  primary,
+  reports,
+  rewrite,
+  shop,
+  shopAccount,
+} from '../../../helpers/shopAccount.ts';
+
+describe('the index of known computes', () => {
+  const folder = temporaryFolder();
+  let service: LocalService;
+  let connected: ConnectedInventory;
+  let index: ComputeIndex;
+  const host = (id: string) => connected.inventory.compute(shop, id)?.host ?? '';
+  const found = (text: string) => {
+    const [name = '', port] = text.split(':');
+    return index.find({ host: name, port })?.compute.id;
+  };
+  const ids = (typed: string, most = 10) => index.search(typed, most).hosts.map(({ compute }) => compute.id);
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, args: shopAccount(folder) });
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    connected = await connectInventory(service);
+    await connected.inventory.projects?.firstPage();
+    await connected.inventory.loadComputes(shop);
+    index = new ComputeIndex(connected.inventory);
+  });
+  afterEach(() => {
+    index.dispose();
+    connected.dispose();
+  });
+
+  it('finds what was known before it, by id and by host', () => {
+    assert.equal(found(primary), primary);
+    assert.equal(found(host(primary)), primary);
+    assert.equal(found(host(primary).replace('127.0.0.1', 'localhost')), primary);
+    assert.equal(found('127.0.0.1:1'), undefined);
+    assert.equal(found('ep-nobody-knows-1'), undefined);
+  });
+
+  it('finds a compute by its id as the first label of a host, pooled or not', () => {
+    assert.equal(found(`${primary}.eu-central-1.example.com`), primary);
+    assert.equal(found(`${primary}-pooler.eu-central-1.example.com`), primary);
+  });
+
+  it('follows what becomes known', async () => {
+    assert.equal(found(dashboards), undefined);
+    await connected.inventory.loadComputes(analytics);
+    assert.equal(found(dashboards), dashboards);
+  });
+
+  it('follows what changes, and knows the pooled host as soon as there is one', async () => {
+    assert.equal(index.search(host(reports), 5).hosts.length, 1);
+    await service.client.updateCompute(shop, reports, { pooler_enabled: true, name: 'front-door' });
+    await connected.inventory.refreshComputes(shop);
+    const pooled = connected.inventory.compute(shop, reports)?.pooler_host ?? '';
+    const [name = '', port] = pooled.split(':');
+    assert.equal(index.find({ host: name, port })?.isPooled, true);
+    assert.deepEqual(ids('front-door'), [reports, reports]);
+    await service.client.updateCompute(shop, reports, { pooler_enabled: false, name: 'reports' });
+    await connected.inventory.refreshComputes(shop);
+    assert.equal(found(pooled), undefined);
+    assert.equal(found(reports), reports);
+  });
+
+  it('forgets what is gone', async () => {
+    const { compute } = await service.client.createCompute(shop, {
+      branch_id: emptyBranch,
+      type: 'read_write',
+    });
+    assert.ok(compute);
+    await connected.inventory.refreshComputes(shop);
+    assert.equal(found(compute.host), compute.id);
+    await service.client.deleteCompute(shop, compute.id);
+    await connected.inventory.refreshComputes(shop);
+    assert.equal(found(compute.host), undefined);
+    assert.equal(found(compute.id), undefined);
+    assert.deepEqual(ids(compute.id), []);
+  });
+
+  it('knows nothing once signed out', async () => {
+    await connected.signOut();
+    assert.equal(found(primary), undefined);
+    assert.deepEqual(ids(''), []);
+  });
+
+  it('is searched by name, id, branch and project, whatever the case', () => {
+    assert.deepEqual(ids('REPORTS'), [reports]);
+    assert.deepEqual(ids('purple'), [rewrite]);
+    assert.deepEqual(ids('br-sweet'), [rewrite]);
+    assert.deepEqual(ids('shop').toSorted(), [primary, primary, rewrite, reports].toSorted());
+    assert.deepEqual(ids('nothing of the kind'), []);
+  });
+
+  it('gives as many as are wanted and says that there are more', () => {
+    assert.equal(index.search('', 2).hosts.length, 2);
+    assert.equal(index.search('', 2).hasMore, true);
+    assert.equal(index.search('', 4).hasMore, false);
+  });
+});
+
+describe('the index of 20,000 known computes', () => {
+  const folder = temporaryFolder();
+  let service: LocalService;
+  let connected: ConnectedInventory;
+  let index: ComputeIndex;
+
+  before(async function () {
+    this.timeout(60_000);
+    const file = path.join(folder, 'projects.json');
+    writeFileSync(file, JSON.stringify({ projects: Array.from({ length: 200 }, (_, p) => projectOf(p)) }));
+    service = await startLocalService({ postgres: false, args: ['--projects', file] });
+    connected = await connectInventory(service);
+    await connected.inventory.projects?.allPages();
+    index = new ComputeIndex(connected.inventory);
+    await connected.inventory.loadComputesOf(connected.inventory.projects?.entries.keys() ?? []);
+  });
+  after(async () => {
+    index.dispose();
+    connected.dispose();
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('has them all, each at its own id and host', () => {
+    let count = 0;
+    for (const compute of connected.inventory.allComputes()) {
+      const [host = '', port] = compute.host.split(':');
+      assert.equal(index.find({ host, port })?.compute, compute);
+      assert.equal(index.find({ host: compute.id, port: undefined })?.compute, compute);
+      count += 1;
+    }
+    assert.equal(count, 20_000);
+  });
+
+  it('gives a page of them, those that begin with what was typed first', () => {
+    const { hosts, hasMore } = index.search('ep-', 100);
+    assert.equal(hosts.length, 100);
+    assert.equal(hasMore, true);
+    assert.deepEqual(
+      index.search('ep-p199-c99', 100).hosts.map(({ compute }) => compute.id),
+      ['ep-p199-c99'],
+    );
+  });
+
+  it('makes anew what has changed and nothing else', async () => {
+    const before = index.search('ep-p7-', 200).hosts;
+    await service.client.updateCompute('p7', 'ep-p7-c5', { name: 'renamed' });
+    await connected.inventory.refreshComputesOf(['p7', 'p8']);
+    const after = index.search('ep-p7-', 200).hosts;
+    const isOther = after.filter((known, at) => known !== before[at]);
+    assert.deepEqual(
+      isOther.map(({ compute }) => compute.name),
+      ['renamed'],
+    );
+  });
+});
+
+const projectOf = (p: number) => ({
+  id: `p${p}`,
+  name: `project ${p}`,
+  branches: [
+    {
+      id: `br-p${p}`,
+      computes: Array.from({ length: 100 }, (_, c) => ({
+        id: `ep-p${p}-c${c}`,
+        type: c === 0 ? 'read_write' : 'read_only',
+        current_state: 'idle',
+      })),
+    },
+  ],
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { baseUrlOrUndefined, PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
+import type { Account } from '../../../../src/model/account/accounts.ts';
+import { computeLink, leadsInto, parseComputeLink } from '../../../../src/model/inventory/computeLink.ts';
+
+const node = { projectId: 'shiny-wind-028834', computeId: 'ep-little-smoke-851426' };
+const account: Account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
+const elsewhere = baseUrlOrUndefined('https://db.example.com/api/v2') ?? PUBLIC_BASE_URL;
+const start = 'vscode://hosted-postgres.hosted-postgres/compute';
+
+describe('A link to a compute', () => {
+  it('reads back as it was made, by any name the editor goes by', () => {
+    for (const scheme of ['vscode', 'vscode-insiders', 'code-oss', 'vscodium']) {
+      const link = computeLink(scheme, account, node);
+      assert.ok(link.startsWith(`${scheme}://hosted-postgres.hosted-postgres/compute?`));
+      assert.deepEqual(parseComputeLink(link), { ...node, service: PUBLIC_BASE_URL });
+    }
+  });
+
+  it('tells where the account is, and neither its name nor anything of its key', () => {
+    const link = computeLink('vscode', account, node);
+    assert.doesNotMatch(link, /work|key/);
+    assert.deepEqual([...new URL(link).searchParams.keys()], ['project', 'endpoint', 'service']);
+  });
+
+  it('may leave the service open', () => {
+    const link = parseComputeLink(`${start}?project=${node.projectId}&endpoint=${node.computeId}`);
+    assert.deepEqual(link, { ...node, service: undefined });
+  });
+
+  it('leads into accounts at its service alone', () => {
+    const link = parseComputeLink(computeLink('vscode', account, node));
+    const open = parseComputeLink(`${start}?project=${node.projectId}&endpoint=${node.computeId}`);
+    assert.ok(link && open);
+    const other: Account = { baseUrl: elsewhere, name: '' };
+    const local: Account = { baseUrl: PUBLIC_BASE_URL, name: '', local: true };
+    assert.deepEqual(
+      [account, other, local].map((each) => leadsInto(link, each)),
+      [true, false, false],
+    );
+    assert.deepEqual(
+      [account, other, local].map((each) => leadsInto(open, each)),
+      [true, true, true],
+    );
+    const atHome = parseComputeLink(computeLink('vscode', local, node));
+    assert.equal(atHome?.service, 'local');
+    assert.deepEqual(
+      [account, local].map((each) => atHome && leadsInto(atHome, each)),
+      [false, true],
+    );
+  });
+
+  const refused = [
+    '',
+    'compute',
+    'vscode://hosted-postgres.hosted-postgres/',
+    `vscode://someone.else/compute?project=${node.projectId}&endpoint=${node.computeId}`,
+    `${start}/x?project=${node.projectId}&endpoint=${node.computeId}`,
+    `${start}?project=${node.projectId}`,
+    `${start}?endpoint=${node.computeId}`,
+    `${start}?project=..%2F..%2Fapi_keys&endpoint=${node.computeId}`,
+    `${start}?project=${node.projectId}&endpoint=br-aged-salad-637688`,
+    `${start}?project=${node.projectId}&endpoint=ep-a%2F..%2Fb`,
+    `${start}?project=${node.projectId}&endpoint=${node.computeId}&service=http://evil.example/api/v2`,
+    `${start}?project=${node.projectId}&endpoint=${node.computeId}&service=https://u:p@db.example.com/api/v2`,
+    `${start}?project=${node.projectId}&endpoint=${node.computeId}&service=${'x'.repeat(3000)}`,
+  ];
+  for (const text of refused) {
+    it(`is not ${JSON.stringify(text.slice(0, 110))}`, () => assert.equal(parseComputeLink(text), undefined));
+  }
+});

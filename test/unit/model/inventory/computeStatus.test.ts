@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import {
+  byTypeAndLabel,
+  isSettled,
+  sizeText,
+  statusOf,
+} from '../../../../src/model/inventory/computeStatus.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
+
+describe('statusOf', () => {
+  const rows = [
+    ['init', { current_state: 'init' }],
+    ['init', { current_state: 'init', pending_state: 'active' }],
+    ['active', { current_state: 'active' }],
+    ['active', { current_state: 'active', pending_state: null }],
+    ['pending', { current_state: 'active', pending_state: 'idle' }],
+    ['pending', { current_state: 'active', pending_state: 'active' }],
+    ['pending', { current_state: 'idle', pending_state: 'active', disabled: true }],
+    ['idle', { current_state: 'idle' }],
+    ['disabled', { current_state: 'idle', disabled: true }],
+    ['unknown', { current_state: 'hibernating' }],
+  ] as const;
+  for (const [status, record] of rows) {
+    it(`is ${status} for ${JSON.stringify(record)}`, () => assert.equal(statusOf(record), status));
+  }
+});
+
+describe('isSettled', () => {
+  it('waits for the first start and for a pending state, and for nothing else', () => {
+    assert.equal(isSettled({ current_state: 'init' }), false);
+    assert.equal(isSettled({ current_state: 'active', pending_state: 'idle' }), false);
+    assert.equal(isSettled({ current_state: 'hibernating', pending_state: null }), true);
+  });
+});
+
+describe('sizeText', () => {
+  it('tells a fixed size, a range, and nothing when the record tells nothing', () => {
+    const size = (min?: number, max?: number) =>
+      sizeText(computeRecord('ep-x', { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max }));
+    assert.equal(size(0.25, 0.25), '0.25 CU');
+    assert.equal(size(1, 4), '1–4 CU');
+    assert.equal(size(2), '2 CU');
+    assert.equal(size(), '');
+  });
+});
+
+describe('byTypeAndLabel', () => {
+  it('puts the primary first, then goes by name, then by id', () => {
+    const computes = [
+      computeRecord('ep-c', { type: 'read_only' }),
+      computeRecord('ep-b', { type: 'read_only', name: 'alpha' }),
+      computeRecord('ep-z'),
+      computeRecord('ep-a', { type: 'read_only', name: 'alpha' }),
+    ];
+    assert.deepEqual(
+      computes.toSorted(byTypeAndLabel).map(({ id }) => id),
+      ['ep-z', 'ep-a', 'ep-b', 'ep-c'],
+    );
+  });
+});

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { wordsOf } from '../../../helpers/changeWords.ts';
+import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const COMPUTES = 'GET /projects/shop/endpoints';
+
+describe('Inventory', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let computes: unknown[];
+  let told: string[];
+
+  beforeEach(async () => {
+    computes = [computeRecord('ep-one'), computeRecord('ep-two', { type: 'read_only' })];
+    service = await scriptService(() => ({ projects: [], endpoints: computes }));
+    store = await connectStore(service);
+    told = [];
+    store.inventory.onDidChange((changes) => told.push(...changes.map(wordsOf)));
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const refreshed = async () => {
+    told = [];
+    await store.inventory.refreshComputes('shop');
+    return told;
+  };
+
+  it('loads the computes of a project once, however many ask for them', async () => {
+    await Promise.all([store.inventory.loadComputes('shop'), store.inventory.loadComputes('shop')]);
+    await store.inventory.loadComputes('shop');
+    assert.deepEqual(service.requests, [COMPUTES]);
+    assert.deepEqual(told, ['project shop', 'branch shop br-main']);
+  });
+
+  it('tells nothing when a refresh brings the same, and keeps the very records', async () => {
+    await store.inventory.loadComputes('shop');
+    const before = store.inventory.compute('shop', 'ep-one');
+    assert.deepEqual(await refreshed(), []);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), before);
+  });
+
+  it('tells of the one compute that changed', async () => {
+    await store.inventory.loadComputes('shop');
+    computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
+    assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
+  });
+
+  it('tells of the branch whose computes came or went', async () => {
+    await store.inventory.loadComputes('shop');
+    computes.pop();
+    assert.deepEqual(await refreshed(), ['branch shop br-main']);
+  });
+
+  it('tells of the project when a branch appears with its first compute', async () => {
+    await store.inventory.loadComputes('shop');
+    computes.push(computeRecord('ep-three', { branch_id: 'br-dev' }));
+    assert.deepEqual(await refreshed(), ['project shop', 'branch shop br-dev']);
+  });
+
+  it('tells of both branches when a compute moves', async () => {
+    await store.inventory.loadComputes('shop');
+    computes.push(computeRecord('ep-three', { branch_id: 'br-dev' }));
+    await refreshed();
+    computes[1] = computeRecord('ep-two', { type: 'read_only', branch_id: 'br-dev' });
+    assert.deepEqual((await refreshed()).toSorted(), ['branch shop br-dev', 'branch shop br-main']);
+  });
+
+  it('keeps what it has when a refresh fails, and carries the failure until one succeeds', async () => {
+    await store.inventory.loadComputes('shop');
+    service.script = () => 500;
+    await assert.rejects(store.inventory.refreshComputes('shop'), /status 500/);
+    const list = store.inventory.computesOf('shop');
+    assert.equal(list?.computes.size, 2);
+    assert.match(String(list?.failure), /status 500/);
+    service.script = () => ({ endpoints: computes });
+    assert.deepEqual(await refreshed(), ['project shop']);
+    assert.equal(list?.failure, undefined);
+  });
+
+  it('tells when it fails otherwise than before, and nothing when it fails again as before', async () => {
+    await store.inventory.loadComputes('shop');
+    const failed = async (status: number) => {
+      service.script = () => status;
+      told = [];
+      await Promise.allSettled([store.inventory.refreshComputes('shop'), store.inventory.refreshProjects()]);
+      return told;
+    };
+    assert.deepEqual(await failed(500), ['project shop', 'projects']);
+    assert.deepEqual(await failed(500), []);
+    assert.deepEqual(await failed(401), ['project shop', 'projects']);
+    assert.equal(store.session.current.kind, 'failed', 'a new key can be offered');
+  });
+
+  it('does not ask again for those who only look, after it has failed', async () => {
+    service.script = () => 500;
+    await store.inventory.lookAtComputes('shop');
+    await store.inventory.lookAtComputes('shop');
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('keeps a record that cannot be read beside those that can', async () => {
+    computes.push({ id: 'ep-odd', host: 7 });
+    await store.inventory.loadComputes('shop');
+    const list = store.inventory.computesOf('shop');
+    assert.equal(list?.computes.size, 2);
+    assert.deepEqual(list?.unreadable, [{ id: 'ep-odd', field: 'host' }]);
+  });
+
+  it('does not let a list asked for earlier undo what a call of our own has answered', async () => {
+    await store.inventory.loadComputes('shop');
+    const early = Promise.withResolvers<unknown>();
+    service.script = () => early.promise;
+    const refreshing = store.inventory.refreshComputes('shop');
+    await until('the request', async () => service.requests.length === 2);
+    const stopped = computeRecord('ep-one', { current_state: 'idle' });
+    store.inventory.put(stopped);
+    service.script = () => ({ endpoints: [stopped] });
+    early.resolve({ endpoints: computes });
+    await refreshing;
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'idle');
+    assert.equal(service.requests.length, 3);
+  });
+
+  it('shows what the service says when it says again what it said before our own change', async () => {
+    await store.inventory.loadComputes('shop');
+    store.inventory.put(computeRecord('ep-one', { current_state: 'idle' }));
+    assert.deepEqual(await refreshed(), ['compute shop br-main ep-one']);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
+  });
+
+  it('shows it too when our own change came while it was asked', async () => {
+    await store.inventory.loadComputes('shop');
+    const early = Promise.withResolvers<unknown>();
+    service.script = () => early.promise;
+    const refreshing = store.inventory.refreshComputes('shop');
+    await until('the request', async () => service.requests.length === 2);
+    store.inventory.put(computeRecord('ep-one', { current_state: 'idle' }));
+    early.resolve({ endpoints: computes });
+    await refreshing;
+    assert.equal(service.requests.length, 3);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
+  });
+
+  it('goes back and forth with the service', async () => {
+    const state = () => store.inventory.compute('shop', 'ep-one')?.current_state;
+    await store.inventory.loadComputes('shop');
+    for (const current_state of ['idle', 'idle', 'active', 'idle', 'active', 'active']) {
+      computes[0] = computeRecord('ep-one', { current_state });
+      await store.inventory.refreshComputes('shop');
+      assert.equal(state(), current_state);
+    }
+  });
+
+  it('still tells of what cannot be read when a refresh brings the same', async () => {
+    computes.push({ id: 'ep-odd', host: 7 });
+    await store.inventory.loadComputes('shop');
+    assert.deepEqual(await refreshed(), []);
+    assert.deepEqual(store.inventory.computesOf('shop')?.unreadable, [{ id: 'ep-odd', field: 'host' }]);
+  });
+
+  it('reads the same reply for each project and each account', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.loadComputes('blog');
+    assert.equal(store.inventory.computesOf('blog')?.computes.size, 2);
+    await store.accounts.remove(store.account);
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other session', async () => store.session.connection?.hasKey('another-key') === true);
+    assert.equal(store.inventory.computesOf('shop'), undefined);
+    await store.inventory.loadComputes('shop');
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
+  });
+
+  it('asks for no more than six projects at once', async () => {
+    let underway = 0;
+    let most = 0;
+    service.script = async () => {
+      most = Math.max(most, ++underway);
+      await new Promise((resolve) => setImmediate(resolve));
+      underway -= 1;
+      return { endpoints: [] };
+    };
+    await store.inventory.refreshComputesOf(Array.from({ length: 40 }, (_, index) => `p-${index}`));
+    assert.equal(service.requests.length, 40);
+    assert.ok(most > 1 && most <= 6, `${most} at once`);
+  });
+
+  it('refreshes the others when one project fails, and tells that it failed', async () => {
+    service.script = (call) => (call.includes('/bad/') ? 500 : { endpoints: computes });
+    await assert.rejects(store.inventory.refreshComputesOf(['bad', 'shop']));
+    assert.equal(store.inventory.computesOf('shop')?.isLoaded, true);
+  });
+
+  it('goes on from what was known with another key of the same account', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.refreshProjects();
+    const before = store.inventory.compute('shop', 'ep-one');
+    told = [];
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
+    assert.deepEqual(told, ['key']);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), before);
+    computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
+    assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
+  });
+
+  it('drops what the key before is answered too late', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.inventory.refreshProjects();
+    const late = Promise.withResolvers<unknown>();
+    service.script = () => late.promise;
+    const refreshing = assert.rejects(store.inventory.refreshComputes('shop'));
+    await until('the request', async () => service.requests.at(-1) === COMPUTES);
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
+    await refreshing;
+    late.resolve({ endpoints: [] });
+    assert.equal(store.inventory.computesOf('shop')?.failure, undefined, 'an ended call is no failure');
+    service.script = () => ({ endpoints: computes });
+    await store.inventory.refreshComputes('shop');
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
+  });
+
+  it('forgets the computes of a project that is listed no longer, not those of one that never was', async () => {
+    let listed = ['shop', 'blog'];
+    service.script = (call) => ({
+      projects: call.endsWith('/projects') ? listed.map((id) => ({ id, name: id })) : [],
+      endpoints: computes,
+    });
+    const index = new ComputeIndex(store.inventory);
+    await store.inventory.refreshProjects();
+    await store.inventory.loadComputesOf(['shop', 'blog', 'linked']);
+    assert.equal(index.search('', 10).hosts.length, 6);
+    listed = ['blog'];
+    told = [];
+    await store.inventory.refreshProjects();
+    assert.deepEqual(told, ['projects', 'project shop']);
+    assert.equal(store.inventory.computesOf('shop'), undefined);
+    assert.ok(store.inventory.computesOf('blog') && store.inventory.computesOf('linked'));
+    assert.equal(index.search('', 10).hosts.length, 4);
+    index.dispose();
+  });
+
+  it('begins empty with another account', async () => {
+    await store.inventory.loadComputes('shop');
+    await store.accounts.remove(store.account);
+    await until('the end of the session', async () => store.session.current.kind === 'signedOut');
+    assert.equal(told.at(-1), 'all');
+    assert.equal(store.inventory.computesOf('shop'), undefined);
+  });
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import {
+  asApiKeyNode,
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+} from '../../../../src/model/inventory/nodes.ts';
+
+describe('Arguments of commands', () => {
+  const compute = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+
+  it('are read when they are nodes', () => {
+    assert.deepEqual(asComputeNode(compute), compute);
+    const branch = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
+    assert.deepEqual(asBranchNode(branch), branch);
+    assert.deepEqual(asProjectNode({ kind: 'project', projectId: 'shop' }), {
+      kind: 'project',
+      projectId: 'shop',
+    });
+    assert.deepEqual(asApiKeyNode({ kind: 'apiKey', keyId: 1 }), { kind: 'apiKey', keyId: 1 });
+  });
+
+  it('are nothing when they are anything else', () => {
+    const odd: unknown[] = [
+      undefined,
+      null,
+      'ep-one',
+      [],
+      { kind: 'compute' },
+      { ...compute, kind: 'branch' },
+      { ...compute, computeId: '../admin' },
+      { ...compute, computeId: 'br-one' },
+      { ...compute, projectId: 'a/b' },
+      { ...compute, projectId: { toString: () => 'shop' } },
+    ];
+    for (const value of odd) assert.equal(asComputeNode(value), undefined);
+    assert.equal(asApiKeyNode({ kind: 'apiKey', keyId: '1' }), undefined);
+    assert.equal(asApiKeyNode({ kind: 'apiKey', keyId: -1 }), undefined);
+    assert.equal(asProjectNode({ kind: 'project', projectId: 'A' }), undefined);
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { BaseUrl } from '../../../../src/api/baseUrl.ts';
+import { FirstLook, PROJECTS_LOOKED_AT } from '../../../../src/model/inventory/prefetch.ts';
+import { connectInventory } from '../../../helpers/connectedInventory.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+
+const noError = (error: unknown) => assert.fail(String(error));
+
+describe('the first look at an account', () => {
+  const folder = temporaryFolder();
+  let service: LocalService;
+
+  before(async () => {
+    const file = path.join(folder, 'projects.json');
+    const projects = Array.from({ length: PROJECTS_LOOKED_AT + 10 }, (_, p) => ({
+      id: `p${p}`,
+      name: `project ${p}`,
+      branches: [
+        { id: `br-p${p}`, computes: [{ id: `ep-p${p}-c0`, type: 'read_write', current_state: 'idle' }] },
+      ],
+    }));
+    writeFileSync(file, JSON.stringify({ projects }));
+    service = await startLocalService({ postgres: false, args: ['--projects', file] });
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('loads the first projects once, and says that there are others', async () => {
+    const connected = await connectInventory(service);
+    const look = new FirstLook(connected.inventory, noError);
+    assert.equal(look.isPartial, true);
+    const [one, other] = [look.begin(), look.begin()];
+    assert.ok(one);
+    assert.equal(one, other);
+    await one;
+    assert.equal([...connected.inventory.allComputes()].length, PROJECTS_LOOKED_AT);
+    assert.equal(connected.requests.length, 1 + PROJECTS_LOOKED_AT);
+    assert.equal(look.begin(), undefined);
+    assert.equal(look.isPartial, true);
+    connected.dispose();
+  });
+
+  it('asks for nothing that was asked for before it', async () => {
+    const connected = await connectInventory(service);
+    await connected.inventory.projects?.firstPage();
+    await connected.inventory.loadComputesOf(['p0', 'p1', 'p55']);
+    const before = connected.requests.length;
+    await new FirstLook(connected.inventory, noError).begin();
+    assert.equal(connected.requests.length, before + PROJECTS_LOOKED_AT - 2);
+    connected.dispose();
+  });
+
+  it('does nothing when nobody is signed in, and begins again for another connection', async () => {
+    const connected = await connectInventory(service);
+    const look = new FirstLook(connected.inventory, noError);
+    await connected.signOut();
+    assert.equal(look.begin(), undefined);
+    assert.equal(look.isPartial, false);
+    assert.deepEqual(connected.requests, []);
+    await connected.signIn();
+    await look.begin();
+    assert.equal([...connected.inventory.allComputes()].length, PROJECTS_LOOKED_AT);
+    connected.dispose();
+  });
+
+  it('tells of a failure once and tries again after a minute, not at every keystroke', async () => {
+    let now = 0;
+    const clock = { now: () => now, after: () => ({ dispose() {} }) };
+    const nobody = { baseUrl: 'http://127.0.0.1:9/api/v2' as BaseUrl, key: 'k' };
+    const connected = await connectInventory(nobody);
+    const errors: unknown[] = [];
+    const look = new FirstLook(connected.inventory, (error) => errors.push(error), clock);
+    await look.begin();
+    assert.equal(errors.length, 1);
+    assert.equal(look.begin(), undefined);
+    now = 61_000;
+    await look.begin();
+    assert.equal(errors.length, 2);
+    connected.dispose();
+  });
+});

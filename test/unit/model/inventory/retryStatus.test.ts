@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { Waits } from '../../../../src/model/inventory/retryStatus.ts';
+
+const wait = { status: 503, attempt: 1, milliseconds: 100 };
+
+describe('Waits', () => {
+  it('tell of a call that is tried again, once, until it has ended', async () => {
+    const waits = new Waits();
+    const told: (number | undefined)[] = [];
+    waits.onDidChange(() => told.push(waits.current?.status));
+    const answer = await waits.during(async (onWait) => {
+      onWait(wait);
+      onWait({ ...wait, attempt: 2 });
+      return 'done';
+    });
+    assert.equal(answer, 'done');
+    assert.deepEqual(told, [503, undefined]);
+  });
+
+  it('end with a call that fails, and say nothing of one that goes well', async () => {
+    const waits = new Waits();
+    let told = 0;
+    waits.onDidChange(() => (told += 1));
+    await waits.during(async () => 'done');
+    assert.equal(told, 0);
+    const failing = waits.during(async (onWait) => {
+      onWait(wait);
+      throw new Error('down');
+    });
+    await assert.rejects(failing, /down/);
+    assert.equal(waits.current, undefined);
+  });
+});

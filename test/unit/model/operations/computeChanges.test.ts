@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import {
+  computeRecord,
+  operationRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+
+describe('ComputeChanges', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let computes: unknown[];
+
+  beforeEach(async () => {
+    computes = [computeRecord('ep-one')];
+    service = await scriptService(() => ({ endpoints: computes }));
+    store = await connectStore(service);
+    await store.inventory.loadComputes('shop');
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  /** Answers what is not a list as a change; the lists go on as they are. */
+  const answerChangesWith = (answer: () => unknown) => {
+    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : answer());
+  };
+
+  it('shows what the service answered at once and follows its operations', async () => {
+    const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
+    answerChangesWith(() => ({ endpoint, operations: [operationRecord(1)] }));
+    const { isPending } = await store.changes.restart(node);
+    assert.equal(isPending, true);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.pending_state, 'idle');
+    assert.equal(store.tracker.pending[0]?.verb, 'restart');
+  });
+
+  it('asks for the list when there is nothing to follow', async () => {
+    answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
+    computes = [];
+    const { isPending } = await store.changes.delete(node);
+    assert.equal(isPending, false);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+
+  it('hands on a refusal and changes nothing', async () => {
+    answerChangesWith(() => 422);
+    const creation = { branch_id: 'br-main', type: 'read_write' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 422/);
+    assert.deepEqual(store.tracker.pending, []);
+    assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
+  });
+
+  it('asks for the list when the refusal tells of what is not in it', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-other', { type: 'read_write' }));
+      return 409;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_write' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 409/);
+    await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
+  });
+
+  for (const status of [502, 503, 504]) {
+    it(`finds by the list that a compute was made although a gateway answered ${status}, and sends nothing twice`, async () => {
+      answerChangesWith(() => {
+        computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
+        return status;
+      });
+      const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+      const made = await store.changes.create('shop', creation);
+      assert.equal(made.compute?.id, 'ep-new');
+      assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+    });
+  }
+
+  it('hands on the lost answer when more than one compute is new', async () => {
+    answerChangesWith(() => {
+      for (const id of ['ep-new', 'ep-other']) computes.push(computeRecord(id, { type: 'read_only' }));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+  });
+
+  it('does not take a new compute of another name for the one that was to be created', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-other', { type: 'read_only', name: 'other' }));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only', name: 'mine' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+  });
+
+  it('hands on the lost answer when the list shows that nothing was made', async () => {
+    answerChangesWith(() => 502);
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+    assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+  });
+
+  it('finds by the list that a compute was edited although the answer was lost', async () => {
+    const change = { name: 'new', settings: { pg_settings: { work_mem: '8MB' } } };
+    answerChangesWith(() => {
+      // The service may keep more beside them.
+      const settings = { pg_settings: { work_mem: '8MB' }, other_settings: {} };
+      computes = [computeRecord('ep-one', { name: 'new', settings })];
+      return 504;
+    });
+    await store.changes.update(node, change);
+    assert.equal(store.inventory.compute('shop', 'ep-one')?.name, 'new');
+    answerChangesWith(() => 504);
+    await assert.rejects(store.changes.update(node, { ...change, name: 'newer' }), /status 504/);
+  });
+
+  it('finds by the list that a compute was deleted although the answer was lost', async () => {
+    answerChangesWith(() => {
+      computes = [];
+      return 504;
+    });
+    await store.changes.delete(node);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { Compute } from '../../../../src/api/records/records.ts';
+import { onlyChanged } from '../../../../src/model/operations/computeEdit.ts';
+
+const compute: Compute = {
+  id: 'ep-one',
+  host: 'ep-one.local',
+  project_id: 'shop',
+  branch_id: 'br-main',
+  type: 'read_write',
+  current_state: 'idle',
+  autoscaling_limit_min_cu: 1,
+  autoscaling_limit_max_cu: 4,
+};
+
+describe('what an edit sends', () => {
+  it('is only what becomes different', () => {
+    const wanted = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, name: 'orders' };
+    assert.deepEqual(onlyChanged(compute, wanted), { autoscaling_limit_max_cu: 2, name: 'orders' });
+  });
+
+  it('is nothing when all is as wanted already', () => {
+    assert.equal(onlyChanged(compute, { autoscaling_limit_min_cu: 1, branch_id: 'br-main' }), undefined);
+  });
+
+  it('takes what the record does not tell for the default', () => {
+    const defaults = { suspend_timeout_seconds: 0, pooler_enabled: false, disabled: false };
+    assert.equal(onlyChanged(compute, defaults), undefined);
+    assert.deepEqual(onlyChanged(compute, { disabled: true }), { disabled: true });
+    assert.deepEqual(onlyChanged(compute, { suspend_timeout_seconds: -1 }), { suspend_timeout_seconds: -1 });
+  });
+
+  it('sends a size that the record does not tell', () => {
+    const { autoscaling_limit_min_cu: _, autoscaling_limit_max_cu: __, ...sizeless } = compute;
+    const wanted = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };
+    assert.deepEqual(onlyChanged(sizeless, wanted), wanted);
+  });
+});

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import type { Operation } from '../../../../src/api/records/records.ts';
+import { GIVE_UP_AFTER } from '../../../../src/model/operations/operationTracker.ts';
+import {
+  PENDING_ENTRY,
+  parsePending,
+  type ChangeEnd,
+} from '../../../../src/model/operations/pendingChange.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import {
+  computeRecord,
+  operationRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const LIST = 'GET /projects/shop/endpoints';
+
+describe('OperationTracker', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let memory: MemoryMap;
+  let ends: ChangeEnd[];
+  let computes: ReturnType<typeof computeRecord>[];
+  /** What the operations call answers: a status, or 404 where it is not offered. */
+  let operation: Record<string, unknown> | 404;
+
+  beforeEach(async () => {
+    computes = [computeRecord('ep-one', { current_state: 'init', pending_state: 'active' })];
+    operation = operationRecord(1);
+    service = await scriptService((call) => {
+      if (call.includes('/operations/')) return operation === 404 ? 404 : { operation };
+      return { endpoints: computes };
+    });
+    memory = new MemoryMap();
+    store = await connectStore(service, { memory });
+    ends = [];
+    store.tracker.onDidEnd((end) => ends.push(end));
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const follow = (number = 1, computeId = 'ep-one', projectId = 'shop') =>
+    store.tracker.follow('create', { id: computeId, project_id: projectId }, [
+      operationRecord(number, { project_id: projectId, endpoint_id: computeId }) as Operation,
+    ]);
+  const settle = () => {
+    computes = computes.map(({ id }) => computeRecord(id));
+  };
+  const end = () => until('the end of the change', async () => ends[0]);
+
+  it('sets no timer and asks nothing while nothing is pending', () => {
+    assert.deepEqual(store.clock.waits, []);
+    assert.deepEqual(service.requests, []);
+  });
+
+  it('follows nothing when all operations have ended already', () => {
+    const finished = operationRecord(1, { status: 'finished' }) as Operation;
+    assert.equal(store.tracker.follow('edit', { id: 'ep-one', project_id: 'shop' }, [finished]), false);
+    assert.deepEqual(store.clock.waits, []);
+  });
+
+  it('asks for the list alone while the compute has not settled', async () => {
+    follow();
+    await store.clock.turn();
+    await store.clock.turn();
+    assert.deepEqual(service.requests, [LIST, LIST]);
+    assert.equal(store.tracker.pending.length, 1);
+  });
+
+  it('confirms a settled compute with the operation, says how it ended and asks no more', async () => {
+    follow();
+    await store.clock.turn();
+    settle();
+    operation = operationRecord(1, { status: 'finished' });
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+    assert.deepEqual(store.tracker.pending, []);
+    await until('the poller to stop', async () => store.clock.waits.length === 0);
+  });
+
+  it('keeps what the user calls the compute, which may be gone in the end', async () => {
+    const named = { id: 'ep-one', project_id: 'shop', name: 'reports' };
+    store.tracker.follow('delete', named, [operationRecord(1) as Operation]);
+    store.dispose();
+    store = await connectStore(service, { memory });
+    assert.equal(store.tracker.pending[0]?.name, 'reports');
+  });
+
+  it('takes a settled compute for the end where the service does not offer operations', async () => {
+    operation = 404;
+    settle();
+    follow();
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+  });
+
+  it('takes a settled compute for the end where the operation has an id of another kind', async () => {
+    const odd = operationRecord(1, { id: 'operation/1' }) as Operation;
+    store.tracker.follow('create', { id: 'ep-one', project_id: 'shop' }, [odd]);
+    await store.clock.turn();
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), store.tracker.pending);
+    settle();
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+    assert.deepEqual(new Set(service.requests), new Set([LIST]));
+  });
+
+  it('tells why an operation failed in the words of the service', async () => {
+    settle();
+    operation = operationRecord(1, { status: 'failed', error: 'out of compute hours' });
+    follow();
+    store.clock.next();
+    const { outcome, reason } = await end();
+    assert.deepEqual({ outcome, reason }, { outcome: 'failed', reason: 'out of compute hours' });
+  });
+
+  it('learns that an operation failed although its compute never settles', async () => {
+    operation = operationRecord(1, { status: 'error', error: 'no capacity' });
+    follow();
+    for (let turns = 0; turns < 15; turns += 1) await store.clock.turn();
+    store.clock.next();
+    assert.equal((await end()).reason, 'no capacity');
+  });
+
+  it('goes on as long as the operation runs, and asks after it ever more seldom', async () => {
+    settle();
+    follow();
+    for (let turns = 0; turns < 12; turns += 1) await store.clock.turn();
+    const asked = service.requests.filter((call) => call.includes('/operations/'));
+    assert.equal(service.requests.filter((call) => call === LIST).length, 12);
+    assert.ok(asked.length >= 2 && asked.length <= 4, `${asked.length} questions in 12 ticks`);
+    assert.deepEqual(ends, []);
+  });
+
+  it('sends one request per project and tick, however many operations are pending', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `ep-${index}`);
+    computes = [...ids, 'ep-other'].map((id) => computeRecord(id, { current_state: 'init' }));
+    ids.forEach((id, index) => follow(index + 1, id));
+    follow(200, 'ep-other', 'blog');
+    await store.clock.turn();
+    assert.deepEqual(service.requests.toSorted(), ['GET /projects/blog/endpoints', LIST]);
+  });
+
+  it('keeps asking after one project while another fails', async () => {
+    service.script = (call) => (call.includes('/blog/') ? 500 : { endpoints: computes });
+    follow(1);
+    follow(2, 'ep-other', 'blog');
+    await store.clock.turn();
+    assert.equal(store.inventory.computesOf('shop')?.isLoaded, true);
+    assert.equal(store.errors.length, 1);
+    assert.ok((store.clock.waits[0] ?? 0) > 1000, 'backs off');
+  });
+
+  it('ends with the project', async () => {
+    service.script = () => 404;
+    follow();
+    store.clock.next();
+    assert.equal((await end()).outcome, 'lost');
+  });
+
+  it('gives up what does not end, and says so', async () => {
+    follow();
+    await store.clock.turn();
+    store.clock.pass(GIVE_UP_AFTER);
+    store.clock.next();
+    assert.equal((await end()).outcome, 'stuck');
+    await until('the poller to stop', async () => store.clock.waits.length === 0);
+  });
+
+  it('goes on after a reload of the window', async () => {
+    follow();
+    store.dispose();
+    const next = await connectStore(service, { memory });
+    const ended = new Promise<ChangeEnd>((resolve) => next.tracker.onDidEnd(resolve));
+    assert.equal(next.tracker.pending[0]?.computeId, 'ep-one');
+    settle();
+    operation = operationRecord(1, { status: 'finished' });
+    next.clock.next();
+    assert.equal((await ended).outcome, 'finished');
+    next.dispose();
+  });
+
+  it('leaves the operations of another account alone until it is chosen again', async () => {
+    follow();
+    await store.clock.turn();
+    const other = await scriptService(() => ({ endpoints: [] }));
+    await store.accounts.add({ baseUrl: other.baseUrl, name: '' }, 'other-key');
+    await until('the other account', async () => store.session.connection?.account.baseUrl === other.baseUrl);
+    assert.deepEqual(store.tracker.pending, []);
+    assert.deepEqual(store.clock.waits, []);
+    await store.accounts.choose(store.account);
+    await until('the first account', async () => store.tracker.pending.length === 1);
+    assert.deepEqual(other.requests, []);
+    await other.close();
+  });
+
+  it('begins with nothing when what it finds was not written by it', async () => {
+    const odd = [{ id: 'x' }, null, 7, { ...store.tracker.pending[0], operations: [] }];
+    const next = await connectStore(service, { memory: { get: () => odd, update: async () => undefined } });
+    assert.deepEqual(next.tracker.pending, []);
+    next.dispose();
+  });
+});

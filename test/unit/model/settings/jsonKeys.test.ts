@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { assertLinear } from '../../../helpers/growth.ts';
+import { topLevelKeys } from '../../../../src/model/settings/jsonKeys.ts';
+
+const keysOf = (text: string) => topLevelKeys(text).map(({ key }) => key);
+
+describe('the keys of a JSON text', () => {
+  it('are found with their places, quotes included', () => {
+    const text = '{\n  "a" : 1,\n  "b": "c"\n}';
+    assert.deepEqual(
+      topLevelKeys(text).map(({ start, end }) => text.slice(start, end)),
+      ['"a"', '"b"'],
+    );
+  });
+
+  it('are those of the outermost object alone', () => {
+    assert.deepEqual(keysOf('{"a":{"x":1},"b":[{"y":"z"}],"c":2}'), ['a', 'b', 'c']);
+    assert.deepEqual(keysOf('["a", "b"]'), []);
+  });
+
+  it('are not mistaken for values that look like keys', () => {
+    assert.deepEqual(keysOf('{"a":"\\"b\\": {","c":"}"}'), ['a', 'c']);
+  });
+
+  it('are found in text that is not finished', () => {
+    assert.deepEqual(keysOf('{"a": , "b": "lo'), ['a', 'b']);
+    assert.deepEqual(keysOf(''), []);
+  });
+
+  it('are read with their escapes', () => {
+    assert.deepEqual(keysOf('{"w\\u006frk_mem": 1}'), ['work_mem']);
+  });
+
+  for (const unit of ['"\\', '\\"', '{"a":', '"a":1,']) {
+    it(`takes linear time for repeated ${JSON.stringify(unit)}`, () =>
+      assertLinear(unit, 1000, (text) => topLevelKeys(`{"${text}`)));
+  }
+});

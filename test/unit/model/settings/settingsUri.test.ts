@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { parseBaseUrl, PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
+import { isOfAccount, settingsAddress, settingsOwner } from '../../../../src/model/settings/settingsUri.ts';
+
+const account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
+const owner = { projectId: 'shop', computeId: 'ep-one' };
+
+describe('the address of a settings document', () => {
+  it('leads back to its compute', () => {
+    assert.deepEqual(settingsOwner(settingsAddress(account, owner)), owner);
+  });
+
+  it('belongs to one account alone', () => {
+    const address = settingsAddress(account, owner);
+    assert.ok(isOfAccount(address, account));
+    assert.ok(!isOfAccount(address, { ...account, name: '' }));
+  });
+
+  it('stays the same when the local service runs at another port', () => {
+    const local = ['http://127.0.0.1:1/v2', 'http://127.0.0.1:2/v2'].map((text) => {
+      const baseUrl = parseBaseUrl(text);
+      assert.ok(typeof baseUrl === 'string');
+      return { baseUrl, name: '', local: true } as const;
+    });
+    const [before, after] = local;
+    assert.ok(before !== undefined && after !== undefined);
+    assert.ok(isOfAccount(settingsAddress(before, owner), after));
+  });
+
+  it('is none of ours with anything but ids in it', () => {
+    for (const path of [
+      '/shop/br-x.pg_settings.json',
+      '/a/../ep-one.pg_settings.json',
+      '/ep-one.pg_settings.json',
+      '/shop',
+    ])
+      assert.equal(settingsOwner({ path }), undefined, path);
+  });
+});
