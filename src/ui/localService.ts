@@ -13,8 +13,8 @@ export interface LocalServiceParts {
   readonly dataDir: string;
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
-  readonly config: Config;
-  readonly log: Log;
+  readonly config: Pick<Config, 'postgresPath'>;
+  readonly log: Pick<Log, 'info' | 'error' | 'keepOut'>;
 }
 
 /** Milliseconds: what ends sooner than this would only end again. */
