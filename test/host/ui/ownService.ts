@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
-import { isAlive } from '../../../src/service/processIdentity.ts';
+import { isAlive } from '../../../src/base/processIdentity.ts';
 import { until } from '../../workbench/until.ts';
 
 export interface OwnService {
