@@ -58,10 +58,12 @@ export class App implements Disposable {
     const localService = held.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
 
     const openClient: OpenClient = async (account, key, retries) => {
-      const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
+      const isLocal = account.local === true;
+      const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
       log.keepOut(key);
       const { Client, fetchFor } = await import('./api/client.ts');
-      return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries });
+      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
+      return new Client({ baseUrl, key, fetch, retries });
     };
     const session = (this.session = held.add(new Session(accounts, openClient)));
     const inventory = (this.inventory = held.add(new Inventory(session, () => config.organizationId)));

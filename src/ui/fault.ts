@@ -1,10 +1,11 @@
 /** What went wrong in the user's words, and the one thing that helps. */
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../api/errors.ts';
+import { isLocalServiceError, type LocalServiceError } from './localServiceError.ts';
 import { plain } from './plain.ts';
 
 /** The one action offered beside an explanation. */
-export type Help = 'newKey' | 'retry' | 'log' | 'organization';
+export type Help = 'newKey' | 'retry' | 'log' | 'organization' | 'localService';
 
 export interface Explanation {
   readonly words: string;
@@ -13,6 +14,7 @@ export interface Explanation {
 
 /** Explains any error; the service's own words are kept, made harmless. */
 export function explain(error: unknown): Explanation {
+  if (isLocalServiceError(error)) return { words: localServiceWords(error), help: 'localService' };
   const fault = faultOf(error);
   const message = plain(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { words: message, help: 'log' };
@@ -43,6 +45,11 @@ function explainFault(fault: Fault, message: string): Explanation {
   }
 }
 
+const localServiceWords = ({ reason }: LocalServiceError): string =>
+  reason === 'silent'
+    ? l10n.t('The local service does not answer. Start it again to replace it.')
+    : l10n.t('The local service has ended unexpectedly.');
+
 function explainRefusal(status: number, message: string): Explanation {
   if (status === 401) return { words: l10n.t('The service does not accept the API key.'), help: 'newKey' };
   if (status === 423) {
@@ -56,9 +63,12 @@ function explainRefusal(status: number, message: string): Explanation {
 }
 
 /** What stands between us and the service, for the welcome text that says so in full; empty for all else. */
-export type Obstacle = 'address' | 'certificate' | 'silence' | 'webPage' | '';
+export type Obstacle =
+  'address' | 'certificate' | 'silence' | 'webPage' | 'localServiceSilent' | 'localServiceEnded' | '';
 
 export function obstacleOf(error: unknown): Obstacle {
+  if (isLocalServiceError(error))
+    return error.reason === 'silent' ? 'localServiceSilent' : 'localServiceEnded';
   const fault = faultOf(error);
   if (fault?.kind === 'timeout') return 'silence';
   if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'webPage';

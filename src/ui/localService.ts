@@ -1,10 +1,14 @@
 /** The local service as the rest of the extension sees it: one for all windows, joined or started on demand. */
+import type { Fetch } from '../api/attempt.ts';
 import type { BaseUrl } from '../api/baseUrl.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../model/accounts.ts';
 import type { Session } from '../model/session.ts';
 import type { Config } from './config.ts';
-import type { LocalServiceOptions, RunningService } from './localServiceProcess.ts';
+import { isLocalServiceError, LocalServiceError } from './localServiceError.ts';
+import type { Lease } from './localServiceLease.ts';
+import type { LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from './log.ts';
 
 export interface LocalServiceParts {
@@ -24,7 +28,8 @@ const KEY_ENTRY = 'hostedPostgres.localService.key';
 
 export class LocalService implements Disposable {
   readonly #parts: LocalServiceParts;
-  #running: Promise<RunningService> | undefined;
+  #lease: Promise<Lease> | undefined;
+  #session: Session | undefined;
   #isDisposed = false;
 
   constructor(parts: LocalServiceParts) {
@@ -33,22 +38,26 @@ export class LocalService implements Disposable {
 
   /** Its address, once it runs; joins or starts it unless this window has done so. @throws {Error} why it cannot start */
   async ready(): Promise<BaseUrl> {
-    this.#running ??= this.#joinOrStart();
-    return (await this.#running).baseUrl;
+    this.#lease ??= this.#hold(this.#joinOrStart());
+    return (await this.#lease).baseUrl;
   }
 
-  /** Makes it the current account. @throws {Error} why it cannot start */
-  async connect(): Promise<void> {
-    const { accounts } = this.#parts;
-    const account: Account = { baseUrl: await this.ready(), name: '', local: true };
-    const { accounts: known } = await accounts.list();
-    const [key, last] = [await this.#key(), known.find(({ local }) => local === true)];
-    // The same key still has the id it had.
-    const isSame = last?.keyId !== undefined && (await accounts.key(last)) === key;
-    await accounts.add(isSame ? { ...account, keyId: last.keyId } : account, key);
-    // Where it ran before.
-    for (const old of known)
-      if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);
+  /** Limits a fetch to the time that this window holds a lease: without one, any program may have the port. */
+  whileRunning(fetch: Fetch): Fetch {
+    return async (url, init) => {
+      const lease = await this.#lease?.catch(() => undefined);
+      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${lease.baseUrl}/`))
+        throw notRunning();
+      return await fetch(url, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
+    };
+  }
+
+  /** On the user's request: makes it the current account, and replaces it if it hangs. @throws {Error} why it cannot start */
+  async start(): Promise<void> {
+    const last = this.#lease;
+    this.#lease = this.#hold(this.#replaceSilent());
+    await this.#lease.finally(() => void last?.then((lease) => lease.release()).catch(() => undefined));
+    await this.#connect();
   }
 
   /** Takes a new key for the one it was started with, so that every window goes on with it. */
@@ -64,6 +73,7 @@ export class LocalService implements Disposable {
 
   /** Runs it whenever its account becomes the current one, after a reload above all. */
   follow(session: Session): Disposable {
+    this.#session = session;
     let last = session.connection;
     return session.onDidChange(({ connection }) => {
       if (connection === last) return;
@@ -78,66 +88,94 @@ export class LocalService implements Disposable {
 
   /** Ends it for all windows and forgets its account; its state stays. @returns whether it ran */
   async stop(): Promise<boolean> {
-    const { accounts, log } = this.#parts;
-    const running = await (this.#running ?? this.#join());
+    const { accounts, dataDir, log } = this.#parts;
+    await this.#lease?.catch(() => undefined); // A start in progress.
     // First of all: a window that loses the service runs it again for as long as this is the current account.
     const { accounts: known } = await accounts.list();
     for (const account of known) if (account.local === true) await accounts.remove(account);
-    if (running !== undefined) {
-      process.kill(running.pid, 'SIGTERM');
-      await running.ended;
-      log.info('The local service was stopped');
-    }
-    this.#running = undefined;
-    return running !== undefined;
+    const { endService } = await import('./localServiceProcess.ts');
+    const ran = await endService(dataDir);
+    if (ran) log.info('The local service was stopped');
+    this.#lease = undefined;
+    return ran;
   }
 
   /** Gives back this window's lease: with the last one the service ends. */
   dispose(): void {
     this.#isDisposed = true;
-    this.#running?.then((running) => running.release()).catch(() => undefined);
+    this.#lease?.then((lease) => lease.release()).catch(() => undefined);
+  }
+
+  async #connect(): Promise<void> {
+    const { accounts } = this.#parts;
+    const account: Account = { baseUrl: await this.ready(), name: '', local: true };
+    const { accounts: known } = await accounts.list();
+    const [key, last] = [await this.#key(), known.find(({ local }) => local === true)];
+    // The same key still has the id it had.
+    const isSame = last?.keyId !== undefined && (await accounts.key(last)) === key;
+    await accounts.add(isSame ? { ...account, keyId: last.keyId } : account, key);
+    // Where it ran before.
+    for (const old of known)
+      if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);
   }
 
   async #resume(account: Account): Promise<void> {
-    if ((await this.ready()) !== account.baseUrl) await this.connect();
+    if ((await this.ready()) !== account.baseUrl) await this.#connect();
   }
 
-  async #joinOrStart(): Promise<RunningService> {
+  async #joinOrStart(): Promise<Lease> {
+    const { joinOrStart } = await import('./localServiceProcess.ts');
+    const lease = await joinOrStart(await this.#options());
+    if (this.#isDisposed) lease.release();
+    this.#parts.log.info(`The local service runs at ${lease.baseUrl}`);
+    return lease;
+  }
+
+  async #replaceSilent(): Promise<Lease> {
     try {
-      const { joinOrStart } = await import('./localServiceProcess.ts');
-      const running = await joinOrStart(await this.#options());
-      if (this.#isDisposed) running.release();
-      this.#parts.log.info(`The local service runs at ${running.baseUrl}`);
-      const since = Date.now();
-      void running.ended.then(() => this.#lost(since));
-      return running;
+      return await this.#joinOrStart();
     } catch (error) {
-      this.#forget();
-      throw error;
+      if (!isLocalServiceError(error) || error.reason !== 'silent') throw error;
+      this.#parts.log.error('Joining the local service, which is ended now', error);
+      const { endService } = await import('./localServiceProcess.ts');
+      await endService(this.#parts.dataDir);
+      return await this.#joinOrStart();
     }
   }
 
-  async #join(): Promise<RunningService | undefined> {
-    const { join } = await import('./localServiceProcess.ts');
-    return await join(await this.#options());
+  /** Notices its end, unless another lease has taken its place by then. */
+  #hold(pending: Promise<Lease>): Promise<Lease> {
+    const forget = () => {
+      const isCurrent = this.#lease === pending;
+      if (isCurrent) this.#lease = undefined;
+      return isCurrent;
+    };
+    pending.then(({ ended }) => {
+      const since = systemClock.now();
+      const onEnd = () => {
+        if (forget()) void this.#lost(systemClock.now() - since);
+      };
+      if (ended.aborted) onEnd();
+      else ended.addEventListener('abort', onEnd);
+    }, forget);
+    return pending;
   }
 
-  /** It was killed, or has crashed, or was stopped: only if it is still wanted, it runs again. */
-  async #lost(since: number): Promise<void> {
+  /** It was killed, or has crashed, or was stopped. If it is still wanted, it runs again, or its connection ends. */
+  async #lost(lifetime: number): Promise<void> {
+    if (this.#isDisposed) return;
     const { accounts, log } = this.#parts;
-    this.#forget();
-    if (this.#isDisposed || Date.now() - since < SHORTEST_LIFE) return;
+    const connection = this.#session?.connection;
     try {
       const { current } = await accounts.list();
-      if (current?.local === true) await this.#resume(current);
+      if (current?.local !== true) return;
+      if (lifetime < SHORTEST_LIFE) throw new Error(`It ended ${Math.round(lifetime)} ms after its start`);
+      await this.#resume(current);
     } catch (error) {
       log.error('Running the local service again', error);
+      const failure = new LocalServiceError('ended', 'The local service has ended', error);
+      if (connection?.account.local === true) this.#session?.end(connection, failure);
     }
-  }
-
-  /** The next use joins or starts it anew. */
-  #forget(): void {
-    this.#running = undefined;
   }
 
   async #options(): Promise<LocalServiceOptions> {
@@ -159,3 +197,7 @@ export class LocalService implements Disposable {
     return key;
   }
 }
+
+/** To the client it is what it is to the user: no listener at the address. */
+const notRunning = (): Error =>
+  Object.assign(new Error('The local service does not run'), { code: 'ECONNREFUSED' });

@@ -1,15 +1,17 @@
 /**
  * The process of the local service, shared by all windows: joins the one that runs on the data directory or starts
- * it. It outlives the window that started it for as long as any window holds a lease, an open request that the system
- * ends with the window. The key goes over standard input, where nobody else can read it.
+ * it. It outlives the window that started it for as long as any window holds a lease. The key goes over standard input,
+ * where no other program can read it, and to a running service only after that has proved what it is.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
-import { get, type IncomingMessage } from 'node:http';
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../api/baseUrl.ts';
-import { pause } from '../base/clock.ts';
+import { pause, systemClock } from '../base/clock.ts';
+import { isStillRunning, type ProcessIdentity } from '../base/processIdentity.ts';
+import { LocalServiceError } from './localServiceError.ts';
+import { findAddress, findOwner } from './localServiceFiles.ts';
+import { statusWithKey, takeLease, type Lease } from './localServiceLease.ts';
 
 export interface LocalServiceOptions {
   /** The bundled service. */
@@ -21,109 +23,107 @@ export interface LocalServiceOptions {
   readonly postgresPath: string | undefined;
 }
 
-export interface RunningService {
-  readonly baseUrl: BaseUrl;
-  readonly pid: number;
-  /** Kept when the service is gone, or this window's lease. */
-  readonly ended: Promise<void>;
-  release(): void;
-}
-
-interface ServiceAddress {
-  readonly baseUrl: BaseUrl;
-  readonly pid: number;
-}
-
 /** Milliseconds without any lease until the service ends: longer than a window takes to reload. */
 const GRACE = 10_000;
-const START_WITHIN = 30_000;
+const START_WITHIN = 60_000;
 
 /** Exit codes of the service. */
 const ALREADY_RUNNING = 3;
 const PORT_IN_USE = 4;
 
-/** @throws {Error} with the service's own line on why it cannot start */
-export async function joinOrStart(options: LocalServiceOptions): Promise<RunningService> {
+/**
+ * @throws {LocalServiceError} silent: the one that runs does not answer
+ * @throws {Error} with the service's own line on why it cannot start
+ */
+export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const deadline = Date.now() + START_WITHIN;
+  const deadline = systemClock.now() + START_WITHIN;
   let { port } = options;
   for (;;) {
-    const running = await join(options);
-    if (running !== undefined) return running;
-    const started = await start({ ...options, port });
-    if ('baseUrl' in started) return await lease(started, options.key);
-    if (started.code === PORT_IN_USE && port !== 0) port = 0;
-    else if (started.code !== ALREADY_RUNNING || Date.now() > deadline) throw new Error(started.reason);
-    else await pause(200); // Another window was first; its service is about to say where it is.
+    const lease = await join(options);
+    if (lease !== undefined) return lease;
+    const failure = await start({ ...options, port });
+    if (failure === undefined) return await joinStarted(options);
+    if (failure.code === PORT_IN_USE && port !== 0) port = 0;
+    else if (failure.code !== ALREADY_RUNNING) throw new Error(failure.reason);
+    else if (systemClock.now() > deadline) throw new LocalServiceError('silent', failure.reason);
+    else await pause(200); // It is about to publish its address, or to end.
   }
 }
 
-/** The service that runs on the data directory, if there is one. @throws {Error} when it does not take the key */
-export async function join({ dataDir, key }: LocalServiceOptions): Promise<RunningService | undefined> {
-  const text = await readFile(path.join(dataDir, 'service.json'), 'utf8').catch(() => undefined);
-  const address = text === undefined ? undefined : parseAddress(text);
-  if (address === undefined || !isAlive(address.pid)) return undefined;
-  try {
-    return await lease(address, key);
-  } catch (error) {
-    // Nobody there: what a killed service left behind.
-    if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return undefined;
-    throw error;
-  }
+async function joinStarted(options: LocalServiceOptions): Promise<Lease> {
+  const lease = await join(options);
+  if (lease !== undefined) return lease;
+  throw new LocalServiceError('ended', 'The local service ended right after its start');
 }
 
-function parseAddress(text: string): ServiceAddress | undefined {
+/** A lease of the service that runs on the data directory, if there is one. @throws {Error} when it does not take the key */
+async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
+  const owner = await findOwner(dataDir);
+  const address = owner && (await findAddress(dataDir, owner));
+  const lease = address && (await takeLease(address));
+  if (lease === undefined) return undefined;
+  let status: number | undefined;
   try {
-    const { baseUrl, pid } = JSON.parse(text) as { readonly baseUrl?: unknown; readonly pid?: unknown };
-    const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
-    const isOurs = address !== undefined && isLoopback(new URL(address).hostname);
-    return isOurs && typeof pid === 'number' && pid > 0 ? { baseUrl: address, pid } : undefined;
+    status = await statusWithKey(lease, key);
+    if (status === 200) return lease;
+  } finally {
+    if (status !== 200) lease.release();
+  }
+  if (status === undefined) return undefined;
+  throw new Error(`The local service does not take this window's key (status ${status})`);
+}
+
+/** How long each signal is given before the next, harder one. Milliseconds. */
+const ENDINGS = [
+  ['SIGTERM', 10_000],
+  ['SIGKILL', 5_000],
+] as const;
+
+/**
+ * Ends the service that runs on the data directory. What Postgres processes outlive one that hangs are ended when the
+ * service starts the next time. @returns whether it ran
+ */
+export async function endService(dataDir: string): Promise<boolean> {
+  const owner = await findOwner(dataDir);
+  if (owner === undefined) return false;
+  for (const [signal, milliseconds] of ENDINGS) if (await endBy(signal, owner, milliseconds)) return true;
+  throw new LocalServiceError('silent', `The local service (process ${owner.pid}) cannot be ended`);
+}
+
+/** @returns whether it has ended in time */
+async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, within: number): Promise<boolean> {
+  const deadline = systemClock.now() + within;
+  try {
+    process.kill(owner.pid, signal);
   } catch {
-    // Cut off while it was being written: as good as not there.
-    return undefined;
+    // It has ended since it was looked for.
+  }
+  for (;;) {
+    if (!(await isStillRunning(owner))) return true;
+    if (systemClock.now() > deadline) return false;
+    await pause(50);
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    // Not there, or not this user's, which the service would be.
-    return false;
-  }
+interface StartFailure {
+  readonly code: number | null;
+  readonly reason: string;
 }
 
-async function lease({ baseUrl, pid }: ServiceAddress, key: string): Promise<RunningService> {
-  const request = get(new URL('/lease', baseUrl), {
-    agent: false,
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) {
-    request.destroy();
-    throw new Error(
-      `The local service does not take this window's key (status ${response.statusCode ?? '?'})`,
-    );
-  }
-  const ended = new Promise<void>((resolve) => response.once('close', resolve));
-  request.on('error', () => undefined); // A connection that ends is told by `ended`.
-  response.on('error', () => undefined).resume();
-  return { baseUrl, pid, ended, release: () => request.destroy() };
-}
-
-type Start = ServiceAddress | { readonly code: number | null; readonly reason: string };
-
-async function start(options: LocalServiceOptions): Promise<Start> {
+/** @returns why it could not start; undefined: it runs, and says where in its files */
+async function start(options: LocalServiceOptions): Promise<StartFailure | undefined> {
   const log = await open(path.join(options.dataDir, 'service.log'), 'a+', 0o600);
   try {
     const { size } = await log.stat();
     const child = launch(options, log);
-    const exited = once(child, 'exit');
+    const limit = systemClock.after(START_WITHIN, () => child.kill('SIGKILL'));
+    const exited = once(child, 'exit').finally(() => limit.dispose());
     const line = await Promise.race([firstLine(child), exited]);
-    const address = typeof line === 'string' ? parseAddress(line) : undefined;
-    if (address !== undefined) {
+    if (typeof line === 'string' && line.includes('\n')) {
+      limit.dispose();
       child.unref();
-      return address;
+      return undefined;
     }
     await exited;
     return { code: child.exitCode, reason: await lastLine(log, size) };

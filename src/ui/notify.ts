@@ -28,6 +28,8 @@ function offer(help: Help, retry: () => void): { readonly label: string; readonl
         label: l10n.t('Open Settings'),
         act: () => run('workbench.action.openSettings', 'hostedPostgres.organizationId'),
       };
+    case 'localService':
+      return { label: l10n.t('Start Local Service'), act: () => run('hostedPostgres.localService.start') };
     default:
       return help satisfies never;
   }

@@ -3,16 +3,22 @@
  * its port or its process id. Windows are wired as in the extension. The service is the real one, without Postgres.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { Client, fetchFor } from '../../src/api/client.ts';
+import { newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/accounts.ts';
 import type { OpenClient } from '../../src/model/connection.ts';
 import { Inventory } from '../../src/model/inventory.ts';
 import { Session } from '../../src/model/session.ts';
-import { isAlive } from '../../src/service/processIdentity.ts';
+import { isAlive } from '../../src/base/processIdentity.ts';
 import { LocalService } from '../../src/ui/localService.ts';
+import { findAddress, findOwner } from '../../src/ui/localServiceFiles.ts';
+import { takeLease } from '../../src/ui/localServiceLease.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { IMPOSTORS, startImpostor, type Impostor } from '../helpers/impostor.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
@@ -60,7 +66,8 @@ describe('A window with the local service', () => {
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-      return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries: 0 });
+      const fetch = localService.whileRunning(fetchFor(baseUrl));
+      return new Client({ baseUrl, key, fetch, retries: 0 });
     };
     const session = store.add(new Session(accounts, openClient));
     const inventory = store.add(new Inventory(session, () => undefined));
@@ -86,11 +93,19 @@ describe('A window with the local service', () => {
     session,
     inventory,
   }: Window): Promise<{ pid: number; baseUrl: string }> {
-    await localService.connect();
+    await localService.start();
     await session.reread();
     await inventory.lookAtProjects();
     assert.equal(session.current.kind, 'ready');
     return runningService();
+  }
+
+  async function closedPort(): Promise<number> {
+    const server = net.createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as net.AddressInfo;
+    await once(server.close(), 'close');
+    return port;
   }
 
   async function kill(pid: number): Promise<void> {
@@ -112,6 +127,46 @@ describe('A window with the local service', () => {
       await start(second);
       assert.notEqual(second.session.connection?.account.baseUrl, baseUrl);
       assert.equal(impostor.received(), '');
+    });
+  }
+
+  for (const [what, answer] of Object.entries(IMPOSTORS)) {
+    it(`takes no lease of a program that ${what}, also when the process id is right`, async () => {
+      const { pid, baseUrl } = await start(await openWindow());
+      const [leaseSecret, address] = [newLeaseSecret(), await closedPort()];
+      const note = {
+        ...readNote('service.json'),
+        leaseSecret,
+        baseUrl: baseUrl.replace(/:\d+/, `:${address}`),
+      };
+      writeFileSync(file('service.json'), JSON.stringify(note), { mode: 0o600 });
+      impostor = await startImpostor(address, answer);
+      const owner = await findOwner(folder);
+      assert.equal(owner?.pid, pid);
+      const found = owner && (await findAddress(folder, owner));
+      assert.ok(found);
+      const lease = takeLease(found);
+      if (answer === undefined) await assert.rejects(lease, { name: 'LocalServiceError', reason: 'silent' });
+      else assert.equal(await lease, undefined);
+      for (const secret of [key(), leaseSecret]) assert.ok(!impostor.received().includes(secret));
+    });
+  }
+
+  for (const [what, replace] of [
+    ['a link', (from: string) => symlinkSync(`${from}.real`, from)],
+    ['a pipe', (from: string) => execFileSync('mkfifo', [from])],
+    ['writable for others', (from: string) => copyFileSync(`${from}.real`, from)],
+  ] as const) {
+    it(`does not believe service.json when it is ${what}`, async function () {
+      if (process.platform === 'win32') this.skip();
+      await start(await openWindow());
+      const owner = (await findOwner(folder)) ?? assert.fail('no owner');
+      assert.ok(await findAddress(folder, owner));
+      const name = file('service.json');
+      renameSync(name, `${name}.real`);
+      replace(name);
+      if (what === 'writable for others') chmodSync(name, 0o666);
+      assert.equal(await findAddress(folder, owner), undefined);
     });
   }
 

@@ -116,7 +116,7 @@ describe('The manifest', () => {
 
   it('drives welcome views by the state, and by what helps where that failed', () => {
     const help = String.raw` && hostedPostgres\.help [!=]= (newKey|organization)`;
-    const obstacle = String.raw` && (!hostedPostgres\.obstacle|hostedPostgres\.obstacle == (address|certificate|silence|webPage))`;
+    const obstacle = String.raw` && (!hostedPostgres\.obstacle|hostedPostgres\.obstacle == (address|certificate|silence|webPage|localServiceSilent|localServiceEnded))`;
     const states = `signedOut|loading|empty|ready|failed(${help})*(${obstacle})?`;
     const state = new RegExp(String.raw`^hostedPostgres\.state == (${states})$`);
     for (const { when } of viewsWelcome) assert.match(when, state);

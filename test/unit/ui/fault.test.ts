@@ -2,6 +2,7 @@ import '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../src/api/errors.ts';
 
+const { LocalServiceError } = await import('../../../src/ui/localServiceError.ts');
 const { explain, obstacleOf } = await import('../../../src/ui/fault.ts');
 
 const refused = (status: number): Fault => ({
@@ -19,6 +20,18 @@ const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect')
 });
 
 describe('explain', () => {
+  for (const [reason, words, obstacle] of [
+    ['silent', /does not answer/, 'localServiceSilent'],
+    ['ended', /has ended/, 'localServiceEnded'],
+  ] as const) {
+    it(`offers to start a local service that is ${reason}`, () => {
+      const error = new LocalServiceError(reason, 'details for the log');
+      assert.match(explain(error).words, words);
+      assert.equal(explain(error).help, 'localService');
+      assert.equal(obstacleOf(error), obstacle);
+    });
+  }
+
   const rows: readonly (readonly [
     what: string,
     fault: Fault,
