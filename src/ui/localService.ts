@@ -21,7 +21,7 @@ export interface LocalServiceParts {
   readonly log: Pick<Log, 'info' | 'error' | 'keepOut'>;
 }
 
-/** Milliseconds: what ends sooner than this would only end again. */
+/** Milliseconds. A restarted service that ends sooner would only end again. */
 const SHORTEST_LIFE = 5000;
 
 const KEY_ENTRY = 'hostedPostgres.localService.key';
@@ -30,6 +30,8 @@ export class LocalService implements Disposable {
   readonly #parts: LocalServiceParts;
   #lease: Promise<Lease> | undefined;
   #session: Session | undefined;
+  /** It was lost and runs again without the user's doing. */
+  #isRestarted = false;
   #isDisposed = false;
 
   constructor(parts: LocalServiceParts) {
@@ -55,6 +57,7 @@ export class LocalService implements Disposable {
   /** On the user's request: makes it the current account, and replaces it if it hangs. @throws {Error} why it cannot start */
   async start(): Promise<void> {
     const last = this.#lease;
+    this.#isRestarted = false;
     this.#lease = this.#hold(this.#replaceSilent());
     await this.#lease.finally(() => void last?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
@@ -166,10 +169,12 @@ export class LocalService implements Disposable {
     if (this.#isDisposed) return;
     const { accounts, log } = this.#parts;
     const connection = this.#session?.connection;
+    const isCrashLoop = this.#isRestarted && lifetime < SHORTEST_LIFE;
+    this.#isRestarted = true;
     try {
       const { current } = await accounts.list();
       if (current?.local !== true) return;
-      if (lifetime < SHORTEST_LIFE) throw new Error(`It ended ${Math.round(lifetime)} ms after its start`);
+      if (isCrashLoop) throw new Error(`It ended again within ${Math.ceil(lifetime)} ms`);
       await this.#resume(current);
     } catch (error) {
       log.error('Running the local service again', error);

@@ -79,7 +79,7 @@ describe('A window with the local service', () => {
   const file = (name: string) => path.join(folder, name);
   const readNote = (name: string): { pid: number; baseUrl: string } =>
     JSON.parse(readFileSync(file(name), 'utf8'));
-  const runningService = () => {
+  const runningService = (): { pid: number; baseUrl: string } => {
     const note = readNote('service.json');
     started.add(note.pid);
     return note;
@@ -189,13 +189,17 @@ describe('A window with the local service', () => {
     assert.equal(isAlive(first.pid), false);
   });
 
-  it('sends nothing once the service has crashed right after its start', async () => {
+  it('runs a crashed service again, and sends nothing once it has crashed twice in a row', async () => {
     const window = await openWindow();
     const service = await start(window);
     const { connection } = window.session;
     const account = connection?.account ?? assert.fail('not connected');
     const client = await window.openClient(account, key());
     await kill(service.pid);
+    await until('the window to run it again', async () => runningService().pid !== service.pid);
+    await client.listApiKeys();
+    assert.equal(window.session.connection, connection);
+    await kill(runningService().pid);
     impostor = await startImpostor(portOf(service), IMPOSTORS['answers 404']);
     await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
     await until('the connection to end', async () => connection?.isClosed);
