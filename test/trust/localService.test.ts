@@ -175,7 +175,7 @@ describe('A window with the local service', () => {
     const first = await start(window);
     process.kill(first.pid, 'SIGSTOP');
     assert.equal(await window.localService.stop(), true);
-    assert.equal(isAlive(first.pid), false);
+    await until('the process to be gone', async () => !isAlive(first.pid));
     await start(window);
   });
 
@@ -186,7 +186,7 @@ describe('A window with the local service', () => {
     await assert.rejects(window.localService.ready(), { name: 'LocalServiceError', reason: 'silent' });
     const second = await start(window);
     assert.notEqual(second.pid, first.pid);
-    assert.equal(isAlive(first.pid), false);
+    await until('the process to be gone', async () => !isAlive(first.pid));
   });
 
   it('runs a crashed service again, and sends nothing once it has crashed twice in a row', async () => {
@@ -208,4 +208,21 @@ describe('A window with the local service', () => {
     assert.equal(window.session.current.kind, 'failed');
     await start(window);
   });
+
+  for (const hours of [-1, 1]) {
+    it(`runs a crashed service again when the clock was set by ${hours} h since it was joined`, async () => {
+      const window = await openWindow();
+      const { pid } = await start(window);
+      const { now } = Date;
+      try {
+        Date.now = () => now() + hours * 3_600_000;
+        await kill(pid);
+        await until('the window to run it again', async () => runningService().pid !== pid);
+        await window.inventory.refreshAll([]);
+        assert.equal(window.session.current.kind, 'ready');
+      } finally {
+        Date.now = now;
+      }
+    });
+  }
 });
