@@ -14,12 +14,12 @@ import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
 import { WakeUps } from './model/inventory/wakeUps.ts';
 import { Commands } from './ui/commands/run.ts';
-import { LocalService } from './ui/localService.ts';
+import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf, rotationMemory } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
 import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
-import { Secrets } from './ui/secrets.ts';
+import { Secrets } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { followSession } from './ui/state/followSession.ts';
@@ -61,10 +61,12 @@ export class App implements Disposable {
     );
 
     const openClient: OpenClient = async (account, key, retries) => {
-      const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
+      const isLocal = account.local === true;
+      const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
       log.addSecret(key);
       const { Client, fetchFor } = await import('./api/client.ts');
-      return new Client({ baseUrl, key, fetch: fetchFor(baseUrl), retries });
+      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
+      return new Client({ baseUrl, key, fetch, retries });
     };
     const session = (this.session = disposables.add(new Session(accounts, openClient)));
     const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));

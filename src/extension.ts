@@ -10,7 +10,7 @@ import { hasRotations } from './model/account/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { memoryOf, rotationMemory } from './ui/memory.ts';
+import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';

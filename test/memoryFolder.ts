@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { isAlive } from '../src/service/processIdentity.ts';
+import { isAlive } from '../src/base/processIdentity.ts';
 
 /** A file system that Linux keeps in memory. */
 const parent = '/dev/shm';

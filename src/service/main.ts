@@ -36,7 +36,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
         onEnd: ending.end,
       };
       const service = await startService(parts);
-      lock.publish(service.baseUrl);
+      lock.publish(service.baseUrl, service.leaseSecret);
       process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid })}\n`);
       const failure = await ending.reason;
       const unclean = await service.close().then(

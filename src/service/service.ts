@@ -1,10 +1,11 @@
 /** The service as a whole, from opened data to an address that answers, and back to nothing. */
+import { newLeaseSecret } from '../api/leaseProof.ts';
 import { newKeyValue } from './controlPlane/apiKeys.ts';
 import type { Clock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { firstAccount } from './controlPlane/seedAccount.ts';
-import { API_PATH, createListener } from './http/app.ts';
+import { baseUrlAt, createListener } from './http/app.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
@@ -25,6 +26,8 @@ export interface ServiceParts {
 
 export interface Service {
   readonly baseUrl: string;
+  /** New at each start; who knows it may hold a lease without a key. See `leaseProof.ts`. */
+  readonly leaseSecret: string;
   /** Whether the account was there before. */
   readonly isNew: boolean;
   close(): Promise<void>;
@@ -41,6 +44,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
   const plane = new ControlPlane({ options, store, clock, log, engine: parts.engine });
   const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
+  const leaseSecret = newLeaseSecret();
   let server: HttpServer | undefined;
   const close = async () => {
     leases.close();
@@ -51,9 +55,9 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     giveKey(plane, options.apiKey, log);
     await store.whenDurable();
     const onUnexpected = (what: string, error: unknown) => plane.logUnexpected(what, error);
-    server = await listen(createListener({ plane, leases, onUnexpected }), options.port);
+    server = await listen(createListener({ plane, leases, leaseSecret, onUnexpected }), options.port);
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
-    return { baseUrl: `http://127.0.0.1:${server.port}${API_PATH}`, isNew: store.found === undefined, close };
+    return { baseUrl: baseUrlAt(server.port), leaseSecret, isNew: store.found === undefined, close };
   } catch (error) {
     // What cannot be written cannot be closed well either; why it did not start is what counts.
     await close().catch(() => undefined);

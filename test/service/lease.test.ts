@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { request } from 'undici';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 
 describe('The program with leases', function () {
@@ -57,6 +60,54 @@ describe('The program with leases', function () {
     const refused = await lease(service, 'wrong');
     assert.equal(refused.statusCode, 401);
     assert.equal(await service.ended, 0);
+  });
+
+  describe('with a proof in place of the key', () => {
+    const nonce = 'chosen by the window';
+    /** @returns the status, and whether the service has proved itself */
+    const leaseBy = async ({ baseUrl }: LocalService, secret: string, at: string = baseUrl) => {
+      const url = new URL('/lease', baseUrl);
+      const challenge = { secret, nonce, baseUrl: at };
+      url.searchParams.set('nonce', nonce);
+      url.searchParams.set('proof', leaseProof('window', challenge));
+      const { statusCode, headers, body } = await request(url);
+      body.on('error', () => undefined).destroy();
+      return [statusCode, isLeaseProof('service', challenge, headers[LEASE_PROOF_HEADER])];
+    };
+    const secretOf = ({ dataDir }: LocalService): string => {
+      const { leaseSecret } = JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8'));
+      return leaseSecret;
+    };
+
+    it('gives one, and proves that it knows the secret too', async () => {
+      const service = await start();
+      assert.deepEqual(await leaseBy(service, secretOf(service)), [200, true]);
+      await service.stop();
+    });
+
+    it('gives none for another secret, or for the address of another program', async () => {
+      const service = await start();
+      assert.deepEqual(await leaseBy(service, newLeaseSecret()), [401, false]);
+      const other = 'http://127.0.0.1:1/api/v2';
+      assert.deepEqual(await leaseBy(service, secretOf(service), other), [401, false]);
+      await service.stop();
+    });
+
+    it('proves nothing to a client with the key alone', async () => {
+      const service = await start();
+      const { headers, body } = await request(new URL('/lease?nonce=1', service.baseUrl), {
+        headers: { authorization: `Bearer ${service.key}` },
+      });
+      body.on('error', () => undefined).destroy();
+      assert.equal(headers[LEASE_PROOF_HEADER], undefined);
+      await service.stop();
+    });
+
+    it('has another secret after each start', async () => {
+      const [one, two] = [await start(), await start()];
+      assert.notEqual(secretOf(one), secretOf(two));
+      await Promise.all([one.stop(), two.stop()]);
+    });
   });
 
   it('ends with open leases when asked to', async () => {

@@ -134,10 +134,11 @@ describe('The program', function () {
     assert.equal(mode('.'), '700');
     for (const file of ['account.journal', 'service.json', 'service.lock'])
       assert.equal(mode(file), '600', file);
-    const { startedAt, ...info } = JSON.parse(
+    const { startedAt, leaseSecret, ...info } = JSON.parse(
       readFileSync(path.join(inside, 'service.json'), 'utf8'),
     ) as Record<string, unknown>;
     assert.deepEqual(info, { baseUrl: service.baseUrl, pid: service.pid });
+    assert.match(String(leaseSecret), /^[\w-]{43}$/);
     assert(Math.abs(Date.parse(String(startedAt)) - Date.now()) < 60_000);
     await service.stop();
     assert(!existsSync(path.join(inside, 'service.json')) && !existsSync(path.join(inside, 'service.lock')));

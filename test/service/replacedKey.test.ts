@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
-import { LocalService } from '../../src/ui/localService.ts';
+import { LocalService } from '../../src/ui/localService/localService.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
@@ -25,7 +25,7 @@ describe('The local service of the extension, whose key another client revoked',
     const config = { postgresPath: undefined };
     openWindow = () => new LocalService({ script, dataDir, secrets, accounts, config, log });
     localService = openWindow();
-    await localService.connect();
+    await localService.start();
     const { client } = await current();
     const own = (await client.listApiKeys()).items.find(({ name }) => name === 'given at start');
     await client.revokeApiKey(own?.id ?? 0);
@@ -46,7 +46,7 @@ describe('The local service of the extension, whose key another client revoked',
   it('starts with a new key', async () => {
     const { key } = await current();
     await localService.stop();
-    await localService.connect();
+    await localService.start();
     assert.notEqual((await current()).key, key);
     await (await current()).client.listApiKeys();
   });

@@ -24,7 +24,7 @@ describe('A flood of pipelined requests', () => {
   let service: LocalService;
   before(async () => {
     const projects = path.join(temporaryFolder(), 'projects.json');
-    writeFileSync(projects, JSON.stringify(projectsFile({ projects: PROJECTS, computesPerProject: 1 })));
+    writeFileSync(projects, projectsFile({ projects: PROJECTS, computesPerProject: 1 }));
     service = await startLocalService({ postgres: false, args: ['--projects', projects] });
   });
   after(() => service.stop());

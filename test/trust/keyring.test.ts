@@ -12,7 +12,7 @@ import {
 } from '../../src/model/account/keyRotation.ts';
 import { PendingRotations } from '../../src/model/account/pendingRotations.ts';
 import { Session } from '../../src/model/account/session.ts';
-import { Secrets } from '../../src/ui/secrets.ts';
+import { Secrets } from '../../src/ui/state/secrets.ts';
 import { MemoryMap } from '../helpers/connectedStore.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';

@@ -31,6 +31,7 @@ function importsOf(file: string, text: string): string[] {
 const MODEL_AND_BELOW = ['src/model/', 'src/api/', 'src/base/'];
 const SERVICE = [
   'src/service/',
+  'src/service/core/',
   'src/service/http/',
   'src/service/controlPlane/',
   'src/service/state/',
@@ -61,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/api/',
     'src/base/',
   ],
-  'src/service/state/': ['src/service/state/', 'src/service/', 'src/api/', 'src/base/'],
+  'src/service/state/': ['src/service/state/', 'src/service/core/', 'src/service/', 'src/api/', 'src/base/'],
   'src/service/postgres/': ['src/service/postgres/', 'src/service/', 'src/api/', 'src/base/'],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
@@ -84,7 +85,7 @@ describe('src', () => {
   it('is read completely', () => {
     assert.ok(sources.length > 60, `${sources.length} files`);
     const app = sources.find(({ file }) => file === 'src/app.ts');
-    assert.ok(app?.imports.includes('src/model/session.ts'));
+    assert.ok(app?.imports.includes('src/model/account/session.ts'));
     assert.ok(app?.imports.includes('src/api/client.ts'), 'dynamic imports are found');
   });
 
@@ -185,10 +186,10 @@ describe('The extension', () => {
     };
     const first = loadedBy('src/extension.ts');
     assert.ok(first.has('src/ui/commands/register.ts'));
-    assert.ok(!first.has('src/model/session.ts') && !first.has('src/ui/commands/table.ts'));
+    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commands/table.ts'));
     const later = loadedBy('src/app.ts');
-    assert.ok(later.has('src/model/inventory.ts'));
-    assert.ok(!later.has('src/api/http.ts'));
+    assert.ok(later.has('src/model/inventory/inventory.ts'));
+    assert.ok(!later.has('src/api/transport/http.ts'));
   });
 });
 

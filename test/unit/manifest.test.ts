@@ -125,6 +125,8 @@ describe('The manifest', () => {
       'failedAddress',
       'failedCertificate',
       'failedKey',
+      'failedLocalServiceEnded',
+      'failedLocalServiceSilent',
       'failedOrganization',
       'failedUnreachable',
       'failedWebPage',
@@ -157,17 +159,21 @@ describe('The manifest', () => {
 
   it('writes files and opens terminals only in a trusted workspace', () => {
     const folder = path.join(root, 'src/ui/commands');
-    const guarded = readdirSync(folder).filter((file) =>
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const guarded = files.filter((file) =>
       /^ {2}requireTrust\(\);/m.test(readFileSync(path.join(folder, file), 'utf8')),
     );
-    assert.deepEqual(guarded, ['fileChange.ts', 'psql.ts', 'writeEnv.ts']);
-    const active = readdirSync(folder).filter((file) =>
+    const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
+    assert.deepEqual(names(guarded), ['fileChange.ts', 'psql.ts', 'writeEnv.ts']);
+    const active = files.filter((file) =>
       /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\bwriteFile\(/.test(
         readFileSync(path.join(folder, file), 'utf8'),
       ),
     );
     // Write DATABASE_URL to .env checks before its questions, and the file that writes for it does again.
-    assert.deepEqual(active, ['fileChange.ts', 'psql.ts']);
+    assert.deepEqual(names(active), ['fileChange.ts', 'psql.ts']);
     const offered = Object.values(menus)
       .flat()
       .filter(({ command = '' }) => /\.(openPsql|writeEnv)$/.test(command));

@@ -4,7 +4,7 @@
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../../src/service/processIdentity.ts';
+import { isAlive } from '../../src/base/processIdentity.ts';
 
 /**
  * Returns `folder`, after `fill` has written its content if it did not exist. A lock file next to it keeps a second

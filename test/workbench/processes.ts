@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { statFields } from '../../src/service/processIdentity.ts';
+import { statFields } from '../../src/base/processIdentity.ts';
 
 export interface RunningProcess {
   readonly pid: number;

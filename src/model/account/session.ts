@@ -7,7 +7,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { Connection, type OpenClient } from './connection.ts';
 
-/** `loading` has no connection yet while the secret store is being asked, `failed` has none when that failed. */
+/** `loading` has no connection yet while the secret store is being asked, `failed` has none when that failed, or after `end`. */
 export type SessionState =
   | { readonly kind: 'signedOut'; readonly connection?: undefined }
   | { readonly kind: 'loading'; readonly connection?: Connection | undefined }
@@ -66,6 +66,11 @@ export class Session implements Disposable {
   /** There is nothing to show, or the service refused the key. */
   failed(connection: Connection, error: unknown): void {
     if (connection === this.connection) this.#become({ kind: 'failed', connection, error });
+  }
+
+  /** Its service has ended for good: nothing is sent over the connection any more. */
+  end(connection: Connection, error: unknown): void {
+    if (connection === this.connection) this.#replace({ kind: 'failed', error });
   }
 
   /** A first load begins again after it failed. */

@@ -1,5 +1,6 @@
 /** The routes together: who may call, what is answered when, and every error in the service's own form. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof } from '../../api/leaseProof.ts';
 import type { Leases } from './lease.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { apiKeyRoutes } from './apiKeyRoutes.ts';
@@ -18,9 +19,12 @@ import { queryParameter, targetOf, type Target } from './target.ts';
 /** The version segment (section 9). */
 export const API_PATH = '/api/v2';
 
+export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
+
 export interface AppOptions {
   readonly plane: ControlPlane;
   readonly leases: Leases;
+  readonly leaseSecret: string;
   /** Takes what should not have happened. */
   readonly onUnexpected: (what: string, error: unknown) => void;
 }
@@ -49,7 +53,7 @@ export function createListener(options: AppOptions): RequestListener {
         if (isOfApi(target)) authenticate(request, options.plane.keys);
         throw missing(router, target);
       }
-      if (match.found === 'lease') holdLease(options, exchange);
+      if (match.found === 'lease') holdLease(options, exchange, new URLSearchParams(target.query));
       else respond(options, exchange, match.found, callOf(request, match.param, target));
     } catch (error) {
       void refuse(options, exchange, error);
@@ -139,10 +143,19 @@ function asRefusal(error: unknown): HttpError | undefined {
 /** Silent clients are cut off by time limits of their own, so the open answer says something now and then. */
 const LEASE_SIGN_OF_LIFE = 15_000;
 
-function holdLease({ plane, leases }: AppOptions, { request, response }: Exchange): void {
-  authenticate(request, plane.keys);
+/** For those with a key, and for those who prove that they know the lease secret: they get a proof in return. */
+function holdLease(options: AppOptions, { request, response }: Exchange, query: URLSearchParams): void {
+  const { plane, leases, leaseSecret: secret } = options;
+  const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
+  const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
+  const isProved = isLeaseProof('window', challenge, query.get('proof'));
+  if (!isProved) authenticate(request, plane.keys);
   const release = leases.hold(() => response.end());
-  response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
+  response.writeHead(200, {
+    'content-type': 'text/plain',
+    'cache-control': 'no-store',
+    ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
+  });
   response.write('held\n');
   const timer = setInterval(() => response.write('held\n'), LEASE_SIGN_OF_LIFE);
   response.once('close', () => {

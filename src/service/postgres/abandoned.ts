@@ -5,7 +5,7 @@
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, startTime } from '../processIdentity.ts';
+import { isSameProcess, startTime } from '../../base/processIdentity.ts';
 import { hasProcesses } from './orphans.ts';
 import type { Account } from './serverAccount.ts';
 

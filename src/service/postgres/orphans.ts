@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess } from '../processIdentity.ts';
+import { isSameProcess } from '../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmasterPid.ts';
 import type { Storage } from './storage.ts';
 

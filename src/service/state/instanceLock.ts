@@ -9,22 +9,16 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, processMark, startTime } from '../processIdentity.ts';
+import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { StartFailure, systemReason } from '../core/startFailure.ts';
 
 export interface InstanceLock {
-  /** Tells others the address. */
-  publish(baseUrl: string): void;
+  /** Writes the address for others, and the secret by which this service and they recognise each other. */
+  publish(baseUrl: string, leaseSecret: string): void;
   release(): void;
 }
 
-interface Owner {
-  readonly pid: number;
-  /** Seconds since 1970. */
-  readonly startedAt: number;
-  /** See `processMark`; a service of an earlier version has none. */
-  readonly mark?: string | undefined;
-}
+type Owner = ProcessIdentity;
 
 /** How long a service that is just starting gets to tell its address, in tries of 50 ms. */
 const ADDRESS_TRIES = 10;
@@ -33,17 +27,13 @@ const ADDRESS_TRIES = 10;
 export async function lockInstance(folder: string): Promise<InstanceLock> {
   const lock = path.join(folder, 'service.lock');
   const info = path.join(folder, 'service.json');
-  const me: Owner = {
-    pid: process.pid,
-    startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
-    mark: processMark(process.pid),
-  };
+  const me = ownIdentity();
   const owner = take(lock, me);
   if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
   return {
-    publish(baseUrl) {
+    publish(baseUrl, leaseSecret) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
-      writeWhole(info, JSON.stringify({ baseUrl, pid: me.pid, startedAt }));
+      writeWhole(info, JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret }));
     },
     release() {
       rmSync(info, { force: true });
@@ -51,9 +41,6 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
     },
   };
 }
-
-const isRunning = ({ pid, startedAt, mark }: Owner): boolean =>
-  mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
 
 /** More than this do not start at the same moment. */
 const MOST_TRIES = 1000;

@@ -10,7 +10,7 @@ import type { OperationTracker } from '../../model/operations/operationTracker.t
 import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Config } from '../state/config.ts';
-import type { LocalService } from '../localService.ts';
+import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 
 /** A tree, as far as keybindings know it. */

@@ -2,7 +2,7 @@
 import { commands, l10n, window } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Log } from '../log/log.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../state/secrets.ts';
 import { explainError, type ErrorAction } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 
@@ -31,6 +31,8 @@ function buttonFor(
         label: l10n.t('Open Settings'),
         act: () => run('workbench.action.openSettings', 'hostedPostgres.organizationId'),
       };
+    case 'localService':
+      return { label: l10n.t('Start Local Service'), act: () => run('hostedPostgres.localService.start') };
     default:
       return action satisfies never;
   }

@@ -13,7 +13,9 @@ export type ViewState =
   | 'failedCertificate'
   | 'failedWebPage'
   | 'failedKey'
-  | 'failedOrganization';
+  | 'failedOrganization'
+  | 'failedLocalServiceSilent'
+  | 'failedLocalServiceEnded';
 
 let current: ViewState | undefined;
 

@@ -2,6 +2,7 @@ import { faultOf } from '../../api/errors.ts';
 import { isCertificateCode } from '../../api/transport/networkFailure.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
+import { isLocalServiceError } from '../localService/localServiceError.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
 import { setViewState, type ViewState } from './contextKey.ts';
 
@@ -16,6 +17,8 @@ export function followSession(session: Session): Disposable {
 }
 
 export function failedState(error: unknown): ViewState {
+  if (isLocalServiceError(error))
+    return error.reason === 'silent' ? 'failedLocalServiceSilent' : 'failedLocalServiceEnded';
   const { action } = explainError(error);
   if (action === 'newKey') return 'failedKey';
   if (action === 'organization') return 'failedOrganization';

@@ -2,10 +2,11 @@
 import { l10n } from 'vscode';
 import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
 import { isCertificateCode } from '../../api/transport/networkFailure.ts';
+import { isLocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
-export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization';
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService';
 
 export interface ErrorMessage {
   readonly message: string;
@@ -14,6 +15,8 @@ export interface ErrorMessage {
 
 /** Messages of the service are kept, sanitized. */
 export function explainError(error: unknown): ErrorMessage {
+  if (isLocalServiceError(error))
+    return { message: localServiceMessage(error.reason), action: 'localService' };
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };
@@ -40,6 +43,19 @@ function messageOfFault(fault: Fault, message: string): ErrorMessage {
       return { message, action: 'log' };
     default:
       return fault satisfies never;
+  }
+}
+
+function localServiceMessage(reason: LocalServiceFailure): string {
+  switch (reason) {
+    case 'silent':
+      return l10n.t("The local service isn't responding. Start it again to replace it.");
+    case 'ended':
+      return l10n.t('The local service ended unexpectedly.');
+    case 'revokedKey':
+      return l10n.t('The key of the local service was revoked.');
+    default:
+      return reason satisfies never;
   }
 }
 

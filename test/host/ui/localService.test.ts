@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { isAlive } from '../../../src/service/processIdentity.ts';
+import { isAlive } from '../../../src/base/processIdentity.ts';
+import { IMPOSTORS, startImpostor } from '../../helpers/impostor.ts';
 import { familyOf } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
+import { findOwnService, ownServiceFolder, readOwnService, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const active = /^Compute ep-little-smoke-851426, active/;
@@ -59,6 +60,28 @@ describe('the life of the local service', () => {
     await wake(workbench);
   });
 
+  it('is sent nothing after two crashes within seconds, and runs again from the view', async () => {
+    const { workbench, dataFolder } = opened();
+    const port = Number(new URL(service.baseUrl).port);
+    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'has ended unexpectedly' });
+    await until('the window to give up', async () => {
+      const { pid } = await readOwnService(dataFolder);
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+      return await welcome.isVisible();
+    });
+    const impostor = await startImpostor(port, IMPOSTORS['answers 200']);
+    try {
+      await workbench.clickWelcome('Computes', 'Start Local Service');
+      await workbench.tree('Computes').expand('Project shop');
+      await wake(workbench);
+      service = await runningService();
+      assert.notEqual(Number(new URL(service.baseUrl).port), port);
+      assert.equal(impostor.received(), '');
+    } finally {
+      await impostor.close();
+    }
+  });
+
   it('ends with Stop Local Service, and its Postgres processes with it', async () => {
     const { workbench } = opened();
     const all = await family();
@@ -69,6 +92,18 @@ describe('the life of the local service', () => {
     await workbench.dialog.press('Stop');
     assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
     await until('all of it to end', async () => !all.some(isAlive));
+  });
+
+  it('ends with Stop Local Service also when it hangs', async () => {
+    const { workbench } = opened();
+    await workbench.clickWelcome('Computes', 'Try it with the local service');
+    await workbench.tree('Computes').waitFor('Project shop');
+    service = await runningService();
+    process.kill(service.pid, 'SIGSTOP');
+    await workbench.runCommand('Hosted Postgres: Stop Local Service');
+    await workbench.dialog.press('Stop');
+    await until('it to end', async () => !isAlive(service.pid));
+    assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
   });
 
   it('ends with the last window, within seconds, and nothing of it stays', async () => {

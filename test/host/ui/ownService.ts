@@ -1,8 +1,8 @@
-/** Finds the local service that the extension started, by the file that also leads other windows to it. */
-import { readFile, stat } from 'node:fs/promises';
+/** The local service that the extension runs by itself: found as a second window finds it, by the file it leaves. */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
-import { isAlive } from '../../../src/service/processIdentity.ts';
+import { isAlive } from '../../../src/base/processIdentity.ts';
 import { until } from '../../workbench/until.ts';
 
 export interface OwnService {
@@ -13,11 +13,13 @@ export interface OwnService {
 export const ownServiceFolder = (dataFolder: string): string =>
   path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres/local-service');
 
-/** Waits until the service runs. */
+/** The one that wrote the file last, whether it still runs or not. */
+export const readOwnService = async (dataFolder: string): Promise<OwnService> =>
+  JSON.parse(await readFile(path.join(ownServiceFolder(dataFolder), 'service.json'), 'utf8'));
+
+/** Waits until one runs. */
 export const findOwnService = (dataFolder: string): Promise<OwnService> =>
   until('the extension to run a local service', async () => {
-    const file = path.join(ownServiceFolder(dataFolder), 'service.json');
-    if (!(await stat(file).catch(() => undefined))) return undefined;
-    const service: OwnService = JSON.parse(await readFile(file, 'utf8'));
-    return isAlive(service.pid) && service;
+    const service = await readOwnService(dataFolder).catch(() => undefined);
+    return service !== undefined && isAlive(service.pid) && service;
   });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from '../../../src/service/processIdentity.ts';
+import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { OpenWorkbench } from '../../workbench/open.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';

@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { startTime } from '../../../src/service/processIdentity.ts';
+import { startTime } from '../../../src/base/processIdentity.ts';
 import { serverAccount } from '../../../src/service/postgres/serverAccount.ts';
 import { storageRoot } from '../../../src/service/postgres/storageRoot.ts';
 

@@ -22,7 +22,7 @@ describe('an error of the client', () => {
     const twin = Object.assign(new Error('x'), {
       name: 'ApiError',
       fault: { kind: 'cancelled' },
-      arrived: true,
+      mayHaveExecuted: true,
     });
     assert.ok(isCancelled(twin));
     assert.ok(isOutcomeUnknown(twin));
@@ -42,11 +42,13 @@ describe('an error of the client', () => {
     assert.ok(!isRefused(error, 401));
   });
 
-  it('leaves the outcome open only if the request may have arrived', () => {
+  it('leaves the outcome open only if the request may have mayHaveExecuted', () => {
     assert.ok(!isOutcomeUnknown(new ApiError('no', refused(409))));
     assert.ok(!isOutcomeUnknown(new ApiError('bad id', { kind: 'invalidRequest' })));
     assert.ok(isOutcomeUnknown(new ApiError('late', { kind: 'timeout', phase: 'headers' })));
-    assert.ok(!isOutcomeUnknown(new ApiError('x', { kind: 'network', code: 'X' }, { arrived: false })));
+    assert.ok(
+      !isOutcomeUnknown(new ApiError('x', { kind: 'network', code: 'X' }, { mayHaveExecuted: false })),
+    );
   });
 
   it('tells in milliseconds how long to wait, where the service said so', () => {

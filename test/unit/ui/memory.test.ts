@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileMemory } from '../../../src/ui/memory.ts';
+import { fileMemory } from '../../../src/ui/state/mementoStore.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 describe('fileMemory', () => {

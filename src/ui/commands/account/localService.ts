@@ -9,9 +9,9 @@ export const start: Command = async ({ localService, session }, _argument, run) 
   run.couldNot = l10n.t('Could not start the local service');
   const title = l10n.t('Starting the local service');
   // The first start takes seconds: told where the welcome text with its button stays until then, and wherever one is.
-  const connect = () => localService.connect();
+  const startService = () => localService.start();
   await window.withProgress({ location: ProgressLocation.Window, title }, () =>
-    window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, connect),
+    window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, startService),
   );
   // Whoever waited for the command finds the window connected; VS Code tells of a secret later.
   await session.reread();
@@ -23,7 +23,10 @@ export const stop: Command = async ({ localService }, _argument, run) => {
     'It ends in every window, and connections to its computes are dropped. Projects, computes and data stay for the next start.',
   );
   if (!(await confirm(l10n.t('Stop the local service?'), detail, l10n.t('Stop')))) return;
-  const ran = await localService.stop();
+  const title = l10n.t('Stopping the local service');
+  const ran = await window.withProgress({ location: ProgressLocation.Window, title }, () =>
+    localService.stop(),
+  );
   if (ran) announce(l10n.t('The local service was stopped'));
   else announce(l10n.t('The local service does not run'), 'info');
 };

@@ -3,9 +3,9 @@
  * for this window only, and whoever listens is told once.
  */
 import type { SecretStorage } from 'vscode';
-import type { Disposable } from '../base/disposable.ts';
-import { Emitter } from '../base/event.ts';
-import type { SecretStore } from '../model/account/accounts.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
+import type { SecretStore } from '../../model/account/accounts.ts';
 
 export class Secrets implements SecretStore, Disposable {
   readonly #storage: SecretStorage;

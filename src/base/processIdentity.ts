@@ -1,9 +1,25 @@
 /**
- * Tells whether a process is still the one that wrote a pid file. Pids are used again, so the time the process
- * started must agree too; names prove nothing.
+ * Recognises the process that wrote a pid file. Pids are used again, so the time the process started must agree too;
+ * names prove nothing.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** A process as it describes itself in a file, to be recognised by later. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Seconds since 1970. */
+  readonly startedAt: number;
+  /** See `processMark`; files of earlier versions have none. */
+  readonly mark?: string | undefined;
+}
+
+export const ownIdentity = (): ProcessIdentity => ({
+  pid: process.pid,
+  startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
+  mark: processMark(process.pid),
+});
 
 /** Start times from different sources are rounded differently. Seconds. */
 const TOLERANCE = 3;
@@ -21,6 +37,21 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
   const actual = startTime(pid);
   if (actual === undefined) return false;
   return Math.abs(actual - startedAt) <= TOLERANCE || (argument !== undefined && hasArgument(pid, argument));
+}
+
+/** Whether the process that wrote this still runs. */
+export const isRunning = ({ pid, startedAt, mark }: ProcessIdentity): boolean =>
+  mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
+
+/** Like `isRunning`, but does not block while another program reads the start time, up to a second on Windows. */
+export async function isStillRunning(identity: ProcessIdentity): Promise<boolean> {
+  const { pid, startedAt, mark } = identity;
+  if (mark !== undefined || process.platform === 'linux') return isRunning(identity);
+  if (!isAlive(pid)) return false;
+  const [command, args] = startTimeCommand(pid);
+  const read = promisify(execFile)(command, args, START_TIME_OPTIONS);
+  const actual = await read.then(({ stdout }) => secondsOf(stdout)).catch(() => undefined);
+  return actual !== undefined && Math.abs(actual - startedAt) <= TOLERANCE;
 }
 
 /**
@@ -50,18 +81,8 @@ export function isAlive(pid: number): boolean {
 /** When a process started, in seconds since 1970; undefined when it is gone (a zombie is). */
 export function startTime(pid: number): number | undefined {
   try {
-    switch (process.platform) {
-      case 'linux':
-        return startTimeFromProc(pid);
-      case 'win32':
-        return dateOf('powershell', [
-          '-NoProfile',
-          '-Command',
-          `(Get-Process -Id ${pid}).StartTime.ToString('o')`,
-        ]);
-      default:
-        return dateOf('ps', ['-o', 'lstart=', '-p', String(pid)]);
-    }
+    if (process.platform === 'linux') return startTimeFromProc(pid);
+    return secondsOf(execFileSync(...startTimeCommand(pid), START_TIME_OPTIONS));
   } catch {
     return undefined; // It ended between the question and the answer.
   }
@@ -94,8 +115,18 @@ function hasArgument(pid: number, argument: string): boolean {
   }
 }
 
-function dateOf(command: string, args: string[]): number | undefined {
-  const text = execFileSync(command, args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
-  const time = Date.parse(text.trim()) / 1000;
+const START_TIME_OPTIONS = {
+  encoding: 'utf8',
+  env: { ...process.env, LC_ALL: 'C' },
+  timeout: 5_000,
+} as const;
+
+const startTimeCommand = (pid: number): [command: string, args: string[]] =>
+  process.platform === 'win32'
+    ? ['powershell', ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]]
+    : ['ps', ['-o', 'lstart=', '-p', String(pid)]];
+
+function secondsOf(date: string): number | undefined {
+  const time = Date.parse(date.trim()) / 1000;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -1,0 +1,228 @@
+/**
+ * How a window joins, loses and ends the local service when the service was killed or hangs, or when another program has
+ * its port or its process id. Windows are wired as in the extension. The service is the real one, without Postgres.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { Client, fetchFor } from '../../src/api/client.ts';
+import { newLeaseSecret } from '../../src/api/leaseProof.ts';
+import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
+import { Accounts } from '../../src/model/account/accounts.ts';
+import type { OpenClient } from '../../src/model/account/connection.ts';
+import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { Session } from '../../src/model/account/session.ts';
+import { isAlive } from '../../src/base/processIdentity.ts';
+import { LocalService } from '../../src/ui/localService/localService.ts';
+import { findAddress, findOwner } from '../../src/ui/localService/localServiceFiles.ts';
+import { takeLease } from '../../src/ui/localService/localServiceLease.ts';
+import { builtService } from '../helpers/builtService.ts';
+import { IMPOSTORS, startImpostor, type Impostor } from '../helpers/impostor.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+import { SecretMap } from '../helpers/secretMap.ts';
+import { until } from '../workbench/until.ts';
+
+interface Window extends Disposable {
+  readonly accounts: Accounts;
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly localService: LocalService;
+  readonly openClient: OpenClient;
+}
+
+describe('A window with the local service', () => {
+  let folder: string;
+  let script: string;
+  let secrets: SecretMap;
+  let held: DisposableStore;
+  let impostor: Impostor | undefined;
+  const started = new Set<number>();
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    script = path.join(folder, 'service.cjs');
+    const built = JSON.stringify(await builtService());
+    writeFileSync(script, `process.argv.push('--no-postgres'); require(${built});`);
+    secrets = new SecretMap();
+    held = new DisposableStore();
+  });
+  afterEach(async () => {
+    held.dispose();
+    await impostor?.close();
+    impostor = undefined;
+    for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    await until('the services to end', async () => ![...started].some(isAlive));
+    started.clear();
+  });
+
+  async function openWindow(): Promise<Window> {
+    const store = held.add(new DisposableStore());
+    const accounts = store.add(new Accounts(secrets));
+    const log = { info() {}, error() {}, addSecret() {} };
+    const parts = { script, dataDir: folder, secrets, accounts, config: { postgresPath: undefined }, log };
+    const localService = store.add(new LocalService(parts));
+    const openClient: OpenClient = async (account, key) => {
+      const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
+      const fetch = localService.whileRunning(fetchFor(baseUrl));
+      return new Client({ baseUrl, key, fetch, retries: 0 });
+    };
+    const session = store.add(new Session(accounts, openClient));
+    const inventory = store.add(new Inventory(session, () => undefined));
+    store.add(localService.follow(session));
+    await session.start();
+    return { accounts, session, inventory, localService, openClient, dispose: () => store.dispose() };
+  }
+
+  const file = (name: string) => path.join(folder, name);
+  const readNote = (name: string): { pid: number; baseUrl: string } =>
+    JSON.parse(readFileSync(file(name), 'utf8'));
+  const runningService = (): { pid: number; baseUrl: string } => {
+    const note = readNote('service.json');
+    started.add(note.pid);
+    return note;
+  };
+  const portOf = ({ baseUrl }: { readonly baseUrl: string }) => Number(new URL(baseUrl).port);
+  const key = () => secrets.entries.get('hostedPostgres.localService.key') ?? assert.fail('no key');
+
+  /** As the user's click does. */
+  async function start({
+    localService,
+    session,
+    inventory,
+  }: Window): Promise<{ pid: number; baseUrl: string }> {
+    await localService.start();
+    await session.reread();
+    await inventory.lookAtProjects();
+    assert.equal(session.current.kind, 'ready');
+    return runningService();
+  }
+
+  async function closedPort(): Promise<number> {
+    const server = net.createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as net.AddressInfo;
+    await once(server.close(), 'close');
+    return port;
+  }
+
+  async function kill(pid: number): Promise<void> {
+    process.kill(pid, 'SIGKILL');
+    await until('the service to end', async () => !isAlive(pid));
+  }
+
+  for (const [what, answer] of Object.entries(IMPOSTORS)) {
+    it(`starts another service when the port of a killed one ${what}, and its process id was reused`, async () => {
+      const first = await openWindow();
+      const { pid, baseUrl } = await start(first);
+      first.dispose();
+      const notes = ['service.json', 'service.lock'].map((name) => [file(name), readNote(name)] as const);
+      await kill(pid);
+      for (const [name, note] of notes)
+        writeFileSync(name, JSON.stringify({ ...note, pid: process.pid }), { mode: 0o600 });
+      impostor = await startImpostor(portOf({ baseUrl }), answer);
+      const second = await openWindow();
+      await start(second);
+      assert.notEqual(second.session.connection?.account.baseUrl, baseUrl);
+      assert.equal(impostor.received(), '');
+    });
+  }
+
+  for (const [what, answer] of Object.entries(IMPOSTORS)) {
+    it(`takes no lease of a program that ${what}, also when the process id is right`, async () => {
+      const { pid, baseUrl } = await start(await openWindow());
+      const [leaseSecret, address] = [newLeaseSecret(), await closedPort()];
+      const note = {
+        ...readNote('service.json'),
+        leaseSecret,
+        baseUrl: baseUrl.replace(/:\d+/, `:${address}`),
+      };
+      writeFileSync(file('service.json'), JSON.stringify(note), { mode: 0o600 });
+      impostor = await startImpostor(address, answer);
+      const owner = await findOwner(folder);
+      assert.equal(owner?.pid, pid);
+      const found = owner && (await findAddress(folder, owner));
+      assert.ok(found);
+      const lease = takeLease(found);
+      if (answer === undefined) await assert.rejects(lease, { name: 'LocalServiceError', reason: 'silent' });
+      else assert.equal(await lease, undefined);
+      for (const secret of [key(), leaseSecret]) assert.ok(!impostor.received().includes(secret));
+    });
+  }
+
+  for (const [what, replace] of [
+    ['a link', (from: string) => symlinkSync(`${from}.real`, from)],
+    ['a pipe', (from: string) => execFileSync('mkfifo', [from])],
+    ['writable for others', (from: string) => copyFileSync(`${from}.real`, from)],
+  ] as const) {
+    it(`does not believe service.json when it is ${what}`, async function () {
+      if (process.platform === 'win32') this.skip();
+      await start(await openWindow());
+      const owner = (await findOwner(folder)) ?? assert.fail('no owner');
+      assert.ok(await findAddress(folder, owner));
+      const name = file('service.json');
+      renameSync(name, `${name}.real`);
+      replace(name);
+      if (what === 'writable for others') chmodSync(name, 0o666);
+      assert.equal(await findAddress(folder, owner), undefined);
+    });
+  }
+
+  it('ends a service that hangs, and starts another one', async () => {
+    const window = await openWindow();
+    const first = await start(window);
+    process.kill(first.pid, 'SIGSTOP');
+    assert.equal(await window.localService.stop(), true);
+    await until('the process to be gone', async () => !isAlive(first.pid));
+    await start(window);
+  });
+
+  it('says that a service hangs, and ends it on Start Local Service', async () => {
+    const first = await start(await openWindow());
+    process.kill(first.pid, 'SIGSTOP');
+    const window = await openWindow();
+    await assert.rejects(window.localService.ready(), { name: 'LocalServiceError', reason: 'silent' });
+    const second = await start(window);
+    assert.notEqual(second.pid, first.pid);
+    await until('the process to be gone', async () => !isAlive(first.pid));
+  });
+
+  it('runs a crashed service again, and sends nothing once it has crashed twice in a row', async () => {
+    const window = await openWindow();
+    const service = await start(window);
+    const { connection } = window.session;
+    const account = connection?.account ?? assert.fail('not connected');
+    const client = await window.openClient(account, key());
+    await kill(service.pid);
+    await until('the window to run it again', async () => runningService().pid !== service.pid);
+    await client.listApiKeys();
+    assert.equal(window.session.connection, connection);
+    await kill(runningService().pid);
+    impostor = await startImpostor(portOf(service), IMPOSTORS['answers 404']);
+    await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
+    await until('the connection to end', async () => connection?.isClosed);
+    await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
+    assert.equal(impostor.received(), '');
+    assert.equal(window.session.current.kind, 'failed');
+    await start(window);
+  });
+
+  for (const hours of [-1, 1]) {
+    it(`runs a crashed service again when the clock was set by ${hours} h since it was joined`, async () => {
+      const window = await openWindow();
+      const { pid } = await start(window);
+      const { now } = Date;
+      try {
+        Date.now = () => now() + hours * 3_600_000;
+        await kill(pid);
+        await until('the window to run it again', async () => runningService().pid !== pid);
+        await window.inventory.refreshAll([]);
+        assert.equal(window.session.current.kind, 'ready');
+      } finally {
+        Date.now = now;
+      }
+    });
+  }
+});
