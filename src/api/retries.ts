@@ -1,4 +1,4 @@
-/** Which failed calls are sent again and after how long: only where that is safe, and never more than the service bears. */
+/** Which failed calls are sent again and after how long: only if that is safe, and never more than the service bears. */
 import { faultOf, type ApiError } from './errors.ts';
 import { isCertificateCode } from './networkFailure.ts';
 
