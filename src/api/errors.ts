@@ -55,10 +55,11 @@ export class ApiError extends Error {
   readonly fault: Fault;
   readonly mayHaveExecuted: boolean;
 
-  constructor(message: string, fault: Fault, options: { cause?: unknown; arrived?: boolean } = {}) {
+  constructor(message: string, fault: Fault, options: { cause?: unknown; mayHaveExecuted?: boolean } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.fault = fault;
-    this.mayHaveExecuted = options.arrived ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
+    this.mayHaveExecuted =
+      options.mayHaveExecuted ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
   }
 }
 

@@ -86,7 +86,7 @@ describe('Requests on the bare socket', () => {
       400,
     ],
     'an expectation that nothing meets': [() => keyCreation(`${JSON_TYPE}Expect: 200-ok\r\n`), 417],
-    'an expectation beside the one that can be met': [
+    'an expectation next to the one that can be met': [
       () => keyCreation(`${JSON_TYPE}Expect: 100-continue, 200-ok\r\n`),
       417,
     ],

@@ -42,7 +42,7 @@ describe('A flood of pipelined requests', () => {
     return Math.round(performance.now() - start);
   };
 
-  it('takes no more memory than its connections need, and delays no one', async function () {
+  it('takes no more memory than its connections need, and does not delay other clients', async function () {
     if (process.platform === 'win32') this.skip();
     await timedRequest();
     const before = await mebibytes();

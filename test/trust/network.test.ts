@@ -62,7 +62,7 @@ function badNetwork(way: Way, fetch: (baseUrl: BaseUrl) => Fetch): void {
     const end = gets === 'answer' ? 'an answer' : Object.values(gets).join(' ');
     const often = times === 1 ? 'once' : 'always';
     const open =
-      call === 'change' && gets !== 'answer' ? (row.arrived === true ? ', open' : ', not made') : '';
+      call === 'change' && gets !== 'answer' ? (row.mayHaveExecuted === true ? ', open' : ', not made') : '';
     it(`${fault} ${often}, ${call}: ${end} after ${attempts}${open}`, () =>
       withProxy(async (proxy) => {
         const method = call === 'read' ? 'GET' : 'POST';
@@ -77,7 +77,7 @@ function badNetwork(way: Way, fetch: (baseUrl: BaseUrl) => Fetch): void {
         const outcome = await send(client, call, signal).catch(caught);
         assert.equal(proxy.count(method) - primed, attempts);
         assert.deepEqual(getEventListeners(signal, 'abort'), []);
-        expectOutcome(outcome, gets, row.arrived);
+        expectOutcome(outcome, gets, row.mayHaveExecuted);
         if (call === 'change') assert.equal((await computes()) - before, made ? 1 : 0);
         assert.deepEqual(proxy.strayed, []);
         proxy.clear();
@@ -185,7 +185,7 @@ function badNetwork(way: Way, fetch: (baseUrl: BaseUrl) => Fetch): void {
 
 const caught = (error: unknown): unknown => error;
 
-function expectOutcome(outcome: unknown, gets: Gets, arrived: boolean | undefined): void {
+function expectOutcome(outcome: unknown, gets: Gets, mayHaveExecuted: boolean | undefined): void {
   if (gets === 'answer') {
     if (outcome instanceof Error) throw outcome;
     return;
@@ -193,6 +193,6 @@ function expectOutcome(outcome: unknown, gets: Gets, arrived: boolean | undefine
   assert.ok(outcome instanceof ApiError, String(outcome));
   for (const [name, value] of Object.entries(gets))
     assert.equal(Reflect.get(outcome.fault, name), value, outcome.message);
-  assert.equal(outcome.mayHaveExecuted, arrived, outcome.message);
+  assert.equal(outcome.mayHaveExecuted, mayHaveExecuted, outcome.message);
   assert.ok(!`${outcome.message}${JSON.stringify(outcome)}${outcome.stack ?? ''}`.includes(KEY));
 }

@@ -20,7 +20,7 @@ export interface Row {
   readonly times: number;
   readonly gets: Gets;
   readonly attempts: number;
-  readonly arrived?: boolean;
+  readonly mayHaveExecuted?: boolean;
   /** Whether the service made the change; it did where the call was answered. */
   readonly made?: boolean;
   readonly options?: Partial<HttpOptions>;
@@ -56,7 +56,7 @@ const reads: readonly Row[] = (
   ] as const
 ).flatMap(([fault, gets]) => [
   { fault, call: 'read', times: 1, gets: 'answer', attempts: 2 },
-  { fault, call: 'read', times: ALWAYS, gets, attempts: fault === 'locked' ? 13 : 3, arrived: false },
+  { fault, call: 'read', times: ALWAYS, gets, attempts: fault === 'locked' ? 13 : 3, mayHaveExecuted: false },
 ]);
 
 const finalReads: readonly Row[] = (
@@ -81,24 +81,45 @@ const finalReads: readonly Row[] = (
 ).map(([fault, gets]) => finalRead(fault, gets));
 
 function finalRead(fault: FaultName, gets: Gets): Row {
-  return { fault, call: 'read', times: 1, gets, attempts: 1, arrived: false };
+  return { fault, call: 'read', times: 1, gets, attempts: 1, mayHaveExecuted: false };
 }
 
-const change = (fault: FaultName, gets: Gets, arrived: boolean, made = false): Row => {
-  return { fault, call: 'change', times: 1, gets, attempts: 1, arrived, made };
+const change = (fault: FaultName, gets: Gets, mayHaveExecuted: boolean, made = false): Row => {
+  return { fault, call: 'change', times: 1, gets, attempts: 1, mayHaveExecuted, made };
 };
 
 const changes: readonly Row[] = [
   { fault: 'locked', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  { fault: 'locked', call: 'change', times: ALWAYS, gets: refused(423), attempts: 13, arrived: false },
+  {
+    fault: 'locked',
+    call: 'change',
+    times: ALWAYS,
+    gets: refused(423),
+    attempts: 13,
+    mayHaveExecuted: false,
+  },
   { fault: 'unavailable', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  { fault: 'unavailable', call: 'change', times: ALWAYS, gets: refused(503), attempts: 3, arrived: false },
+  {
+    fault: 'unavailable',
+    call: 'change',
+    times: ALWAYS,
+    gets: refused(503),
+    attempts: 3,
+    mayHaveExecuted: false,
+  },
   change('unavailablePage', refused(503), true),
   change('unavailablePageAfter', refused(503), true, true),
   change('unavailableEmptyAfter', refused(503), true, true),
   change('unavailableGatewayAfter', refused(503), true, true),
   { fault: 'tooMany', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  { fault: 'tooMany', call: 'change', times: ALWAYS, gets: refused(429), attempts: 3, arrived: false },
+  {
+    fault: 'tooMany',
+    call: 'change',
+    times: ALWAYS,
+    gets: refused(429),
+    attempts: 3,
+    mayHaveExecuted: false,
+  },
   { fault: 'tooManyForSeconds', call: 'change', times: 1, gets: 'answer', attempts: 2, options: patient },
   change('tooManyForAnHour', { ...refused(429), retryAfter: 3600 }, false),
   change('requestTimeout', refused(408), false),
@@ -132,7 +153,7 @@ const slow: readonly Row[] = [
     times: ALWAYS,
     gets: { kind: 'timeout', phase: 'headers' },
     attempts: 2,
-    arrived: false,
+    mayHaveExecuted: false,
     options: shortTimes,
   },
   {
@@ -141,7 +162,7 @@ const slow: readonly Row[] = [
     times: 1,
     gets: { kind: 'timeout', phase: 'total' },
     attempts: 1,
-    arrived: false,
+    mayHaveExecuted: false,
     options: { limits: { total: 500 } },
   },
   {
@@ -150,7 +171,7 @@ const slow: readonly Row[] = [
     times: ALWAYS,
     gets: { kind: 'timeout', phase: 'body' },
     attempts: 2,
-    arrived: false,
+    mayHaveExecuted: false,
     options: shortTimes,
   },
   { fault: 'tooManyForSeconds', call: 'read', times: 1, gets: 'answer', attempts: 2, options: patient },
@@ -182,7 +203,7 @@ const byWay: readonly Row[] = [
     times: ALWAYS,
     gets: network,
     attempts: 3,
-    arrived: false,
+    mayHaveExecuted: false,
     way: 'fetch',
   },
   { ...finalRead('proxyLogin', refused(407)), way: 'loopback' },

@@ -32,7 +32,7 @@ const unusable = (what: string, reply: Reply, reason: 'shape' | 'tooLarge', fiel
   new ApiError(
     `${what} answered ${reason === 'shape' ? 'without a usable' : 'with too many'} ${field}`,
     { kind: 'unexpectedReply', status: reply.status, reason, detail: field },
-    { arrived: reply.method !== 'get' },
+    { mayHaveExecuted: reply.method !== 'get' },
   );
 
 /** A value's own property; undefined where there is none. */

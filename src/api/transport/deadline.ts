@@ -34,6 +34,6 @@ export class Ending {
 
   #finish(message: string, fault: Fault): void {
     // Between two attempts nothing is under way; an attempt that is interrupted says so itself.
-    this.#abort.abort(new ApiError(message, fault, { arrived: false }));
+    this.#abort.abort(new ApiError(message, fault, { mayHaveExecuted: false }));
   }
 }

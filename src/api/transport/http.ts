@@ -104,8 +104,8 @@ export class Http {
     options: CallOptions = {},
   ): Promise<Reply> {
     const name = this.#nameOf(method, path);
-    const arrived = await this.#answer(name, this.#outgoing(method, path, content), options);
-    return { method, status: arrived.status, json: readJson(name, arrived) };
+    const response = await this.#answer(name, this.#outgoing(method, path, content), options);
+    return { method, status: response.status, json: readJson(name, response) };
   }
 
   /**
@@ -114,13 +114,13 @@ export class Http {
    */
   async callAgain(path: string, last: ReplyBytes | undefined, options: CallOptions = {}): Promise<Again> {
     const name = this.#nameOf('get', path);
-    const arrived = await this.#answer(name, this.#outgoing('get', path, {}), options);
-    const bytes = arrived.chunks;
+    const response = await this.#answer(name, this.#outgoing('get', path, {}), options);
+    const bytes = response.chunks;
     if (last !== undefined && isSameBytes(bytes, last)) return { isSame: true };
     return {
       isSame: false,
       bytes,
-      reply: { method: 'get', status: arrived.status, json: readJson(name, arrived) },
+      reply: { method: 'get', status: response.status, json: readJson(name, response) },
     };
   }
 
@@ -177,11 +177,11 @@ export class Http {
 
   async #try(name: CallName, request: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
     const sent = attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
-    const arrived = await sent.catch((error: unknown) => {
+    const response = await sent.catch((error: unknown) => {
       throw unanswered(name, error);
     });
-    if (arrived.status >= 200 && arrived.status <= 299) return arrived;
-    throw responseError(name, arrived);
+    if (response.status >= 200 && response.status <= 299) return response;
+    throw responseError(name, response);
   }
 }
 
@@ -194,17 +194,19 @@ const statusOf = (error: unknown): number | undefined => {
 function unanswered({ what, isChange }: CallName, error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || !(error instanceof ApiError)) return error;
-  return new ApiError(`${what}: ${error.message}`, fault, { arrived: isChange && error.mayHaveExecuted });
+  return new ApiError(`${what}: ${error.message}`, fault, {
+    mayHaveExecuted: isChange && error.mayHaveExecuted,
+  });
 }
 
-const cancelled = ({ what }: CallName, arrived: boolean): ApiError =>
-  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { arrived });
+const cancelled = ({ what }: CallName, mayHaveExecuted: boolean): ApiError =>
+  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
-function readJson(name: CallName, arrived: RawResponse): unknown {
-  const text = textOf(arrived);
+function readJson(name: CallName, response: RawResponse): unknown {
+  const text = textOf(response);
   if (text === '') return undefined;
   const parsed = parseJson(text);
   if (parsed !== undefined) return parsed.value;
-  const isHtml = (arrived.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
-  throw unexpected(name, arrived.status, isHtml ? 'html' : 'json');
+  const isHtml = (response.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
+  throw unexpected(name, response.status, isHtml ? 'html' : 'json');
 }

@@ -49,6 +49,6 @@ export function networkFailure(error: unknown): ApiError {
   return new ApiError(
     found?.code ?? 'the connection failed',
     { kind: 'network', code: found?.code },
-    { arrived: !neverSent },
+    { mayHaveExecuted: !neverSent },
   );
 }

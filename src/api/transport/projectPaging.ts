@@ -68,5 +68,5 @@ const tooMany = (): ApiError =>
   new ApiError(
     'GET /projects answered with too many pages',
     { kind: 'unexpectedReply', status: 200, reason: 'tooLarge', detail: 'pages' },
-    { arrived: false },
+    { mayHaveExecuted: false },
   );

@@ -52,7 +52,7 @@ export function responseError({ what, isChange, key }: CallName, reply: RawRespo
     retryAfter: retryAfterSeconds(headers),
   };
   const message = textIn(body, 'message', key) ?? `${what}: status ${status}`;
-  return new ApiError(message, fault, { arrived: isChange && !isNothingDone(status, body) });
+  return new ApiError(message, fault, { mayHaveExecuted: isChange && !isNothingDone(status, body) });
 }
 
 /**
@@ -80,5 +80,5 @@ export function unexpected(
 ): ApiError {
   const fault: UnexpectedReply = { kind: 'unexpectedReply', status, reason, detail };
   const to = detail === undefined ? '' : ` to ${detail}`;
-  return new ApiError(`${what} answered with ${WORDS[reason]}${to}`, fault, { arrived: isChange });
+  return new ApiError(`${what} answered with ${WORDS[reason]}${to}`, fault, { mayHaveExecuted: isChange });
 }

@@ -26,8 +26,8 @@ const isRetriedChange = (status: number): boolean =>
 
 /** Whether another attempt may succeed and does nothing twice. */
 function isRetried(error: ApiError, isChange: boolean): boolean {
-  const { fault, mayHaveExecuted: arrived } = error;
-  if (isChange && arrived) return false;
+  const { fault, mayHaveExecuted } = error;
+  if (isChange && mayHaveExecuted) return false;
   if (fault.kind === 'refused') return isChange ? isRetriedChange(fault.status) : isPassing(fault.status);
   if (fault.kind === 'network') return !isCertificateCode(fault.code);
   return fault.kind === 'timeout' && fault.phase !== 'total' && !isChange;

@@ -151,7 +151,7 @@ class GivingUp {
 
 /**
  * Sends the request once and reads the whole reply, whatever its status.
- * @throws {ApiError} network, timeout, unexpectedReply, or the signal's reason; `arrived` as far as can be known
+ * @throws {ApiError} network, timeout, unexpectedReply, or the signal's reason; `mayHaveExecuted` as far as can be known
  */
 export async function attempt(one: Attempt): Promise<RawResponse> {
   const { request, fetch, limits, signal, maxBytes = MAX_BODY_BYTES } = one;
@@ -182,5 +182,5 @@ export async function attempt(one: Attempt): Promise<RawResponse> {
 function failureOf(error: unknown): ApiError {
   const fault = faultOf(error);
   if (fault === undefined) return networkFailure(error);
-  return new ApiError((error as ApiError).message, fault, { arrived: true });
+  return new ApiError((error as ApiError).message, fault, { mayHaveExecuted: true });
 }

@@ -10,7 +10,7 @@ export const KEY = 'a-key-that-must-stay-secret';
 export const over = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
   new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait: 1, ...options });
 
-/** Answers one after the other; a status without a body, or whatever is given. */
+/** Answers one after the other; a status without a body, or a given response. */
 export const answers = (
   ...given: (number | (() => Response | Promise<Response>))[]
 ): Fetch & { calls: () => number } => {

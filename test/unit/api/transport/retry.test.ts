@@ -4,9 +4,9 @@ import { waitBeforeRetry } from '../../../../src/api/transport/retry.ts';
 
 const limits = { retries: 5, longestWait: 30_000 };
 
-const answered = (status: number, retryAfter?: number, arrived = false) =>
-  failed({ kind: 'refused', status, code: undefined, requestId: undefined, retryAfter }, arrived);
-const failed = (fault: Fault, arrived: boolean) => new ApiError('x', fault, { arrived });
+const answered = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
+  failed({ kind: 'refused', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
+const failed = (fault: Fault, mayHaveExecuted: boolean) => new ApiError('x', fault, { mayHaveExecuted });
 const network = (code: string) => ({ kind: 'network', code }) as const;
 
 describe('another attempt', () => {

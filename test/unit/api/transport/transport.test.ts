@@ -84,12 +84,12 @@ describe('an attempt', () => {
     const end = new AbortController();
     const attempted = faultBy(one(() => never, { signal: end.signal }));
     await new Promise(setImmediate);
-    end.abort(new ApiError('was cancelled', { kind: 'cancelled' }, { arrived: false }));
+    end.abort(new ApiError('was cancelled', { kind: 'cancelled' }, { mayHaveExecuted: false }));
     assert.deepEqual(await attempted, { fault: { kind: 'cancelled' }, arrived: true });
   });
 
   it('sends nothing once it was ended', async () => {
-    const reason = new ApiError('was cancelled', { kind: 'cancelled' }, { arrived: false });
+    const reason = new ApiError('was cancelled', { kind: 'cancelled' }, { mayHaveExecuted: false });
     let isSent = false;
     const fetch: Fetch = async () => {
       isSent = true;

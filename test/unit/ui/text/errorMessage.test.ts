@@ -57,7 +57,7 @@ describe('explainError', () => {
   ];
   for (const [what, fault, message, action, state = 'failed'] of rows) {
     it(`explains ${what} and offers an action`, () => {
-      const error = new ApiError('the service says', fault, { arrived: false });
+      const error = new ApiError('the service says', fault, { mayHaveExecuted: false });
       const explanation = explainError(error);
       assert.match(explanation.message, message);
       assert.equal(explanation.action, action);
@@ -66,7 +66,7 @@ describe('explainError', () => {
   }
 
   it('asks to check the state if the change may have been made', () => {
-    const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { arrived: true });
+    const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { mayHaveExecuted: true });
     assert.match(explainError(error).message, /Check the current state/);
   });
 
