@@ -115,7 +115,7 @@ describe('Edit Compute…', () => {
     await quickInput().answer('Branch', emptyBranch);
     assert.match(
       (await opened().workbench.dialog.read()).detail,
-      new RegExp(`reaches the data of ${emptyBranch}`),
+      new RegExp(`serves the data of ${emptyBranch}`),
     );
     await opened().workbench.dialog.press('Move');
     await whenHeld(primary, ({ branch_id }) => branch_id === emptyBranch);
@@ -131,7 +131,7 @@ describe('Edit Compute…', () => {
     await quickInput().answer('A name for', 'weekly reports');
     await whenHeld(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
-    assert.match((await opened().workbench.dialog.read()).detail, /takes no new ones until it is enabled/);
+    assert.match((await opened().workbench.dialog.read()).detail, /accepts no connections until you enable it/);
     await opened().workbench.dialog.press('Disable');
     await whenHeld(reports, ({ disabled }) => disabled === true);
     await opened()
