@@ -116,7 +116,7 @@ describe('Edit Compute…', () => {
     await quickInput().answer('Branch', emptyBranch);
     assert.match(
       (await opened().workbench.dialog.read()).detail,
-      new RegExp(`reaches the data of ${emptyBranch}`),
+      new RegExp(`serves the data of ${emptyBranch}`),
     );
     await opened().workbench.dialog.press('Move');
     await waitForChange(primary, ({ branch_id }) => branch_id === emptyBranch);
@@ -132,7 +132,7 @@ describe('Edit Compute…', () => {
     await quickInput().answer('A name for', 'weekly reports');
     await waitForChange(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
-    assert.match((await opened().workbench.dialog.read()).detail, /takes no new ones until it is enabled/);
+    assert.match((await opened().workbench.dialog.read()).detail, /accepts no connections until you enable it/);
     await opened().workbench.dialog.press('Disable');
     await waitForChange(reports, ({ disabled }) => disabled === true);
     await opened()
