@@ -1,0 +1,91 @@
+/** What another program of `nobody` can do to a service of root's by way of the folders that `nobody` owns. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { statSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startTime } from '../../../src/service/processIdentity.ts';
+import { query } from './clients.ts';
+import { startControlPlane } from './controlPlane.ts';
+
+const NOBODY = 65_534;
+const why = process.getuid?.() === 0 ? '' : ' (skipped: needs root)';
+
+describe(`A service of root${why}`, function () {
+  this.timeout(60_000);
+  let folder: string;
+  let dataDir: string;
+  let branch: string;
+  before(function () {
+    if (why !== '') this.skip();
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'privileges-'));
+    chmodSync(folder, 0o755);
+    dataDir = path.join(folder, 'data');
+    branch = path.join(dataDir, 'postgres/branches/br-main/data');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const link = (target: string, file: string) => {
+    symlinkSync(target, file);
+    lchownSync(file, NOBODY, NOBODY);
+  };
+  const secret = () => {
+    const file = path.join(folder, 'secret');
+    writeFileSync(file, 'of root alone', { mode: 0o600 });
+    return file;
+  };
+
+  for (const name of ['postgresql.conf.new', 'size.conf.new']) {
+    it(`does not write through a link at ${name}`, async () => {
+      const service = await startControlPlane({ dataDir });
+      try {
+        const compute = await service.create();
+        const uri = await service.uri(compute);
+        assert.deepEqual(await query(uri, 'select 1'), [1]);
+        await service.engine.suspend(compute.id);
+        const file = secret();
+        link(file, path.join(branch, name));
+        await query(uri, 'select 1').catch(() => undefined);
+        assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['of root alone', 0]);
+      } finally {
+        await service.close();
+      }
+    });
+  }
+
+  it('does not give away the folder behind a link at poolers', async () => {
+    await (await startControlPlane({ dataDir })).close();
+    const victim = path.join(folder, 'victim');
+    mkdirSync(victim, { mode: 0o755 });
+    rmSync(path.join(dataDir, 'postgres/poolers'), { recursive: true });
+    link(victim, path.join(dataDir, 'postgres/poolers'));
+    const service = await startControlPlane({ dataDir }).catch(() => undefined);
+    await service?.close();
+    const { uid, mode } = statSync(victim);
+    assert.deepEqual([uid, (mode & 0o777).toString(8)], [0, '755']);
+  });
+
+  it('does not end a process of root that a forged postmaster.pid names', async () => {
+    await (await startControlPlane({ dataDir })).close();
+    const victim = spawn('sleep', ['60'], { stdio: 'ignore' });
+    try {
+      const { pid = 0 } = victim;
+      mkdirSync(branch, { recursive: true });
+      const lines = [pid, branch, Math.floor(startTime(pid) ?? 0), 5432, '', '', '', 'ready', ''];
+      writeFileSync(path.join(branch, 'postmaster.pid'), lines.join('\n'), { mode: 0o644 });
+      for (const owned of [path.dirname(branch), branch]) lchownSync(owned, NOBODY, NOBODY);
+      const service = await startControlPlane({ dataDir });
+      await service.close();
+      assert.ok(startTime(pid) !== undefined, 'it runs');
+      assert.ok(
+        !existsSync(path.join(branch, 'postmaster.pid')),
+        'no server of ours, so the file is removed',
+      );
+    } finally {
+      victim.kill('SIGKILL');
+    }
+  });
+});
