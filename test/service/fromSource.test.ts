@@ -1,7 +1,7 @@
 /** `npm run service`, which keeps what it made of the source: never for a source that is another by now. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -24,8 +24,10 @@ describe('npm run service', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const help = async () =>
-    (await run(process.execPath, [path.join(folder, 'src/service/fromSource.mjs'), '--help'])).stdout;
+  const help = async (env: NodeJS.ProcessEnv = {}) => {
+    const program = path.join(folder, 'src/service/fromSource.mjs');
+    return (await run(process.execPath, [program, '--help'], { env: { ...process.env, ...env } })).stdout;
+  };
 
   const change = async (file: string, from: string, to: string) => {
     const text = await readFile(file, 'utf8');
@@ -37,6 +39,13 @@ describe('npm run service', () => {
     assert.match(await help(), /^Usage: service/);
     await change(bundle, 'Usage: service', 'Kept: service');
     assert.match(await help(), /^Kept: service/);
+  });
+
+  it('keeps nothing in the temporary folder, where another user could plant code', async () => {
+    const shared = path.join(folder, 'shared');
+    await mkdir(shared);
+    await help({ TMPDIR: shared, TEMP: shared, TMP: shared });
+    assert.deepEqual(await readdir(shared), []);
   });
 
   it('makes it anew when what was kept is damaged', async () => {
