@@ -5,11 +5,13 @@ import { createRequire, enableCompileCache } from 'node:module';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const bundle = path.join(root, 'node_modules/.cache/hosted-postgres/service.cjs');
+const cache = path.join(root, 'node_modules/.cache/hosted-postgres');
+const bundle = path.join(cache, 'service.cjs');
 const stampsMark = '\n//stamps ';
 const UNKNOWN = 'unknown';
 
-enableCompileCache();
+// Next to the bundle: the default is in the shared temporary folder, where any user can plant bytecode.
+enableCompileCache(path.join(cache, 'compiled'));
 process.setSourceMapsEnabled(true);
 if (!isUpToDate()) await makeBundle();
 createRequire(import.meta.url)(bundle);
