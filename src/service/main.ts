@@ -26,7 +26,8 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
     const lock = await lockInstance(folder);
     try {
       const { postgres, postgresPath } = options;
-      const engine = loadEngine({ postgres, postgresPath, dataDir: folder, log });
+      const isTemporary = options.dataDir === undefined;
+      const engine = loadEngine({ postgres, postgresPath, dataDir: folder, isTemporary, log });
       const parts = {
         options: { ...options, apiKey },
         folder,

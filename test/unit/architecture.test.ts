@@ -35,6 +35,7 @@ const SERVICE = [
   'src/service/controlPlane/',
   'src/service/state/',
   'src/service/postgres/',
+  'src/service/engineProcess/',
 ];
 const WIRED = ['src/ui/', 'src/ui/tree/', 'src/ui/commands/', 'src/ui/editor/', ...MODEL_AND_BELOW];
 /** What each part of the house may import of the house; the longest prefix that fits a file is its part. */
@@ -46,7 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/ui/commands/': ['src/ui/commands/', 'src/ui/', ...MODEL_AND_BELOW],
   'src/ui/editor/': ['src/ui/editor/', 'src/ui/', ...MODEL_AND_BELOW],
   'src/ui/': ['src/ui/', ...MODEL_AND_BELOW],
-  // The contract, and what knows nothing of us at all. Inside: http > controlPlane > state, and postgres on its own.
+  // The contract, and what knows nothing of us at all. Inside: http > controlPlane > state; engineProcess > postgres.
   'src/service/': [...SERVICE, 'src/api/', 'src/base/'],
   'src/service/http/': [...SERVICE, 'src/api/', 'src/base/'],
   'src/service/controlPlane/': [
@@ -58,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/service/state/': ['src/service/state/', 'src/service/', 'src/api/', 'src/base/'],
   'src/service/postgres/': ['src/service/postgres/', 'src/service/', 'src/api/', 'src/base/'],
+  'src/service/engineProcess/': ['src/service/engineProcess/', 'src/service/postgres/', 'src/service/'],
   'src/app.ts': WIRED,
   'src/extension.ts': ['src/app.ts', ...WIRED],
 };
@@ -108,6 +110,24 @@ describe('The house', () => {
         .map((t) => `${file} → ${t}`),
     );
     assert.deepEqual(wrong, []);
+  });
+});
+
+describe('The engine', () => {
+  const engine = sources.filter(({ file }) => /^src\/service\/(postgres|engineProcess)\//.test(file));
+
+  it('has all its code loaded before it gives up the rights to read it', () => {
+    const lazy = engine.filter(({ text }) => /\bimport\(|\brequire\(/.test(text)).map(({ file }) => file);
+    assert.deepEqual(lazy, []);
+  });
+
+  it('gives nothing to another user, which only its process of root could', () => {
+    const givers = engine.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
+    assert.deepEqual(givers.map(({ file }) => file).toSorted(), [
+      'src/service/engineProcess/engineProcess.ts',
+      'src/service/engineProcess/rootsFile.ts',
+      'src/service/engineProcess/storageFolder.ts',
+    ]);
   });
 });
 

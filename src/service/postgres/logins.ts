@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type BranchLogin } from '../computeEngine.ts';
-import { writePrivateFile } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
@@ -48,7 +48,7 @@ function kept<T extends object>(file: string, make: () => T): T {
     throw new EngineError(`${file} does not hold logins`);
   }
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writePrivateFile(file, JSON.stringify(made), undefined);
+  writePrivateFile(file, JSON.stringify(made));
   return made;
 }
 

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { freePorts } from '../../../src/service/postgres/freePorts.ts';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/programs.ts';
 import { startTime } from '../../../src/service/processIdentity.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';

@@ -6,8 +6,8 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSyn
 import { symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { findBinaries } from '../../../src/service/postgres/binaries.ts';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { chooseBinaries } from '../../../src/service/postgres/binaries.ts';
+import { findPooler, findPrograms } from '../../../src/service/postgres/programs.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';
@@ -34,7 +34,7 @@ describe(`The folder of the programs${why}`, function () {
     writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) 99.0'\n`);
     chmodSync(file, 0o755);
   };
-  const find = (given?: string) => findBinaries(given);
+  const find = (given?: string) => chooseBinaries(findPrograms(given));
   const onPath = <T>(work: () => T): T => {
     const { PATH } = process.env;
     process.env['PATH'] = `${folder}${path.delimiter}${PATH}`;
@@ -52,7 +52,6 @@ describe(`The folder of the programs${why}`, function () {
   });
 
   const changes: Record<string, () => void> = {
-    'lets a group write': () => chmodSync(folder, 0o775),
     'lets all write': () => chmodSync(folder, 0o1777),
     'lies in one that lets all write': () => chmodSync(path.dirname(folder), 0o777),
     'holds a program that others can write': () => chmodSync(path.join(folder, 'initdb'), 0o757),
@@ -62,8 +61,10 @@ describe(`The folder of the programs${why}`, function () {
       folder = path.join(parent, 'link');
     },
   };
-  if (process.getuid?.() === 0)
+  if (process.getuid?.() === 0) {
     changes["is another user's"] = () => chownSync(path.dirname(folder), STRANGER, STRANGER);
+    changes['lets a group write'] = () => chmodSync(folder, 0o775);
+  }
   for (const [what, change] of Object.entries(changes)) {
     it(`is passed over when it ${what}, and named when it was given`, () => {
       change();

@@ -1,0 +1,183 @@
+/**
+ * The engine of a service of root's: a process of `nobody` runs it, and this object speaks to it. When that process
+ * dies, its computes have crashed; another is started, and their addresses answer again.
+ */
+import type {
+  BranchLogin,
+  ComputeAddress,
+  ComputeEngine,
+  ComputeSpec,
+  EngineEvents,
+} from '../computeEngine.ts';
+import { EngineError } from '../computeEngine.ts';
+import type { PostgresEngineOptions } from '../postgres/engine.ts';
+import type { Account } from './account.ts';
+import { EngineChannel } from './engineChannel.ts';
+import { fieldOf, hasFields } from './messages.ts';
+
+export interface RemoteEngineOptions {
+  readonly account: Account;
+  /** What the engine needs, made while its process starts. */
+  readonly prepare: () => Omit<PostgresEngineOptions, 'log'>;
+  readonly log: (line: string) => void;
+}
+
+/** A process that did not live longer than this is not replaced when it dies. Milliseconds. */
+const LEAST_LIFE = 10_000;
+
+export class RemoteEngine implements ComputeEngine {
+  pgVersion: number | undefined;
+  pooler: ComputeEngine['pooler'] = { available: true };
+  readonly #options: RemoteEngineOptions;
+  readonly #computes = new Map<string, ComputeSpec>();
+  #prepared: Omit<PostgresEngineOptions, 'log'> | undefined;
+  #events: EngineEvents | undefined;
+  #channel: EngineChannel;
+  /** Settled when calls can be sent; rejects when there is no engine to send them to. */
+  #ready: Promise<void>;
+  #closed: Promise<void> | undefined;
+
+  private constructor(options: RemoteEngineOptions) {
+    this.#options = options;
+    this.#channel = this.#start();
+    this.#ready = this.#begin();
+  }
+
+  /** @throws {EngineError} */
+  static async start(options: RemoteEngineOptions): Promise<RemoteEngine> {
+    const engine = new RemoteEngine(options);
+    try {
+      await engine.#ready;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+    return engine;
+  }
+
+  async open(events: EngineEvents): Promise<void> {
+    this.#events = events;
+    await this.#call('open');
+  }
+
+  async allocateAddress(): Promise<ComputeAddress> {
+    const address = await this.#call('allocateAddress');
+    if (!isAddress(address)) throw new EngineError('The engine gave no address');
+    return address;
+  }
+
+  async attach(compute: ComputeSpec): Promise<void> {
+    this.#computes.set(compute.id, compute);
+    await this.#call('attach', compute);
+  }
+
+  async start(compute: ComputeSpec): Promise<void> {
+    this.#computes.set(compute.id, compute);
+    await this.#call('start', compute);
+  }
+
+  async suspend(computeId: string): Promise<void> {
+    await this.#call('suspend', computeId);
+  }
+
+  async applyConfig(before: ComputeSpec, after: ComputeSpec): Promise<void> {
+    await this.#call('applyConfig', before, after);
+    this.#computes.set(after.id, after);
+  }
+
+  async remove(computeId: string): Promise<void> {
+    this.#computes.delete(computeId);
+    await this.#call('remove', computeId);
+  }
+
+  async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
+    const login = await this.#call('login', branchId, role, database);
+    return isLogin(login) ? login : undefined;
+  }
+
+  /** Empties a folder of data that no service needs. @returns whether it is empty now */
+  async empty(folder: string): Promise<boolean> {
+    return (await this.#call('empty', folder)) === true;
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#channel.call('close');
+    } catch (error) {
+      this.#options.log(error instanceof Error ? error.message : String(error));
+    }
+    await this.#channel.close();
+  }
+
+  async #call(...call: Parameters<EngineChannel['call']>): Promise<unknown> {
+    await this.#ready;
+    return this.#channel.call(...call);
+  }
+
+  #start(): EngineChannel {
+    const { account, log } = this.#options;
+    const channel = new EngineChannel({
+      account,
+      log,
+      events: {
+        wake: async (id) => this.#opened().wake(id),
+        activity: (id, open) => this.#events?.activity(id, open),
+        crashed: (id, reason) => this.#events?.crashed(id, reason),
+      },
+    });
+    const startedAt = performance.now();
+    void channel.ended.then((how) => this.#died(how, performance.now() - startedAt));
+    return channel;
+  }
+
+  async #begin(): Promise<void> {
+    this.#prepared ??= this.#options.prepare();
+    const facts = await this.#channel.call('begin', this.#prepared);
+    const [pgVersion, pooler] = [fieldOf(facts, 'pgVersion'), fieldOf(facts, 'pooler')];
+    this.pgVersion = typeof pgVersion === 'number' ? pgVersion : undefined;
+    const reason = fieldOf(pooler, 'reason');
+    this.pooler = typeof reason === 'string' ? { available: false, reason } : { available: true };
+  }
+
+  /** Once it was open, what ran in it has crashed. */
+  #died(how: string, lived: number): void {
+    const events = this.#events;
+    if (this.#closed !== undefined || events === undefined) return;
+    const reason = `the process that runs Postgres ${how}`;
+    this.#options.log(`Unexpected: ${reason}`);
+    for (const id of this.#computes.keys()) events.crashed(id, reason);
+    this.#ready = lived < LEAST_LIFE ? Promise.reject(new EngineError(reason)) : this.#replace();
+    this.#ready.catch((error: unknown) => this.#options.log(`Postgres cannot be used: ${String(error)}`));
+  }
+
+  async #replace(): Promise<void> {
+    this.#channel = this.#start();
+    await this.#begin();
+    await this.#channel.call('open');
+    const attached = [...this.#computes.values()].map((spec) => this.#channel.call('attach', spec));
+    for (const { reason } of (await Promise.allSettled(attached)).filter(isRejected))
+      this.#options.log(String(reason));
+  }
+
+  #opened(): EngineEvents {
+    if (this.#events === undefined) throw new EngineError('The engine is not open');
+    return this.#events;
+  }
+}
+
+const isRejected = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+  result.status === 'rejected';
+
+const isAddress = (value: unknown): value is ComputeAddress =>
+  ['port', 'poolerPort'].every((name) => {
+    const port = fieldOf(value, name);
+    return Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
+  });
+
+const isLogin = (value: unknown): value is BranchLogin =>
+  hasFields(value, { role: 'string', password: 'string', database: 'string' });
