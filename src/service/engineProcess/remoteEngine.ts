@@ -22,7 +22,7 @@ export interface RemoteEngineOptions {
   readonly log: (line: string) => void;
 }
 
-/** A process that did not live longer than this is not replaced when it dies. Milliseconds. */
+/** A process that replaced another and does not live longer than this is not replaced. Milliseconds. */
 const LEAST_LIFE = 10_000;
 
 export class RemoteEngine implements ComputeEngine {
@@ -36,6 +36,7 @@ export class RemoteEngine implements ComputeEngine {
   /** Settled when calls can be sent; rejects when there is no engine to send them to. */
   #ready: Promise<void>;
   #closed: Promise<void> | undefined;
+  #replacedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(options: RemoteEngineOptions) {
     this.#options = options;
@@ -130,8 +131,7 @@ export class RemoteEngine implements ComputeEngine {
         crashed: (id, reason) => this.#events?.crashed(id, reason),
       },
     });
-    const startedAt = performance.now();
-    void channel.ended.then((how) => this.#died(how, performance.now() - startedAt));
+    void channel.ended.then((how) => this.#died(how));
     return channel;
   }
 
@@ -145,17 +145,19 @@ export class RemoteEngine implements ComputeEngine {
   }
 
   /** Once it was open, what ran in it has crashed. */
-  #died(how: string, lived: number): void {
+  #died(how: string): void {
     const events = this.#events;
     if (this.#closed !== undefined || events === undefined) return;
     const reason = `the process that runs Postgres ${how}`;
     this.#options.log(`Unexpected: ${reason}`);
     for (const id of this.#computes.keys()) events.crashed(id, reason);
-    this.#ready = lived < LEAST_LIFE ? Promise.reject(new EngineError(reason)) : this.#replace();
+    const isTooSoon = performance.now() - this.#replacedAt < LEAST_LIFE;
+    this.#ready = isTooSoon ? Promise.reject(new EngineError(reason)) : this.#replace();
     this.#ready.catch((error: unknown) => this.#options.log(`Postgres cannot be used: ${String(error)}`));
   }
 
   async #replace(): Promise<void> {
+    this.#replacedAt = performance.now();
     this.#channel = this.#start();
     await this.#begin();
     await this.#channel.call('open');

@@ -6,7 +6,7 @@ import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startTime } from '../../../src/service/processIdentity.ts';
-import { query } from './clients.ts';
+import { eventually, query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
 
 const NOBODY = 65_534;
@@ -37,6 +37,57 @@ describe(`A service of root${why}`, function () {
     writeFileSync(file, 'of root alone', { mode: 0o600 });
     return file;
   };
+
+  const engineOf = () =>
+    (JSON.parse(readFileSync(path.join(dataDir, 'postgres/engine.pid'), 'utf8')) as { pid: number }).pid;
+
+  it('has an engine without any right of root', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const service = await startControlPlane({ dataDir });
+    const status = readFileSync(`/proc/${engineOf()}/status`, 'utf8');
+    await service.close();
+    const line = (name: string) =>
+      new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(status)?.[1]?.split('\t');
+    const nobody = Array.from({ length: 4 }, () => String(NOBODY));
+    assert.deepEqual([line('Uid'), line('Gid'), line('Groups')], [nobody, nobody, ['']]);
+    assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
+  });
+
+  it('counts its computes as crashed when its engine is killed, and has them answer again', async () => {
+    const service = await startControlPlane({ dataDir });
+    try {
+      const compute = await service.create();
+      const uri = await service.uri(compute);
+      assert.deepEqual(await query(uri, 'select 1'), [1]);
+      process.kill(engineOf(), 'SIGKILL');
+      await eventually(() => service.crashed.length === 1);
+      assert.deepEqual(service.crashed, [
+        { id: compute.id, reason: 'the process that runs Postgres ended with SIGKILL' },
+      ]);
+      const uriAfter = await service.uri(compute);
+      assert.deepEqual([uriAfter, await query(uri, 'select 1')], [uri, [1]]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('says why it cannot start a compute when its engine dies again and again', async () => {
+    const service = await startControlPlane({ dataDir });
+    try {
+      const compute = await service.create();
+      const first = engineOf();
+      process.kill(first, 'SIGKILL');
+      await eventually(() => engineOf() !== first);
+      process.kill(engineOf(), 'SIGKILL');
+      await eventually(() => service.crashed.length === 2);
+      await assert.rejects(
+        service.engine.start(compute),
+        /EngineError: the process that runs Postgres ended/i,
+      );
+    } finally {
+      await service.close();
+    }
+  });
 
   for (const name of ['postgresql.conf.new', 'size.conf.new']) {
     it(`does not write through a link at ${name}`, async () => {
