@@ -33,7 +33,7 @@ async function makeBundle() {
   const startedAt = Date.now();
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    // The process that the engine of a service of root's runs in has a program of its own.
+    // A service that runs as root starts its engine as a separate program.
     entryPoints: {
       service: 'src/service/main.ts',
       engineProcess: 'src/service/engineProcess/engineProcess.ts',
@@ -53,7 +53,7 @@ async function makeBundle() {
   const sources = [...Object.keys(metafile.inputs), path.relative(root, import.meta.filename)];
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
   mkdirSync(cache, { recursive: true });
-  // The service last: its stamps say that the other is up to date as well.
+  // The service last: its stamps count for both bundles.
   for (const { path: file, text } of outputFiles.toSorted((a) => (a.path === bundle ? 1 : -1))) {
     // Another start may be at it as well: whoever is last puts the whole of its own in the place.
     const unfinished = `${file}.${process.pid}`;

@@ -1,6 +1,6 @@
-/** The account that the engine of a service of root's runs under: Postgres and PgBouncer refuse to run as root. */
+/** The account that the engine uses when the service runs as root. Postgres and PgBouncer refuse to run as root. */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Account {
@@ -9,6 +9,9 @@ export interface Account {
 }
 
 export function nobody(): Account {
+  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
+  if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  // macOS and some directory services: not in the file, or with a negative number.
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
@@ -38,7 +41,7 @@ export function isPrivate(folder: string, account: Account): boolean {
   return stat?.isDirectory() === true && stat.uid === account.uid && (stat.mode & 0o077) === 0;
 }
 
-/** Whether it is a folder that only root can write: a name in it is what root made it. */
+/** Whether it is a folder that only root can write, so that other users cannot replace its entries. */
 export function isRootsAlone(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;

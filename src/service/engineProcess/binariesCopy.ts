@@ -1,6 +1,6 @@
 /**
- * Binaries that the engine's account can run. Those of a clone below /root, say, are closed to it: they are copied once
- * to a folder of root's that everyone can read.
+ * Makes the Postgres binaries reachable for the engine's account. If they are below /root, for example, they are copied once
+ * to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Programs } from '../postgres/programs.ts';
 import { canReach, type Account } from './account.ts';
 import { SYSTEM_FOLDER } from './storageRegistry.ts';
 
-/** What a Postgres consists of; nothing else that may lie next to it is for others to read. */
+/** The parts of a Postgres. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];
 
 export function reachablePrograms(programs: Programs, account: Account): Programs {

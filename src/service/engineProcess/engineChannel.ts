@@ -62,7 +62,7 @@ export class EngineChannel {
     });
   }
 
-  /** Ends the process, which then ends whatever still runs. */
+  /** Disconnects the process, which then stops its remaining servers and exits. */
   async close(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     const late = setTimeout(() => this.#child.kill('SIGKILL'), EXIT_LIMIT);
@@ -71,7 +71,7 @@ export class EngineChannel {
   }
 
   #send(message: ToEngine): void {
-    // A message that cannot be sent has its answer from the end of the process.
+    // If this fails, the process has ended, and its end rejects the call.
     this.#child.send(message, () => undefined);
   }
 
@@ -119,15 +119,15 @@ export class EngineChannel {
 
 function startProcess(account: Account): ChildProcess {
   const environment: NodeJS.ProcessEnv = { ...serverEnvironment(), ELECTRON_RUN_AS_NODE: '1' };
-  // A temporary folder of root's alone is of no use to it: without the variable it is the system's.
+  // Without the variable, the engine uses the system's temporary folder.
   if (!canWrite(os.tmpdir(), account)) delete environment['TMPDIR'];
   return fork(PROGRAM, [String(account.uid), String(account.gid)], {
     cwd: '/',
     env: environment,
     execArgv: PROGRAM.endsWith('.ts') ? ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'] : [],
-    // A session of its own, so that Ctrl-C in a terminal reaches the service alone.
+    // A separate session, so that Ctrl-C in a terminal reaches only the service.
     detached: true,
-    // Our standard error may be a file that holds more than the engine may read.
+    // Standard error is piped: the service's own may be a log file that the engine must not read.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 }

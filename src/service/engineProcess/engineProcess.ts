@@ -1,7 +1,7 @@
 /**
- * The program that the engine of a service of root's runs in. It begins as root, since its code may lie in a folder that
- * only root can read, and becomes `nobody` for good before it touches any data: so nothing may be loaded later. It ends
- * itself and its servers when the channel to the service closes, because the service was killed.
+ * Entry point of the process that runs the engine when the service runs as root. It starts as root to load its code, which
+ * may be in a folder that only root can read, then switches to `nobody` permanently before it touches any data. So no code
+ * may be loaded later. When the channel to the service closes, it stops its servers and exits.
  *
  *     node engineProcess.js UID GID
  */
@@ -24,7 +24,7 @@ const wakes = new Map<number, (failure: Error | undefined) => void>();
 
 const [uid = Number.NaN, gid = Number.NaN] = process.argv.slice(2).map(Number);
 become(uid, gid);
-// Ctrl-C reaches every process of a terminal, but it is the service that ends the engine.
+// A signal to the whole process group must not end the engine before the service has closed it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => void end());
 process.on('message', (message: ToEngine) => {
@@ -35,7 +35,7 @@ process.on('message', (message: ToEngine) => {
   }
 });
 
-/** @throws when any of root's rights would be left */
+/** @throws when root's rights could not be given up */
 function become(user: number, group: number): void {
   process.setgroups?.([]);
   process.setgid?.(group);
@@ -55,7 +55,7 @@ async function close(): Promise<void> {
 }
 
 function send(message: FromEngine): void {
-  // The service may be gone.
+  // The service may have exited.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
@@ -71,23 +71,23 @@ async function answer(call: Call): Promise<void> {
 }
 
 async function perform({ method, args }: Call): Promise<unknown> {
-  // The service sends what the signatures of the methods say.
+  // The service is trusted: its arguments match the signatures.
   if (method === 'begin') return begin(args[0] as PostgresEngineOptions);
   if (method === 'empty') return emptyUnused(args[0] as string);
   if (method === 'close') return close();
-  if (engine === undefined) throw new EngineError('The engine has not begun');
+  if (engine === undefined) throw new EngineError('The engine was not started');
   if (method === 'open') return engine.open(events);
   return Reflect.apply(engine[method], engine, args) as unknown;
 }
 
-/** Makes the engine. @returns what the service must know of it */
+/** Creates the engine. @returns the facts that the service reads without a call */
 async function begin(options: PostgresEngineOptions): Promise<Pick<ComputeEngine, 'pgVersion' | 'pooler'>> {
   await succeed(options.root);
   engine = createPostgresEngine({ ...options, log });
   return { pgVersion: engine.pgVersion, pooler: engine.pooler };
 }
 
-/** Waits for the engine of a service that was killed, which is ending itself, and notes this one for the next. */
+/** After a service was killed, waits until its engine has stopped; then records this process for the next engine. */
 async function succeed(root: string): Promise<void> {
   makePrivateFolder(root);
   const file = path.join(root, 'engine.pid');
@@ -103,7 +103,7 @@ function readEarlier(file: string): { readonly pid: number; readonly startedAt: 
     const written = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; startedAt: number };
     return hasFields(written, { pid: 'number', startedAt: 'number' }) ? written : undefined;
   } catch {
-    return undefined; // There was none.
+    return undefined; // No earlier engine.
   }
 }
 

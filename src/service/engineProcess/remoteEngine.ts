@@ -1,6 +1,6 @@
 /**
- * The engine of a service of root's: a process of `nobody` runs it, and this object speaks to it. When that process
- * dies, its computes have crashed; another is started, and their addresses answer again.
+ * The engine as the service sees it when it runs as root: every call goes to a process that runs as `nobody`. When that
+ * process dies, its computes are reported as crashed, a new process is started, and the addresses answer again.
  */
 import type {
   BranchLogin,
@@ -17,12 +17,12 @@ import { fieldOf, hasFields } from './messages.ts';
 
 export interface RemoteEngineOptions {
   readonly account: Account;
-  /** What the engine needs, made while its process starts. */
+  /** Called while the process starts. */
   readonly prepare: () => Omit<PostgresEngineOptions, 'log'>;
   readonly log: (line: string) => void;
 }
 
-/** A process that replaced another and does not live longer than this is not replaced. Milliseconds. */
+/** A replacement that dies sooner than this is not replaced again. Milliseconds. */
 const LEAST_LIFE = 10_000;
 
 export class RemoteEngine implements ComputeEngine {
@@ -33,7 +33,7 @@ export class RemoteEngine implements ComputeEngine {
   #prepared: Omit<PostgresEngineOptions, 'log'> | undefined;
   #events: EngineEvents | undefined;
   #channel: EngineChannel;
-  /** Settled when calls can be sent; rejects when there is no engine to send them to. */
+  /** Resolves when calls can be sent; rejects when the process could not be started. */
   #ready: Promise<void>;
   #closed: Promise<void> | undefined;
   #replacedAt = Number.NEGATIVE_INFINITY;
@@ -98,7 +98,12 @@ export class RemoteEngine implements ComputeEngine {
 
   /** Empties a folder of data that no service needs. @returns whether it is empty now */
   async empty(folder: string): Promise<boolean> {
-    return (await this.#call('empty', folder)) === true;
+    try {
+      return (await this.#call('empty', folder)) === true;
+    } catch (error) {
+      if (this.#closed === undefined) throw error;
+      return false; // The next service continues.
+    }
   }
 
   async close(): Promise<void> {
@@ -144,7 +149,7 @@ export class RemoteEngine implements ComputeEngine {
     this.pooler = typeof reason === 'string' ? { available: false, reason } : { available: true };
   }
 
-  /** Once it was open, what ran in it has crashed. */
+  /** Reports the computes as crashed and replaces the process. Before `open`, the failed call reports it. */
   #died(how: string): void {
     const events = this.#events;
     if (this.#closed !== undefined || events === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Files that earlier versions, whose engine ran as root, left in the folders of the engine's account. The account may have
- * put anything in their place since, so each is opened without following a link and looked at before it is used.
+ * Files of root in folders of the engine's account. Earlier versions, whose engine ran as root, created them. The account
+ * may have replaced them since, so each is opened without following links and checked before it is used.
  */
 import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { Account } from './account.ts';
@@ -14,8 +14,8 @@ export function readRootsFile(file: string): unknown {
 }
 
 /**
- * Gives the files with passwords to the account, once: they are root's only where an earlier version made them. Each folder
- * is gone through by its descriptor, so that no link can lead to a file elsewhere.
+ * Gives the password files of an earlier version to the account. Does nothing when they are its own already. Each folder is
+ * opened relative to the descriptor of its parent, so that no link can lead out of `root`.
  */
 export function handOverLogins(root: string, account: Account): void {
   if (process.platform !== 'linux') return;
@@ -28,12 +28,12 @@ export function handOverLogins(root: string, account: Account): void {
           give(`${pathOf(branch)}/login.json`, ['role', 'password', 'database'], account),
         );
     });
-    // Last, for it says whether the others were given.
+    // Last: its owner shows whether the others were done.
     give(logins, ['superuser', 'replicator'], account);
   });
 }
 
-/** @param fields that the file has, as texts: another file that was moved here does not */
+/** @param fields strings that the file must have, so that no other file of root moved here is given away */
 function give(file: string, fields: readonly string[], account: Account): void {
   const types = Object.fromEntries(fields.map((name) => [name, 'string']));
   withEntry(file, O_NONBLOCK, (descriptor) => {
@@ -41,21 +41,21 @@ function give(file: string, fields: readonly string[], account: Account): void {
   });
 }
 
-/** @returns undefined unless it is a file of root's, under no other name, that holds JSON */
+/** @returns the JSON content; undefined unless it is a regular file of root with a single name */
 function readOwn(descriptor: number): unknown {
   const stat = fstatSync(descriptor);
   if (!stat.isFile() || stat.uid !== 0 || stat.nlink !== 1) return undefined;
   try {
     return JSON.parse(readFileSync(descriptor, 'utf8'));
   } catch {
-    return undefined; // Not one of ours.
+    return undefined; // Not JSON, so not one of ours.
   }
 }
 
-/** What it names stays the same, wherever it is moved to. */
+/** A path to an open folder, valid even if the folder is moved or replaced. */
 const pathOf = (folder: number): string => `/proc/self/fd/${folder}`;
 
-/** @returns what `work` returns; undefined for a link, and where there is nothing of that kind */
+/** @returns the result of `work`; undefined for a link, and when the file cannot be opened */
 function withEntry<T>(file: string, flags: number, work: (descriptor: number) => T): T | undefined {
   let descriptor: number;
   try {

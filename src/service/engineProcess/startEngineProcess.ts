@@ -1,4 +1,4 @@
-/** Starts the engine of a service of root's: does what only root can do, and leaves the rest to its process. */
+/** Starts the engine process of a service that runs as root, and does the few steps that need root's rights. */
 import type { ComputeEngine } from '../computeEngine.ts';
 import type { EngineChoice } from '../postgres/localEngine.ts';
 import { findPrograms } from '../postgres/programs.ts';

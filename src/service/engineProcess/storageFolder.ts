@@ -1,7 +1,7 @@
 /**
- * The folder that the engine of a service of root's keeps its data in. It belongs to the engine's account, so root makes
- * it, inside a folder of root's alone, and never again touches what is in it. It is `postgres` in the data directory.
- * Where the account cannot get there (as below /root) it is a folder of the system's, noted in the data directory.
+ * The folder for the engine's data when the service runs as root. Root creates it in a folder that only root can write, gives
+ * it to the engine's account, and never touches its contents. It is `postgres` in the data directory. If the account cannot
+ * reach that (below /root, for example), it is in the system's folder, and a note in the data directory names it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fchmodSync, fchownSync, fstatSync, lstatSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function storageFolder(dataDir: string, account: Account): string {
   return folder;
 }
 
-/** The note lets a data directory that was moved find its data; in a copy of a data directory it does not count. */
+/** The note lets a moved data directory find its data. In a copy of a data directory it is ignored. */
 function systemFolder(dataDir: string, account: Account): string {
   const note = path.join(dataDir, NOTE);
   const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
@@ -38,19 +38,19 @@ function systemFolder(dataDir: string, account: Account): string {
   return isFree ? wanted : path.join(SYSTEM_FOLDER, `${name}-${randomBytes(4).toString('hex')}`);
 }
 
-/** A folder of the account's, made unless it is there. */
+/** Creates the folder for the account unless it exists. */
 function ownedFolder(folder: string, account: Account): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
   if (!isRootsAlone(parent)) throw new EngineError(`${parent} must be a folder that only root can write`);
-  // Made by a service that was killed before it gave it away: empty, or this throws.
+  // Left by a service that was killed between the next two steps. Throws unless it is empty.
   if (lstatSync(folder, { throwIfNoEntry: false })?.uid === 0) rmdirSync(folder);
   mkdirSync(folder, { mode: 0o700 });
   withFolder(folder, (descriptor) => fchownSync(descriptor, account.uid, account.gid));
   return folder;
 }
 
-/** Lets the account pass through the data directory itself, if the way there is open. */
+/** Lets the account pass through the data directory if it can reach it. @returns whether it can */
 function isOpenFor(dataDir: string, account: Account): boolean {
   if (!canReach(dataDir, account)) return false;
   if (!canSearch(dataDir, account)) {
@@ -64,7 +64,7 @@ function isOpenFor(dataDir: string, account: Account): boolean {
   return canSearch(dataDir, account);
 }
 
-/** So that it is one and the same folder that is looked at and changed. */
+/** Opens the folder, so that `work` checks and changes the same one. */
 function withFolder(folder: string, work: (descriptor: number) => void): void {
   const descriptor = openSync(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

@@ -1,6 +1,6 @@
 /**
- * Which data directory each folder of data in the system's folder belongs to: a file of root's next to it, for in it
- * only the engine's account may write. A folder whose data directory is gone is emptied by the engine and then removed.
+ * Records which data directory each folder in the system's folder belongs to, in a file of root next to the folder. When the
+ * data directory is gone, the engine empties the folder and root removes it.
  */
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ interface Entry {
 
 const fileOf = (folder: string): string => `${folder}.json`;
 
-/** Notes that this service uses a folder for a data directory. */
+/** Records that this service uses a folder for a data directory. */
 export function register(folder: string, dataDirectory: string): void {
   if (path.dirname(folder) !== SYSTEM_FOLDER) return;
   const { pid } = process;
@@ -37,7 +37,7 @@ export function isAnothers(folder: string, dataDirectory: string): boolean {
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** Folders that nothing needs any more, unless servers run on them, which only the account can tell. */
+/** Folders without a data directory or a service. Servers may still run on them: the engine checks that. */
 export function abandonedFolders(account: Account): string[] {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   return names
@@ -60,7 +60,7 @@ function isAbandoned(folder: string): boolean {
   return !isSameProcess(entry.pid, entry.startedAt);
 }
 
-/** Known not to be there; what cannot be looked at may be. */
+/** False also when the file cannot be checked. */
 function isGone(file: string): boolean {
   try {
     statSync(file);
@@ -77,7 +77,7 @@ function readEntry(file: string): Entry | undefined {
     const entry: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return isEntry(entry) ? entry : undefined;
   } catch {
-    return undefined; // There is none, or it was cut.
+    return undefined; // No entry, or a damaged one.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The Postgres that is run: the first of those found that tells a version we know how to use. */
+/** Chooses the Postgres to run: the first with a supported version. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { serverEnvironment } from './program.ts';
@@ -13,7 +13,7 @@ export interface Binaries {
   readonly major: number;
 }
 
-/** @returns the reason there is none, in words that say what to do */
+/** @returns the binaries, or a message for the user */
 export function chooseBinaries({ first, others, missing }: Programs): Binaries | string {
   for (const folder of first === undefined ? others : [first, ...others]) {
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];

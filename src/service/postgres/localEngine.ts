@@ -1,4 +1,4 @@
-/** The engine of an ordinary user's service, which runs in the service itself. */
+/** The engine in the service's own process, for a service that does not run as root. */
 import path from 'node:path';
 import type { ComputeEngine } from '../computeEngine.ts';
 import { createPostgresEngine } from './engine.ts';

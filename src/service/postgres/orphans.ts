@@ -36,7 +36,7 @@ export interface Written {
 const isRunning = ({ pid, startedAt, argument }: Written): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
 
-/** A process of another user is no server of ours, whatever the file says. */
+/** The pid file may be forged or stale. A process of another user is not one of our servers. */
 function maySignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);

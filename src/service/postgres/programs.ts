@@ -1,4 +1,4 @@
-/** Decides which Postgres and which PgBouncer may be run: found in the usual places, and changeable by no other user. */
+/** Finds Postgres and PgBouncer. Programs that other users can change are left out. */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ownFolder } from '../ownFolder.ts';
@@ -14,7 +14,7 @@ export interface Programs {
   readonly first: string | undefined;
   /** The machine's own, in the order they are tried. */
   readonly others: readonly string[];
-  /** What to tell the user when none of them is any good. */
+  /** Message for the user when none of them can be used. */
   readonly missing: string;
   readonly pooler: PoolerProgram;
 }
@@ -58,7 +58,7 @@ function lookIn(folder: string): Found {
   return { refused: `The Postgres in ${folder} is not run, because other users can change ${changeable}.` };
 }
 
-/** Of this project alone: a `node_modules` further up may be another user's. */
+/** Only in this project: a `node_modules` further up may belong to another user. */
 function npmFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `${platform}-${process.arch}`;
@@ -90,7 +90,7 @@ function usualFolders(): string[] {
 
 export type PoolerProgram = { readonly program: string } | { readonly reason: string };
 
-/** @returns the program, or the reason there is none */
+/** @returns the program, or why pooled connections are not available */
 export function findPooler(): PoolerProgram {
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
   const program = folders

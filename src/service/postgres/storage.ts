@@ -58,7 +58,7 @@ export function openStorage(root: string): Storage {
   };
 }
 
-/** Removes everything in a folder but not the folder, which may lie in one that only root can write. */
+/** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */
 export async function emptyFolder(folder: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 3 };
   await Promise.all((await readdir(folder)).map((name) => rm(path.join(folder, name), options)));
@@ -94,7 +94,7 @@ function readNote(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // There is none, or root wrote it: an engine of an earlier version.
+    return undefined; // No note, or one that an earlier version wrote as root.
   }
 }
 

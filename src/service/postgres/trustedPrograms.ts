@@ -1,15 +1,12 @@
-/**
- * Tells whether other users can replace a program that the service is about to run: by writing to it, or to a folder on
- * the way to it.
- */
+/** Finds out whether other users can replace a program, by writing to it or to a folder above it. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { programFile } from '../ownFolder.ts';
 
-/** Group of the administrators, who are as good as root on macOS; Homebrew's folders are open to it. */
+/** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
 const MACOS_ADMIN = 80;
 
-/** Root, we, and whoever owns the code that is running. */
+/** Root, this user, and the owner of the running code. */
 const owners: ReadonlySet<number> = new Set([0, process.getuid?.() ?? 0, statSync(programFile).uid]);
 
 /** @returns undefined when there is no such file */
@@ -22,8 +19,8 @@ export function realPath(file: string): string | undefined {
 }
 
 /**
- * @param file a real path: without links, nothing but the folders in it decides what it names
- * @returns the part of it that others can change, if any
+ * @param file a path without links
+ * @returns the part of the path that others can change, if any
  */
 export function changeableByOthers(file: string): string | undefined {
   if (process.platform === 'win32') return undefined;
@@ -35,7 +32,7 @@ export function changeableByOthers(file: string): string | undefined {
   }
 }
 
-/** @param isAbove in a sticky folder, such as /tmp, what belongs to us stays; others can add to it, though */
+/** @param isAbove false for the program and its folder. Above them a sticky folder such as /tmp is safe */
 function isOurs(part: string, isAbove: boolean): boolean {
   const { uid, gid, mode } = lstatSync(part);
   if (!owners.has(uid)) return false;
@@ -44,6 +41,6 @@ function isOurs(part: string, isAbove: boolean): boolean {
   return !isOpenToGroup && (mode & 0o002) === 0;
 }
 
-/** Where each user has a group (Debian, Fedora), it has the user's number, and files are open to it by default. */
+/** On Debian and Fedora each user has a private group of the same number, which may write by default. */
 const isOwnGroup = (gid: number): boolean =>
   process.platform === 'darwin' ? gid === MACOS_ADMIN : gid !== 0 && owners.has(gid);

@@ -29,7 +29,7 @@ export function openDataDirectory(wanted: string | undefined): DataDirectory {
   return { folder, dispose: () => undefined };
 }
 
-/** Does not look into folders: one that the engine could not empty may belong to another user, and stays. */
+/** Never descends into folders: one that the engine could not empty may belong to another user. */
 function removeFlat(folder: string): void {
   try {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -39,6 +39,6 @@ function removeFlat(folder: string): void {
     }
     rmdirSync(folder);
   } catch {
-    // What is left in the temporary folder is the system's to remove.
+    // The system cleans up its temporary folder.
   }
 }

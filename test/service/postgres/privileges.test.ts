@@ -1,4 +1,4 @@
-/** What another program of `nobody` can do to a service of root's by way of the folders that `nobody` owns. */
+/** Attacks of a program that runs as `nobody` on a service that runs as root, through the folders that `nobody` owns. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -4,11 +4,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { nobody, type Account } from '../../../src/service/engineProcess/account.ts';
+import { canReach, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
+import { reachablePrograms } from '../../../src/service/engineProcess/binariesCopy.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
 import { handOverLogins } from '../../../src/service/engineProcess/rootsFile.ts';
 import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
 import { abandonedFolders } from '../../../src/service/engineProcess/storageRegistry.ts';
+import { changeableByOthers } from '../../../src/service/postgres/trustedPrograms.ts';
 import { startTime } from '../../../src/service/processIdentity.ts';
 import { eventually, query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
@@ -134,6 +136,22 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
       assert.notEqual(open('copy'), root);
       assert.equal(open('mine'), root);
     });
+  });
+
+  it('runs a copy of a Postgres that it cannot reach, which only root can write', () => {
+    const prefix = path.join(closed, 'pg');
+    for (const name of ['bin', 'lib', 'private']) mkdirSync(path.join(prefix, name), { recursive: true });
+    for (const name of ['bin/postgres', 'bin/initdb', 'lib/libpq', 'private/file'])
+      writeFileSync(path.join(prefix, name), name, { mode: 0o755 });
+    const none = { missing: '', pooler: { reason: '' } };
+    const closedToIt = { first: path.join(prefix, 'bin'), others: [path.join(prefix, 'bin')], ...none };
+    const { first = '', others } = reachablePrograms(closedToIt, account);
+    noted(path.dirname(first));
+    assert.deepEqual(others, []);
+    assert.equal(readFileSync(path.join(first, '../lib/libpq'), 'utf8'), 'lib/libpq');
+    assert.ok(canReach(path.join(first, 'postgres'), account));
+    assert.ok(!existsSync(path.join(first, '../private')));
+    assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
   });
 
   describe('in its data directory', () => {
