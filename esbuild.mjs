@@ -14,6 +14,7 @@ const production = process.argv.includes('--production');
 const bundles = new Map([
   ['extension', path.resolve('src/extension.ts')],
   ['service', path.resolve('src/service/main.ts')],
+  ['engineProcess', path.resolve('src/service/engineProcess/engineProcess.ts')],
 ]);
 
 const lazyBundles = {
@@ -41,6 +42,8 @@ const shared = {
   external: ['vscode'],
   // Loads bundles by `require`. Node's `import` would first scan the text of each for its exports.
   supported: { 'dynamic-import': false },
+  // Where the program lies, in the source (`src/service/ownFolder.ts`) and in a bundle.
+  define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
   minify: production,
   sourcemap: production ? false : 'linked',
   legalComments: 'none',

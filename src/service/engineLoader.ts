@@ -1,17 +1,14 @@
 /** Picks the engine. Real Postgres is loaded late, so that it costs nothing where it is not wanted. */
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { createNoPostgresEngine } from './noPostgres.ts';
+import type { EngineChoice } from './postgres/localEngine.ts';
 
-export interface EngineChoice {
-  readonly postgres: boolean;
-  readonly postgresPath: string | undefined;
-  readonly dataDir: string;
-  readonly log: (line: string) => void;
-}
-
-export async function loadEngine(choice: EngineChoice): Promise<ComputeEngine> {
+export async function loadEngine(choice: EngineChoice & { postgres: boolean }): Promise<ComputeEngine> {
   if (!choice.postgres) return createNoPostgresEngine();
-  const { createPostgresEngine } = await import('./postgres/engine.ts');
-  const { dataDir, postgresPath, log } = choice;
-  return createPostgresEngine({ dataDir, postgresPath, log });
+  if (process.getuid?.() === 0) {
+    const { startEngineProcess } = await import('./engineProcess/startEngineProcess.ts');
+    return startEngineProcess(choice);
+  }
+  const { createLocalEngine } = await import('./postgres/localEngine.ts');
+  return createLocalEngine(choice);
 }

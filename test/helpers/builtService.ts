@@ -16,6 +16,15 @@ async function buildService(): Promise<string> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const outfile = path.join(folder, 'service.cjs');
   const entryPoints = [path.join(ROOT, 'src/service/main.ts')];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', target: 'node22', logLevel: 'silent' });
+  const define = { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' };
+  await build({
+    entryPoints,
+    outfile,
+    define,
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    logLevel: 'silent',
+  });
   return outfile;
 }

@@ -36,6 +36,7 @@ const SERVICE = [
   'src/service/controlPlane/',
   'src/service/state/',
   'src/service/postgres/',
+  'src/service/engineProcess/',
 ];
 /** What every folder of `ui/` may use. */
 const UI_SHARED = ['src/ui/', 'src/ui/text/', 'src/ui/state/', 'src/ui/notifications/', 'src/ui/log/'];
@@ -52,7 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     [...UI_SHARED, ...UI_FEATURES].map((part) => [part, [part, ...UI_SHARED, ...MODEL_AND_BELOW]]),
   ),
-  // The local service: http > controlPlane > state; postgres stands alone.
+  // The local service: http > controlPlane > state; engineProcess > postgres.
   'src/service/': [...SERVICE, 'src/api/', 'src/base/'],
   'src/service/http/': [...SERVICE, 'src/api/', 'src/base/'],
   'src/service/controlPlane/': [
@@ -63,7 +64,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/base/',
   ],
   'src/service/state/': ['src/service/state/', 'src/service/core/', 'src/service/', 'src/api/', 'src/base/'],
-  'src/service/postgres/': ['src/service/postgres/', 'src/service/', 'src/api/', 'src/base/'],
+  'src/service/postgres/': [
+    'src/service/postgres/',
+    'src/service/core/',
+    'src/service/',
+    'src/api/',
+    'src/base/',
+  ],
+  'src/service/engineProcess/': [
+    'src/service/engineProcess/',
+    'src/service/postgres/',
+    'src/service/core/',
+    'src/service/',
+    'src/base/',
+  ],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
 };
@@ -136,6 +150,24 @@ describe('src', () => {
         .map((t) => `${file} → ${t}`),
     );
     assert.deepEqual(wrong, []);
+  });
+});
+
+describe('The engine', () => {
+  const engine = sources.filter(({ file }) => /^src\/service\/(postgres|engineProcess)\//.test(file));
+
+  it('has all its code loaded before it gives up the rights to read it', () => {
+    const lazy = engine.filter(({ text }) => /\bimport\(|\brequire\(/.test(text)).map(({ file }) => file);
+    assert.deepEqual(lazy, []);
+  });
+
+  it('gives nothing to another user, which only its process of root could', () => {
+    const givers = engine.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
+    assert.deepEqual(givers.map(({ file }) => file).toSorted(), [
+      'src/service/engineProcess/engineProcess.ts',
+      'src/service/engineProcess/rootsFile.ts',
+      'src/service/engineProcess/storageFolder.ts',
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@ import { COMPUTE_SIZES, computeSize } from '../../api/records/sizes.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import { SUPERUSER } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
-import { writePrivateFile, type Account } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 import { SqlSession } from './sqlSession.ts';
 
 /** The file in a data directory that holds what follows from the current size. */
@@ -26,7 +26,6 @@ const RUNNING_QUERIES = `select pg_catalog.count(*) from pg_catalog.pg_stat_acti
 export interface AutoscalerOptions {
   readonly server: Postmaster;
   readonly range: Pick<ComputeSpec, 'minCu' | 'maxCu'>;
-  readonly account: Account | undefined;
   readonly superuserPassword: string;
   /** Client connections now: without any there is no load to look for. */
   readonly open: () => number;
@@ -34,13 +33,9 @@ export interface AutoscalerOptions {
 }
 
 /** Writes what follows from a size, for the server's next start or reload. */
-export function writeSize(dataDir: string, cu: number, account: Account | undefined): void {
+export function writeSize(dataDir: string, cu: number): void {
   const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
-  writePrivateFile(
-    path.join(dataDir, SIZE_FILE),
-    `effective_cache_size = '${Math.floor(cache)}MB'\n`,
-    account,
-  );
+  writePrivateFile(path.join(dataDir, SIZE_FILE), `effective_cache_size = '${Math.floor(cache)}MB'\n`);
 }
 
 export class Autoscaler {
@@ -95,14 +90,14 @@ export class Autoscaler {
   }
 
   #follow(load: number): void {
-    const { server, range, account, log } = this.#options;
+    const { server, range, log } = this.#options;
     const wanted = sizeFor(load, range);
     this.#lowerLooks = wanted < this.#current ? this.#lowerLooks + 1 : 0;
     if (wanted === this.#current || (wanted < this.#current && this.#lowerLooks < LOOKS_BEFORE_SHRINKING))
       return;
     log(`Scaled from ${this.#current} to ${wanted} CU`);
     this.#current = wanted;
-    writeSize(server.dataDir, wanted, account);
+    writeSize(server.dataDir, wanted);
     server.reload();
   }
 }

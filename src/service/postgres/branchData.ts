@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { limitTo } from '../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../core/computeEngine.ts';
-import { makePrivateFolder } from './serverAccount.ts';
+import { makePrivateFolder } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from './postmaster.ts';
 import { makeFromTemplate, type TemplateOptions } from './template.ts';
@@ -60,7 +60,7 @@ export class BranchData {
   /** The branch's own login, made at the first call. */
   login(branchId: string): BranchLogin {
     const folder = this.#options.storage.branch(branchId);
-    makePrivateFolder(folder, this.#options.storage.account);
+    makePrivateFolder(folder);
     return branchLogin(folder);
   }
 

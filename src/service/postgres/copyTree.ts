@@ -1,12 +1,10 @@
 /** Copies a data directory, also one that a running server is changing. */
 import { constants } from 'node:fs';
-import { chown, copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { goOn } from './making.ts';
-import type { Account } from './serverAccount.ts';
 
 export interface CopyOptions {
-  readonly account: Account | undefined;
   /** Whether to leave out a file or folder, by its path below the top. */
   readonly omit?: (relative: string) => boolean;
   /** Stops the copy when aborted. */
@@ -27,7 +25,7 @@ export async function copyTree(from: string, to: string, options: CopyOptions): 
     Array.from({ length: AT_ONCE }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
         if (options.ending?.aborted === true) return;
-        await ignoreMissing(copyOne(path.join(from, file), path.join(to, file), options.account));
+        await ignoreMissing(copyOne(path.join(from, file), path.join(to, file)));
       }
     }),
   );
@@ -44,7 +42,6 @@ async function copyFolders(
   files: string[],
 ): Promise<void> {
   await mkdir(path.join(to, below), { mode: 0o700 });
-  if (options.account) await chown(path.join(to, below), options.account.uid, options.account.gid);
   const entries = (await ignoreMissing(readdir(path.join(from, below), { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const relative = path.join(below, entry.name);
@@ -56,10 +53,9 @@ async function copyFolders(
   }
 }
 
-async function copyOne(from: string, to: string, account: Account | undefined): Promise<void> {
+async function copyOne(from: string, to: string): Promise<void> {
   // Where the file system can, the copy shares its blocks with the original until one of them changes.
   await copyFile(from, to, constants.COPYFILE_FICLONE);
-  if (account) await chown(to, account.uid, account.gid);
 }
 
 async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {

@@ -8,68 +8,65 @@ import type {
   EngineEvents,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { serverAccount } from './serverAccount.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { findBinaries, reachableBinaries } from './binaries.ts';
+import { chooseBinaries } from './binaries.ts';
 import { BranchData } from './branchData.ts';
 import { Compute, type ServerRole } from './compute.ts';
 import { hasDatabase } from './databases.ts';
 import { freePorts } from './freePorts.ts';
 import { serviceLogins } from './logins.ts';
 import { endOrphans } from './orphans.ts';
-import { findPooler, Pooler } from './pooler.ts';
+import { Pooler } from './pooler.ts';
 import type { Postmaster } from './postmaster.ts';
 import { Primary } from './primary.ts';
+import type { Programs } from './programs.ts';
 import { ReadReplica } from './readReplica.ts';
 import { checkSettings, type ServerTools } from './servers.ts';
-import { openStorage } from './storage.ts';
+import { emptyFolder, openStorage } from './storage.ts';
 import { WithoutPostgres } from './withoutPostgres.ts';
 
 export interface PostgresEngineOptions {
-  /** Folder of the service's state; the engine keeps to a folder of its own in it. */
-  readonly dataDir: string;
-  /** Folder with `postgres` and `initdb`; without it they are looked for. */
-  readonly postgresPath?: string | undefined;
+  /** The engine's own folder, for all data. */
+  readonly root: string;
+  readonly programs: Programs;
+  /** Whether the data is removed when the engine is closed. */
+  readonly isTemporary: boolean;
   /** Takes a line for the service's log. */
   readonly log: (line: string) => void;
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
-  const found = findBinaries(options.postgresPath);
-  if (typeof found === 'string') return new WithoutPostgres(found);
-  const storage = openStorage(options.dataDir, serverAccount());
-  const binaries = reachableBinaries(found, storage);
+  const binaries = chooseBinaries(options.programs);
+  if (typeof binaries === 'string') return new WithoutPostgres(binaries);
+  const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const making = { storage, binaries, logins, ending: ending.signal };
-  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options.log);
+  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options);
 }
 
 class PostgresEngine implements ComputeEngine {
   readonly pgVersion: number;
   readonly pooler: ComputeEngine['pooler'];
-  readonly #poolerProgram = findPooler();
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
-  readonly #log: (line: string) => void;
+  readonly #options: PostgresEngineOptions;
   readonly #computes = new Map<string, Compute>();
   #events: EngineEvents | undefined;
 
-  constructor(tools: ServerTools, ending: AbortController, log: (line: string) => void) {
+  constructor(tools: ServerTools, ending: AbortController, options: PostgresEngineOptions) {
     this.#tools = tools;
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
-    this.#log = log;
-    this.pooler =
-      'reason' in this.#poolerProgram
-        ? { available: false, reason: this.#poolerProgram.reason }
-        : { available: true };
+    this.#options = options;
+    const { pooler } = options.programs;
+    this.pooler = 'reason' in pooler ? { available: false, reason: pooler.reason } : { available: true };
   }
 
   async open(events: EngineEvents): Promise<void> {
     this.#events = events;
     const ended = await endOrphans(this.#tools.storage);
-    if (ended > 0) this.#log(`Ended ${ended} processes that an earlier service left behind`);
+    if (ended > 0) this.#options.log(`Ended ${ended} processes that an earlier service left behind`);
   }
 
   async allocateAddress(): Promise<ComputeAddress> {
@@ -117,6 +114,7 @@ class PostgresEngine implements ComputeEngine {
     await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
     this.#computes.clear();
     this.#tools.storage.removeSockets();
+    if (this.#options.isTemporary) await emptyFolder(this.#tools.storage.root);
   }
 
   #compute(spec: ComputeSpec): Compute {
@@ -124,7 +122,7 @@ class PostgresEngine implements ComputeEngine {
     if (known) return known;
     const compute = new Compute(spec, {
       events: () => this.#opened(),
-      log: this.#log,
+      log: this.#options.log,
       hasPooler: this.pooler.available,
       startPooler: async (wanted, log) => this.#startPooler(wanted, log),
       scale: (range, server, open) => this.#scale(range, server, open),
@@ -139,15 +137,15 @@ class PostgresEngine implements ComputeEngine {
       server,
       range,
       open,
-      account: this.#tools.storage.account,
       superuserPassword: this.#tools.logins.superuser,
-      log: (line) => this.#log(`${range.id}: ${line}`),
+      log: (line) => this.#options.log(`${range.id}: ${line}`),
     });
   }
 
   async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {
-    if ('reason' in this.#poolerProgram) throw new EngineError(this.#poolerProgram.reason);
-    return Pooler.start(this.#tools, this.#poolerProgram.program, compute, log);
+    const { pooler } = this.#options.programs;
+    if ('reason' in pooler) throw new EngineError(pooler.reason);
+    return Pooler.start(this.#tools, pooler.program, compute, log);
   }
 
   #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type BranchLogin } from '../core/computeEngine.ts';
-import { writePrivateFile } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
@@ -46,7 +46,7 @@ function kept<T extends object>(file: string, make: () => T, remedy: string): T 
     throw new EngineError(`${file} is damaged. Restore it from a backup, or ${remedy}.`);
   }
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writePrivateFile(file, JSON.stringify(made), undefined);
+  writePrivateFile(file, JSON.stringify(made));
   return made;
 }
 

@@ -26,14 +26,24 @@ const dataDirsOf = (root: string) =>
   );
 
 /** A process as its pid file tells it. */
-interface Written {
+export interface Written {
   readonly pid: number;
   readonly startedAt: number;
   /** What it was started with and nothing else was. */
-  readonly argument: string;
+  readonly argument?: string;
 }
 
-const isRunning = ({ pid, startedAt, argument }: Written): boolean => isSameProcess(pid, startedAt, argument);
+const isRunning = ({ pid, startedAt, argument }: Written): boolean =>
+  maySignal(pid) && isSameProcess(pid, startedAt, argument);
+
+/** The pid file may be forged or stale. A process of another user is not one of our servers. */
+function maySignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** Whether a Postgres or a PgBouncer runs on this storage, whoever started it. */
 export const hasProcesses = (root: string): boolean =>
@@ -55,7 +65,7 @@ export async function endOrphans(storage: Storage): Promise<number> {
 export async function endServer(dataDir: string): Promise<boolean> {
   const written = readServer(dataDir);
   if (written === undefined) return false;
-  const found = await end(written);
+  const found = await endProcess(written);
   // A pid that is somebody else's now would keep Postgres from starting.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
     rmSync(postmasterPidFile(dataDir), { force: true });
@@ -65,7 +75,7 @@ export async function endServer(dataDir: string): Promise<boolean> {
 async function endPooler(folder: string): Promise<boolean> {
   const written = readPooler(folder);
   if (written === undefined) return false;
-  const found = await end(written, 'SIGKILL');
+  const found = await endProcess(written, 'SIGKILL');
   rmSync(path.join(folder, POOLER_PID_FILE), { force: true });
   return found;
 }
@@ -83,7 +93,11 @@ function readPooler(folder: string): Written | undefined {
   return { pid: Number(readFileSync(file, 'utf8')), startedAt, argument: path.join(folder, POOLER_FILE) };
 }
 
-async function end(written: Written, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
+/** Ends a process unless it is gone. @returns whether it was there */
+export async function endProcess(
+  written: Written,
+  from: (typeof STEPS)[number][0] = 'SIGINT',
+): Promise<boolean> {
   if (!isRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
     send(written.pid, signal);

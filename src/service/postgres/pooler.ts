@@ -4,13 +4,13 @@
  * 10,000 clients are PgBouncer's, not ours. A server connection left idle is closed soon, for it counts as activity.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
-import { makePrivateFolder, serverEnvironment, writePrivateFile } from './serverAccount.ts';
+import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { SUPERUSER } from './logins.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from './orphans.ts';
+import { serverEnvironment } from './program.ts';
 import { ServerLog } from './serverLog.ts';
 import type { ServerTools } from './servers.ts';
 import { connectionsOf } from './settings.ts';
@@ -19,24 +19,6 @@ import { connectionsOf } from './settings.ts';
 const SERVER_IDLE = 5;
 /** PgBouncer holds nothing that could be lost, so it is given little time to take its leave. Milliseconds. */
 const STOP_LIMIT = 500;
-
-/** @returns the program, or the reason there is none */
-export function findPooler(): { readonly program: string } | { readonly reason: string } {
-  const folders = [
-    ...(process.env['PATH'] ?? '').split(path.delimiter),
-    '/usr/sbin',
-    '/usr/local/sbin',
-    '/opt/homebrew/bin',
-  ];
-  const program = folders.map((folder) => path.join(folder, 'pgbouncer')).find((file) => existsSync(file));
-  if (program === undefined || process.platform === 'win32') {
-    return {
-      reason:
-        'Pooled connections need PgBouncer, which is not installed (apt install pgbouncer, brew install pgbouncer)',
-    };
-  }
-  return { program };
-}
 
 export class Pooler {
   /** Resolves once the process is gone, whatever the reason. */
@@ -59,14 +41,12 @@ export class Pooler {
     compute: ComputeSpec,
     log: (line: string) => void,
   ): Promise<Pooler> {
-    const { account } = tools.storage;
     const folder = tools.storage.pooler(compute.id);
     const file = path.join(folder, POOLER_FILE);
-    makePrivateFolder(folder, account);
-    writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`, account);
-    writePrivateFile(file, configuration(folder, compute), account);
+    makePrivateFolder(folder);
+    writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
+    writePrivateFile(file, configuration(folder, compute));
     const child = spawn(program, [file], {
-      ...account,
       cwd: path.parse(folder).root,
       detached: true,
       windowsHide: true,

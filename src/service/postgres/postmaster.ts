@@ -2,15 +2,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { EngineError } from '../core/computeEngine.ts';
-import { serverEnvironment, type Account } from './serverAccount.ts';
 import type { Binaries } from './binaries.ts';
 import { readPostmasterPid } from './postmasterPid.ts';
+import { serverEnvironment } from './program.ts';
 import { ServerLog } from './serverLog.ts';
 import { socketAddress, type ServerAddress } from './serverAddress.ts';
 
 export interface PostmasterOptions {
   readonly binaries: Binaries;
-  readonly account: Account | undefined;
   readonly dataDir: string;
   readonly address: ServerAddress;
   /** Arguments after `-D`; they win over every configuration file. */
@@ -40,7 +39,6 @@ export class Postmaster {
     this.socket = socketAddress(options.address);
     // A session of its own: Ctrl-C in a terminal reaches the service alone, which then stops its servers in order.
     this.#child = spawn(options.binaries.postgres, ['-D', options.dataDir, ...options.args], {
-      ...options.account,
       cwd: path.parse(options.dataDir).root,
       detached: true,
       windowsHide: true,

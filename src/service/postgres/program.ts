@@ -5,11 +5,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { EngineError } from '../core/computeEngine.ts';
 import { goOn } from './making.ts';
-import { serverEnvironment, type Account } from './serverAccount.ts';
 import { reasonIn } from './serverLog.ts';
 
 export interface ProgramOptions {
-  readonly account: Account | undefined;
   readonly cwd: string;
   readonly input?: string;
   /** Ends the program, and whatever it started, when aborted. */
@@ -24,7 +22,6 @@ export async function runProgram(
 ): Promise<string> {
   goOn(options.signal);
   const child = spawn(program, args, {
-    ...options.account,
     cwd: options.cwd,
     env: serverEnvironment(),
     // A group of its own, so that it can be ended with what it started.
@@ -48,6 +45,18 @@ export async function runProgram(
   } finally {
     options.signal?.removeEventListener('abort', end);
   }
+}
+
+/**
+ * What server processes see of our environment. Everything else stays out: a PGDATA, PGPORT or LC_ALL of the
+ * user's would bend the server, and a key kept in the environment is none of its business.
+ */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];
+  const environment = Object.fromEntries(
+    kept.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]),
+  );
+  return { ...environment, LC_ALL: 'C' };
 }
 
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>

@@ -11,7 +11,7 @@ import { catchUpWithStopped, isSeeded, seedFromRunning, seedFromStopped } from '
 import { hostAndPort } from './serverAddress.ts';
 import { launch, addressOf, type ServerTools } from './servers.ts';
 import { connectionsOf, userSettings } from './settings.ts';
-import { writePrivateFile } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 
 export interface ReadReplicaOptions {
   readonly tools: ServerTools;
@@ -104,7 +104,7 @@ export class ReadReplica {
     const { tools } = this.#options;
     const source = hostAndPort(await addressOf(tools.storage, compute.branchId));
     const passfile = path.join(tools.storage.root, 'replicator.pgpass');
-    writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${tools.logins.replicator}\n`, tools.storage.account);
+    writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${tools.logins.replicator}\n`);
     const address = await addressOf(tools.storage, compute.id);
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -2,9 +2,9 @@
  * Makes a read replica's copy of its branch: from the running primary by a base backup, from the directory itself
  * while the primary sleeps. Also brings an older copy up to a sleeping primary. Call all of it in the branch's turn.
  */
-import { copyFileSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, writePrivateFile } from './serverAccount.ts';
+import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { readControlFile } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';
 import { SUPERUSER } from './logins.ts';
@@ -77,20 +77,19 @@ async function seed(
   replica: { readonly computeId: string; readonly branchId: string },
   source: { readonly omit: (file: string) => boolean; readonly label: () => Promise<string | undefined> },
 ): Promise<void> {
-  const { account } = tools.storage;
   const folder = tools.storage.replica(replica.computeId);
   const dataDir = path.join(folder, 'data');
-  makePrivateFolder(folder, account);
+  makePrivateFolder(folder);
   // Without its marker a copy counts as none, so the marker goes first and comes last.
   for (const old of [path.join(folder, 'branch'), dataDir]) rmSync(old, { recursive: true, force: true });
   const { omit } = source;
   await makeFolder(dataDir, async (making) => {
-    await copyTree(tools.branches.folder(replica.branchId), making, { account, omit, ending: tools.ending });
+    await copyTree(tools.branches.folder(replica.branchId), making, { omit, ending: tools.ending });
     const label = await source.label();
-    if (label !== undefined) writePrivateFile(path.join(making, 'backup_label'), label, account);
-    writePrivateFile(path.join(making, 'standby.signal'), '', account);
+    if (label !== undefined) writePrivateFile(path.join(making, 'backup_label'), label);
+    writePrivateFile(path.join(making, 'standby.signal'), '');
   });
-  writePrivateFile(path.join(folder, 'branch'), replica.branchId, account);
+  writePrivateFile(path.join(folder, 'branch'), replica.branchId);
 }
 
 /**
@@ -98,7 +97,6 @@ async function seed(
  * @returns false when the branch no longer has all of it: the replica must be seeded again
  */
 export function catchUpWithStopped(tools: ServerTools, computeId: string, branchId: string): boolean {
-  const { account } = tools.storage;
   const replicaDir = path.join(tools.storage.replica(computeId), 'data');
   const branchDir = tools.branches.folder(branchId);
   const replica = readControlFile(replicaDir);
@@ -108,9 +106,7 @@ export function catchUpWithStopped(tools: ServerTools, computeId: string, branch
   if (!segments.includes(replica.firstSegment)) return false;
   mkdirSync(path.join(replicaDir, 'pg_wal'), { recursive: true });
   for (const name of segments.filter((segment) => segment >= replica.firstSegment)) {
-    const copy = path.join(replicaDir, 'pg_wal', name);
-    copyFileSync(path.join(branchDir, 'pg_wal', name), copy);
-    if (account) chownSync(copy, account.uid, account.gid);
+    copyFileSync(path.join(branchDir, 'pg_wal', name), path.join(replicaDir, 'pg_wal', name));
   }
   return true;
 }

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
-import { writePrivateFile } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 import { writeSize } from './autoscaler.ts';
 import { freePorts } from './freePorts.ts';
 import type { BranchData } from './branchData.ts';
@@ -49,15 +49,10 @@ export async function addressOf(storage: Storage, name: string): Promise<ServerA
 /** Starts a server on a data directory. @throws {EngineError} with Postgres's own reason */
 export async function launch(tools: ServerTools, start: Launch): Promise<Postmaster> {
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
-  writePrivateFile(
-    path.join(start.dataDir, 'postgresql.conf'),
-    configurationFile(settings),
-    tools.storage.account,
-  );
-  writeSize(start.dataDir, start.compute.minCu, tools.storage.account);
+  writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
+  writeSize(start.dataDir, start.compute.minCu);
   const options = {
     ...tools,
-    account: tools.storage.account,
     dataDir: start.dataDir,
     address: start.address,
     args: fixedArguments(start.compute, start.address, start.onCommandLine),
@@ -85,12 +80,11 @@ export async function checkSettings(tools: ServerTools, compute: ComputeSpec): P
   await tools.branches.inTurn(compute.branchId, async () => {
     const dataDir = await tools.branches.ensure(compute.branchId);
     const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, settingsLines(settings), tools.storage.account);
+    writePrivateFile(file, settingsLines(settings));
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
     const address: ServerAddress = { kind: 'socket', folder: '' };
     try {
       await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, address)], {
-        account: tools.storage.account,
         cwd: tools.storage.root,
       });
     } finally {

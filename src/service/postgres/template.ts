@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile } from './serverAccount.ts';
+import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from './binaries.ts';
 import { copyTree } from './copyTree.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
@@ -40,7 +40,7 @@ export async function ensureTemplate(options: TemplateOptions): Promise<string> 
 async function initialise(options: TemplateOptions, making: string): Promise<void> {
   const { storage, binaries, logins, ending } = options;
   const passwordFile = path.join(storage.root, 'initdb-password');
-  writePrivateFile(passwordFile, logins.superuser, storage.account);
+  writePrivateFile(passwordFile, logins.superuser);
   try {
     const args = [
       '-D',
@@ -52,15 +52,14 @@ async function initialise(options: TemplateOptions, making: string): Promise<voi
       '--no-sync',
     ];
     await runProgram(binaries.initdb, [...args, ...clusterArguments(binaries.major)], {
-      account: storage.account,
       cwd: storage.root,
       signal: ending,
     });
   } finally {
     rmSync(passwordFile, { force: true });
   }
-  writePrivateFile(path.join(making, 'pg_hba.conf'), HBA, storage.account);
-  writePrivateFile(path.join(making, 'postgresql.conf'), '', storage.account);
+  writePrivateFile(path.join(making, 'pg_hba.conf'), HBA);
+  writePrivateFile(path.join(making, 'postgresql.conf'), '');
   await runSingleUser(options, making, rolesAndDatabase(binaries.major, logins), ending);
   await syncToDisk(options, making);
 }
@@ -71,12 +70,12 @@ export async function makeFromTemplate(
   dataDir: string,
   password: string,
 ): Promise<void> {
-  const { storage, ending } = options;
+  const { ending } = options;
   goOn(ending);
   const template = await ensureTemplate(options);
   const ownPassword = `ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`;
   await makeFolder(dataDir, async (making) => {
-    await copyTree(template, making, { account: storage.account, ending });
+    await copyTree(template, making, { ending });
     await runSingleUser(options, making, [ownPassword], ending);
     await syncToDisk(options, making);
   });
@@ -129,7 +128,6 @@ export async function runSingleUser(
     SUPERUSER,
   ];
   return runProgram(tools.binaries.postgres, args, {
-    account: tools.storage.account,
     cwd: tools.storage.root,
     input: `${statements.join(';\n')};\n`,
     ...(signal === undefined ? {} : { signal }),
@@ -139,7 +137,6 @@ export async function runSingleUser(
 /** Postgres trusts that files it did not write itself are on the disk: without this a power cut could tear them. */
 async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
   await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
-    account: options.storage.account,
     cwd: options.storage.root,
     signal: options.ending,
   });

@@ -1,5 +1,5 @@
 /** The folder of all state: made when missing, private, and a temporary one when none was named. */
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { StartFailure, systemReason } from '../core/startFailure.ts';
@@ -14,7 +14,7 @@ export interface DataDirectory {
 export function openDataDirectory(wanted: string | undefined): DataDirectory {
   if (wanted === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
-    return { folder, dispose: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) };
+    return { folder, dispose: () => removeFlat(folder) };
   }
   const folder = path.resolve(wanted);
   try {
@@ -27,4 +27,18 @@ export function openDataDirectory(wanted: string | undefined): DataDirectory {
     );
   }
   return { folder, dispose: () => undefined };
+}
+
+/** Never descends into folders: one that the engine could not empty may belong to another user. */
+function removeFlat(folder: string): void {
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const name = path.join(folder, entry.name);
+      if (entry.isDirectory()) rmdirSync(name);
+      else rmSync(name, { force: true });
+    }
+    rmdirSync(folder);
+  } catch {
+    // The system cleans up its temporary folder.
+  }
 }

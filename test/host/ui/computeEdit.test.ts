@@ -132,7 +132,10 @@ describe('Edit Compute…', () => {
     await quickInput().answer('A name for', 'weekly reports');
     await waitForChange(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
-    assert.match((await opened().workbench.dialog.read()).detail, /accepts no connections until you enable it/);
+    assert.match(
+      (await opened().workbench.dialog.read()).detail,
+      /accepts no connections until you enable it/,
+    );
     await opened().workbench.dialog.press('Disable');
     await waitForChange(reports, ({ disabled }) => disabled === true);
     await opened()

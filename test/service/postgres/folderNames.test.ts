@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/programs.ts';
 import { query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
 

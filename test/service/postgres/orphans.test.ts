@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { freePorts } from '../../../src/service/postgres/freePorts.ts';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/programs.ts';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
@@ -18,6 +18,11 @@ interface Running {
   readonly child: ChildProcess;
   readonly uri: string;
 }
+
+const isRoot = process.getuid?.() === 0;
+
+/** The process that a service of root's has its engine in. */
+const engineOf = (file: string) => Number((JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid);
 
 const alive = (pid: number) => startTime(pid) !== undefined;
 
@@ -60,14 +65,42 @@ describe('an engine whose service was killed', function () {
   }
 
   async function kill({ child }: Running, signal: NodeJS.Signals): Promise<void> {
+    // Of a service of root's the engine is another process, which is not to notice.
+    const engine = signal === 'SIGKILL' && existsSync(enginePid()) ? engineOf(enginePid()) : undefined;
+    if (engine !== undefined) process.kill(engine, 'SIGSTOP');
     child.kill(signal);
     if (child.exitCode === null && child.signalCode === null)
       await new Promise((resolve) => child.once('exit', resolve));
+    if (engine !== undefined) process.kill(engine, 'SIGKILL');
   }
 
   const pidIn = (file: string) => Number(readFileSync(file, 'utf8').split('\n')[0]);
   const postmasterPid = () => path.join(dataDir, 'postgres/branches/br-main/data/postmaster.pid');
+  const enginePid = () => path.join(dataDir, 'postgres/engine.pid');
   const poolerPid = () => path.join(dataDir, 'postgres/poolers/ep-1/pgbouncer.pid');
+
+  it(`ends its servers when only the service is killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+    if (!isRoot) return this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const pids = [pidIn(postmasterPid()), engineOf(enginePid())];
+    running.child.kill('SIGKILL');
+    await eventually(() => !pids.some(alive), 30_000);
+    assert.ok(!existsSync(postmasterPid()), 'ended cleanly');
+  });
+
+  it(`waits for the engine of the service that was killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+    if (!isRoot) return this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const engine = engineOf(enginePid());
+    running.child.kill('SIGKILL');
+    const next = await startControlPlane({ dataDir });
+    assert.ok(!alive(engine));
+    const compute = await next.create({ address });
+    assert.deepEqual(await query(await next.uri(compute), 'select 1'), [1]);
+    await next.close();
+  });
 
   it('leaves nothing behind after SIGTERM', async () => {
     const running = await startService();

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { limitTo } from '../../../src/base/limit.ts';
 import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/programs.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

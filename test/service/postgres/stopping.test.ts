@@ -1,15 +1,23 @@
 /** The first start of a service makes data directories for seconds; whoever stops it meanwhile need not wait for them. */
 import assert from 'node:assert/strict';
-import { globSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, globSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startLocalService, temporaryFolder } from '../../helpers/localService.ts';
 import { familyOf } from '../../workbench/processes.ts';
 import { eventually, query } from './clients.ts';
 
+const MAIN = path.resolve(import.meta.dirname, '../../../src/service/main.ts');
+
 describe('A service that is stopped while it makes its first data directories', function () {
   this.timeout(60_000);
   let dataDir: string;
-  before(() => (dataDir = temporaryFolder()));
+  before(() => {
+    dataDir = temporaryFolder();
+    // The engine of a service of root's has to get to what lies below.
+    chmodSync(dataDir, 0o755);
+  });
   after(() => rmSync(dataDir, { recursive: true, force: true }));
 
   const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
@@ -36,6 +44,21 @@ describe('A service that is stopped while it makes its first data directories', 
   it('ends at once with a copy of the template under way, and leaves none', async () => {
     await stopAt('branches/*/data.new');
     assert.deepEqual(files('{template-*.new,branches/*/data.new}'), []);
+  });
+
+  it('leaves nothing of a temporary account', async () => {
+    const env = { ...process.env, TMPDIR: dataDir };
+    const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
+    const service = spawn(process.execPath, [...flags, '--port', '0', '--api-key', 'k'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const own = () => globSync('hosted-postgres-*', { cwd: dataDir });
+    await once(service.stdout, 'data');
+    await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: dataDir }).length > 0);
+    service.kill('SIGTERM');
+    assert.deepEqual(await once(service, 'exit'), [0, null]);
+    assert.deepEqual(own(), []);
   });
 
   it('makes them at the next start', async () => {
