@@ -62,7 +62,7 @@ export class BackgroundRefresh implements Disposable {
   /** Something is about to happen in a project (a client connects, say): asks after it quickly for a while. */
   watch(projectId: string): void {
     this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
-    this.#poller?.waitAnew();
+    this.#poller?.reschedule();
   }
 
   dispose(): void {
@@ -116,7 +116,7 @@ export class BackgroundRefresh implements Disposable {
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
     const isOther = changes.some(({ kind }) => kind === 'all' || kind === 'key');
-    if (isOther || this.#unsettled.size > known) this.#poller?.waitAnew();
+    if (isOther || this.#unsettled.size > known) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {

@@ -223,7 +223,7 @@ export class Inventory implements Disposable {
     const fetch = async (last: ReplyBytes | undefined) => {
       const client = await connection.client();
       return await this.waits.during((onWait) =>
-        client.listComputesAgain(projectId, last, { signal: connection.signal, onWait }),
+        client.listComputesIfChanged(projectId, last, { signal: connection.signal, onWait }),
       );
     };
     const list: ComputeList = new ComputeList(fetch, (change) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
-import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../../src/api/client.ts';
-import { ApiError, isCancelled, isRefused } from '../../../../src/api/errors.ts';
-import type { Canned, CannedRequest } from '../../../helpers/faultProxy.ts';
-import { until } from '../../../workbench/until.ts';
-import { KEY, withService } from '../cannedService.ts';
+import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
+import { ApiError, isCancelled, isRefused } from '../../../src/api/errors.ts';
+import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';
+import { until } from '../../workbench/until.ts';
+import { KEY, withService } from './stubService.ts';
 
 const projects = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `p-${from + index}`, name: 'x' }));
@@ -19,11 +19,11 @@ describe('the pages of projects', () => {
     projects: projects(from, PROJECTS_PER_PAGE),
     pagination: { cursor },
   });
-  const inTurn = (...replies: unknown[]): Canned => {
+  const inTurn = (...replies: unknown[]): StubReply => {
     let next = 0;
     return () => ({ json: replies[next++] });
   };
-  const queries = (seen: CannedRequest[]) => seen.map(({ path }) => path.split('?')[1]);
+  const queries = (seen: StubRequest[]) => seen.map(({ path }) => path.split('?')[1]);
 
   it('follow the cursor to a short page, even if that has one too', () =>
     withService(

@@ -1,9 +1,9 @@
 /** Where the list of projects ends (public service): it is told by the pages themselves, and not always the same way. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { ApiError } from '../errors.ts';
-import type { Reply } from './http.ts';
-import { isId } from '../records/ids.ts';
-import { MAX_RECORDS, property } from '../records/parseResponse.ts';
+import { ApiError } from './errors.ts';
+import type { Reply } from './transport/http.ts';
+import { isId } from './records/ids.ts';
+import { MAX_RECORDS, property } from './records/parseResponse.ts';
 
 /** Projects per page: the public service's maximum. */
 export const PROJECTS_PER_PAGE = 400;

@@ -7,11 +7,11 @@ import { Http, type HttpOptions } from '../../../../src/api/transport/http.ts';
 
 export const KEY = 'a-key-that-must-stay-secret';
 
-export const over = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
+export const httpWith = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
   new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait: 1, ...options });
 
 /** Answers one after the other; a status without a body, or a given response. */
-export const answers = (
+export const stubFetch = (
   ...given: (number | (() => Response | Promise<Response>))[]
 ): Fetch & { calls: () => number } => {
   let calls = 0;

@@ -1,15 +1,15 @@
 /** A client without retries and what answers it, with the requests that came. */
 import { Client } from '../../../src/api/client.ts';
-import { FaultProxy, type Canned, type CannedRequest } from '../../helpers/faultProxy.ts';
+import { FaultProxy, type StubReply, type StubRequest } from '../../helpers/faultProxy.ts';
 
 export const KEY = 'a-key-that-must-stay-secret';
 
 export async function withService(
-  answer: Canned,
-  run: (client: Client, seen: CannedRequest[]) => Promise<void>,
+  answer: StubReply,
+  run: (client: Client, seen: StubRequest[]) => Promise<void>,
 ) {
-  const seen: CannedRequest[] = [];
-  const upstream: Canned = (request) => {
+  const seen: StubRequest[] = [];
+  const upstream: StubReply = (request) => {
     seen.push(request);
     return answer(request);
   };
