@@ -7,7 +7,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Inventory, InventoryChange } from './inventory.ts';
 
-export class WakeUps implements Disposable {
+export class WakeWatcher implements Disposable {
   readonly #inventory: Inventory;
   readonly #isFollowed: (computeId: string) => boolean;
   readonly #woke = new Emitter<readonly Compute[]>();

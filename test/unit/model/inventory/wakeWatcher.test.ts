@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { WakeUps } from '../../../../src/model/inventory/wakeUps.ts';
+import { WakeWatcher } from '../../../../src/model/inventory/wakeWatcher.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-describe('WakeUps', () => {
+describe('WakeWatcher', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
-  let wakeUps: WakeUps;
+  let watcher: WakeWatcher;
   let computes: ReturnType<typeof computeRecord>[];
   let woken: string[][];
   const followed = new Set<string>();
@@ -16,15 +16,15 @@ describe('WakeUps', () => {
     computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
     service = await scriptService(() => ({ endpoints: computes }));
     store = await connectStore(service);
-    wakeUps = new WakeUps(store.inventory, (id) => followed.has(id));
+    watcher = new WakeWatcher(store.inventory, (id) => followed.has(id));
     woken = [];
-    wakeUps.onDidWake((all) => woken.push(all.map(({ id }) => id)));
+    watcher.onDidWake((all) => woken.push(all.map(({ id }) => id)));
     followed.clear();
     await refresh();
   });
 
   afterEach(async () => {
-    wakeUps.dispose();
+    watcher.dispose();
     store.dispose();
     await service.close();
   });
