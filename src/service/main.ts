@@ -6,7 +6,7 @@ import { loadEngine } from './engineLoader.ts';
 import { lockInstance } from './state/instanceLock.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
-import { EXIT_CODES, StartFailure, systemReason } from './core/startFailure.ts';
+import { EXIT_CODES, StartFailure, systemReason } from './core/systemReason.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/records/sizes.ts';
-import { StartFailure } from './core/startFailure.ts';
+import { StartFailure } from './core/systemReason.ts';
 
 export const HELP = `Usage: service [options]
 

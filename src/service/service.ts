@@ -4,12 +4,12 @@ import { newKeyValue } from './controlPlane/apiKeys.ts';
 import type { Clock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
-import { firstAccount } from './controlPlane/seedAccount.ts';
+import { seedAccount } from './controlPlane/seedAccount.ts';
 import { baseUrlAt, createListener } from './http/app.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import { Leases } from './http/lease.ts';
 import type { ServiceOptions } from './options.ts';
-import { StartFailure, systemReason } from './core/startFailure.ts';
+import { StartFailure, systemReason } from './core/systemReason.ts';
 import { NotDurable } from './state/journal.ts';
 import { journalFile, Store } from './state/store.ts';
 
@@ -93,7 +93,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
   const store = await Store.open({
     folder,
     firstAccount: async () =>
-      firstAccount({
+      seedAccount({
         projectsFile: options.projectsFile,
         engine: await parts.engine,
         clock,

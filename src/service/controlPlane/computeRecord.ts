@@ -55,7 +55,7 @@ const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: 
   enabled ? { pooler_host: hostOf(address.poolerPort) } : {};
 
 /** The record with the wanted attributes; state and operations are the caller's. */
-export function changed(
+export function applyChange(
   { record, address }: StoredCompute,
   wanted: ComputeChange,
   now: number,
@@ -87,7 +87,7 @@ export interface StateChange {
 }
 
 /** The record in another state (section 3.1). */
-export function inState(record: ComputeRecord, state: StateChange, now: number): ComputeRecord {
+export function withState(record: ComputeRecord, state: StateChange, now: number): ComputeRecord {
   const { pending_state: _, ...rest } = record;
   return {
     ...rest,

@@ -6,10 +6,10 @@ import type { ProjectState } from '../state/account.ts';
 import { freeAddress } from './addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import { changed, inState, newCompute, sizeOfNew, specOf } from './computeRecord.ts';
+import { applyChange, withState, newCompute, sizeOfNew, specOf } from './computeRecord.ts';
 import * as rules from './computeRules.ts';
-import { settled } from './usage.ts';
-import { newId } from './generateId.ts';
+import { changeRecord } from './usage.ts';
+import { generateId } from './generateId.ts';
 import type { Operations } from './operations.ts';
 import { notFound, unprocessable } from '../core/httpError.ts';
 import type { Store } from '../state/store.ts';
@@ -53,10 +53,16 @@ export class Computes {
     const now = this.#options.clock.now();
     const { account } = this.#options.store;
     const isTaken = (id: string) => account.compute(id) !== undefined || project.deletedComputes.has(id);
-    const compute = newCompute({ id: newId('ep-', isTaken), project: project.record, wanted, address, now });
+    const compute = newCompute({
+      id: generateId('ep-', isTaken),
+      project: project.record,
+      wanted,
+      address,
+      now,
+    });
     const isStarted = !compute.record.disabled;
     const pending = isStarted ? 'active' : 'idle';
-    const record = inState(compute.record, { pending }, now);
+    const record = withState(compute.record, { pending }, now);
     return this.#begin(project, { ...compute, record }, [{ kind: isStarted ? 'start' : 'attach' }]);
   }
 
@@ -72,12 +78,12 @@ export class Computes {
     const engine = wanted.pooler_enabled === true ? await this.#options.engine : undefined;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
-    const next = changed(compute, wanted, now);
+    const next = applyChange(compute, wanted, now);
     this.#requireChangeable(project, compute.record, next, wanted);
     if (engine !== undefined && !compute.record.pooler_enabled) requirePooler(engine, true);
     const { steps, pending } = stepsOfChange(compute, next, wanted, project);
     if (steps.length > 0) {
-      return this.#begin(project, { ...compute, record: inState(next, { pending }, now) }, steps);
+      return this.#begin(project, { ...compute, record: withState(next, { pending }, now) }, steps);
     }
     this.#options.store.commit({ set: 'compute', value: { ...compute, record: next } });
     return { endpoint: next, operations: [] };
@@ -106,9 +112,9 @@ export class Computes {
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
     const { type } = compute.record;
-    const record = inState(compute.record, { pending: 'idle' }, now);
+    const record = withState(compute.record, { pending: 'idle' }, now);
     const removal = { removed: 'compute', projectId: project.record.id, id } as const;
-    const used = settled(compute, project, record, now).filter(
+    const used = changeRecord(compute, project, record, now).filter(
       (change) => !('removed' in change) && change.set === 'project',
     );
     const operations = this.#options.operations.begin(
@@ -153,7 +159,7 @@ export class Computes {
   }
 
   #pending(compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
-    return { ...compute, record: inState(compute.record, { pending }, this.#options.clock.now()) };
+    return { ...compute, record: withState(compute.record, { pending }, this.#options.clock.now()) };
   }
 
   #begin(project: ProjectState, compute: StoredCompute, steps: readonly Step[], urgent = false): Outcome {

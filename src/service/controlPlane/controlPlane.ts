@@ -4,13 +4,13 @@ import { Autosuspend } from './autosuspend.ts';
 import type { Clock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
-import { settled } from './usage.ts';
+import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
 import type { ServiceOptions } from '../options.ts';
-import { attachAll, notUsedWhileAway, sleepAll } from './recovery.ts';
-import { systemReason } from '../core/startFailure.ts';
+import { attachAll, resetUncountedTime, suspendAll } from './recovery.ts';
+import { systemReason } from '../core/systemReason.ts';
 import type { Store } from '../state/store.ts';
-import { recordCrash, wake, type WakingOptions } from './wakeOnConnect.ts';
+import { recordCrash, wake, type WakeOptions } from './wakeOnConnect.ts';
 
 export interface ControlPlaneOptions {
   readonly options: Pick<ServiceOptions, 'plan' | 'operationDelay' | 'postgres'>;
@@ -61,8 +61,8 @@ export class ControlPlane {
   /** Takes up what an earlier run left. @returns when every compute answers at its address */
   async begin(): Promise<void> {
     const { store, clock } = this;
-    store.commit(...notUsedWhileAway(store.account, clock.now()));
-    if (this.#options.options.postgres) store.commit(...sleepAll(store.account, clock.now()));
+    store.commit(...resetUncountedTime(store.account, clock.now()));
+    if (this.#options.options.postgres) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
     const failed = (id: string, error: unknown) =>
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
@@ -81,7 +81,8 @@ export class ControlPlane {
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUse();
-    if (this.#options.options.postgres) this.store.commit(...sleepAll(this.store.account, this.clock.now()));
+    if (this.#options.options.postgres)
+      this.store.commit(...suspendAll(this.store.account, this.clock.now()));
     await this.store.close();
   }
 
@@ -108,7 +109,7 @@ export class ControlPlane {
 
   async #openEngine(engine: ComputeEngine): Promise<ComputeEngine> {
     const { store, clock, computes } = this;
-    const waking: WakingOptions = { store, clock, computes, operations: this.#operations };
+    const waking: WakeOptions = { store, clock, computes, operations: this.#operations };
     const events: EngineEvents = {
       wake: (id) => wake(waking, id),
       activity: (id, open) => this.#autosuspend.activity(id, open),
@@ -129,7 +130,7 @@ export class ControlPlane {
     this.keys.writeUses();
     for (const compute of store.account.active.values()) {
       const project = store.account.projects.get(compute.record.project_id);
-      if (project !== undefined) store.commit(...settled(compute, project, compute.record, clock.now()));
+      if (project !== undefined) store.commit(...changeRecord(compute, project, compute.record, clock.now()));
     }
   }
 }

@@ -18,7 +18,7 @@ const SECOND = (
 const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
 
 /** @param isTaken whether an id is in use already */
-export function newId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
+export function generateId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
   for (;;) {
     const id = `${prefix}${pick(FIRST)}-${pick(SECOND)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
     if (!isTaken(id)) return id;

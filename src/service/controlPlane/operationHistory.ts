@@ -6,7 +6,7 @@ import { isUnfinished, type Change } from '../state/storedRecords.ts';
 export const REMEMBERED_OPERATIONS = 500;
 
 /** The removal of the oldest finished operations that are too many. */
-export function outdated(project: ProjectState): Change[] {
+export function removeOldOperations(project: ProjectState): Change[] {
   let tooMany = project.operations.size - REMEMBERED_OPERATIONS;
   const removals: Change[] = [];
   for (const operation of project.operations.values()) {

@@ -1,5 +1,5 @@
 /** What each step of an operation does, to the engine and to the compute's record: as it ends well, and as it fails. */
-import { inState, specOf } from './computeRecord.ts';
+import { withState, specOf } from './computeRecord.ts';
 import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
 import type { ComputeRecord, ProjectRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
@@ -39,14 +39,14 @@ export function afterStep(step: Step, record: ComputeRecord, isLast: boolean, no
   const pending = isLast ? undefined : record.pending_state;
   switch (step.kind) {
     case 'start':
-      return inState(record, { current: 'active', pending, lastActive: now }, now);
+      return withState(record, { current: 'active', pending, lastActive: now }, now);
     case 'suspend':
     case 'attach':
-      return inState(record, { current: 'idle', pending }, now);
+      return withState(record, { current: 'idle', pending }, now);
     case 'apply':
     case 'check':
     case 'remove':
-      return inState(record, { pending }, now);
+      return withState(record, { pending }, now);
   }
 }
 
@@ -55,14 +55,14 @@ export function afterFailure(step: Step, record: ComputeRecord, now: number): Co
   switch (step.kind) {
     case 'apply': {
       const { current_state: current } = record;
-      return inState(step.before, { current, pending: undefined }, now);
+      return withState(step.before, { current, pending: undefined }, now);
     }
     case 'start':
     case 'attach':
-      return inState(record, { current: 'idle', pending: undefined }, now);
+      return withState(record, { current: 'idle', pending: undefined }, now);
     case 'suspend':
     case 'check':
     case 'remove':
-      return inState(record, { pending: undefined }, now);
+      return withState(record, { pending: undefined }, now);
   }
 }

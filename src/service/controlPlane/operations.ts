@@ -5,8 +5,8 @@
 import type { ProjectState } from '../state/account.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import { settled } from './usage.ts';
-import { outdated } from './operationHistory.ts';
+import { changeRecord } from './usage.ts';
+import { removeOldOperations } from './operationHistory.ts';
 import { actionOf, newOperation, withStatus } from './operationRecord.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
 import type { Store } from '../state/store.ts';
@@ -80,7 +80,7 @@ export class Operations {
       }),
     );
     const additions = operations.map((value): Change => ({ set: 'operation', value }));
-    store.commit(...changes, ...additions, ...outdated(project));
+    store.commit(...changes, ...additions, ...removeOldOperations(project));
     this.#run(
       { project, computeId: compute.record.id, operationIds: operations.map(({ record }) => record.id) },
       urgent,
@@ -159,7 +159,7 @@ export class Operations {
     const now = this.#options.clock.now();
     return [
       finished,
-      ...settled(compute, project, afterStep(operation.step, compute.record, isLast, now), now),
+      ...changeRecord(compute, project, afterStep(operation.step, compute.record, isLast, now), now),
     ];
   }
 
@@ -177,6 +177,9 @@ export class Operations {
     const compute = project.computes.get(computeId);
     if (compute === undefined) return failed;
     const now = this.#options.clock.now();
-    return [...failed, ...settled(compute, project, afterFailure(operation.step, compute.record, now), now)];
+    return [
+      ...failed,
+      ...changeRecord(compute, project, afterFailure(operation.step, compute.record, now), now),
+    ];
   }
 }

@@ -5,8 +5,8 @@
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import type { Account, ProjectState } from '../state/account.ts';
 import type { ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
-import { inState, specOf } from './computeRecord.ts';
-import { settled } from './usage.ts';
+import { withState, specOf } from './computeRecord.ts';
+import { changeRecord } from './usage.ts';
 import { newOperation } from './operationRecord.ts';
 import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
 
@@ -14,22 +14,22 @@ import { isUnfinished, type Change, type StoredCompute } from '../state/storedRe
  * The changes that put every active compute to sleep. With an operation of its own under way it is left to that
  * operation to tell the rest.
  */
-export function sleepAll(account: Account, now: number): Change[] {
+export function suspendAll(account: Account, now: number): Change[] {
   let sequence = account.nextSequence();
   const changes: Change[] = [];
   for (const compute of account.active.values()) {
     const project = account.projects.get(compute.record.project_id);
     if (project === undefined) continue;
-    const operations = isUnderWay(project, compute) ? [] : suspension(compute, sequence, now);
+    const operations = hasUnfinishedOperation(project, compute) ? [] : suspension(compute, sequence, now);
     sequence += operations.length;
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
-    const idle = inState(compute.record, { current: 'idle', pending }, now);
-    changes.push(...settled(compute, project, idle, now), ...operations);
+    const idle = withState(compute.record, { current: 'idle', pending }, now);
+    changes.push(...changeRecord(compute, project, idle, now), ...operations);
   }
   return changes;
 }
 
-const isUnderWay = (project: ProjectState, { record }: StoredCompute): boolean =>
+const hasUnfinishedOperation = (project: ProjectState, { record }: StoredCompute): boolean =>
   [...project.operations.values()].some(
     (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
   );
@@ -52,7 +52,7 @@ function suspension({ record: compute }: StoredCompute, sequence: number, now: n
  * The changes after which nothing that was while the service was away counts as use. Of a service that was killed, what ran
  * since its use was last written down is left out with it: nobody knows when it ended.
  */
-export const notUsedWhileAway = (account: Account, now: number): Change[] =>
+export const resetUncountedTime = (account: Account, now: number): Change[] =>
   [...account.active.values()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
@@ -72,7 +72,7 @@ export async function attachAll(
 ): Promise<void> {
   const ids = [...account.computes()].map(({ record }) => record.id);
   for (let some = ids.splice(0, AT_ONCE); some.length > 0; some = ids.splice(0, AT_ONCE)) {
-    const specs = some.flatMap((id) => quietSpec(account, id));
+    const specs = some.flatMap((id) => specOfIdle(account, id));
     await Promise.all(
       specs.map((spec) => engine.attach(spec).catch((error: unknown) => onFailure(spec.id, error))),
     );
@@ -80,9 +80,9 @@ export async function attachAll(
 }
 
 /** Looked up at its turn: it may have been deleted or changed since. */
-function quietSpec(account: Account, id: string): ComputeSpec[] {
+function specOfIdle(account: Account, id: string): ComputeSpec[] {
   const compute = account.compute(id);
   const project = account.projects.get(compute?.record.project_id ?? '');
-  if (compute === undefined || project === undefined || isUnderWay(project, compute)) return [];
+  if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return [];
   return [specOf(compute.record, compute.address, project.record)];
 }

@@ -7,13 +7,13 @@ import { hashOfKey, newKeyValue } from './apiKeys.ts';
 import { timestamp, type Clock } from '../core/clock.ts';
 import { freeAddress } from './addresses.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import { inState, newCompute, sizeOfNew } from './computeRecord.ts';
+import { withState, newCompute, sizeOfNew } from './computeRecord.ts';
 import { requireNoPrimary, requireProvisioner, requireRegion, requireSize } from './computeRules.ts';
-import { newId } from './generateId.ts';
+import { generateId } from './generateId.ts';
 import { newOperation } from './operationRecord.ts';
 import { HttpError } from '../core/httpError.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { StartFailure, systemReason } from '../core/systemReason.ts';
 import type {
   AccountDescription,
   BranchDescription,
@@ -22,7 +22,7 @@ import type {
 } from '../state/projectsFile.ts';
 import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
 
-export interface FirstAccountOptions {
+export interface SeedOptions {
   /** Undefined: the sample account. */
   readonly projectsFile: string | undefined;
   readonly engine: ComputeEngine;
@@ -33,9 +33,9 @@ export interface FirstAccountOptions {
 }
 
 /** @throws {StartFailure} when the file cannot be read or breaks a rule */
-export async function firstAccount(options: FirstAccountOptions): Promise<Iterable<Change>> {
+export async function seedAccount(options: SeedOptions): Promise<Iterable<Change>> {
   const { projectsFile } = options;
-  if (projectsFile === undefined) return new Seeding(options).run(sampleAccount(options.plan));
+  if (projectsFile === undefined) return new SeedBuilder(options).run(sampleAccount(options.plan));
   const fail = (problem: string) =>
     new StartFailure('projectsFile', `Cannot use ${projectsFile}: ${problem}`);
   const bytes = await readFile(projectsFile).catch((error: unknown) => {
@@ -44,18 +44,18 @@ export async function firstAccount(options: FirstAccountOptions): Promise<Iterab
   const { parseAccount } = await import('../state/projectsFile.ts');
   const description = parseAccount(bytes);
   if ('problem' in description) throw fail(description.problem);
-  return new Seeding(options).run(description).catch((error: unknown) => {
+  return new SeedBuilder(options).run(description).catch((error: unknown) => {
     throw error instanceof HttpError ? fail(error.message) : error;
   });
 }
 
-class Seeding {
-  readonly #options: FirstAccountOptions;
+class SeedBuilder {
+  readonly #options: SeedOptions;
   readonly #account = new Account();
   readonly #branchIds = new Set<string>();
   readonly #now: number;
 
-  constructor(options: FirstAccountOptions) {
+  constructor(options: SeedOptions) {
     this.#options = options;
     this.#now = options.clock.now();
   }
@@ -101,7 +101,7 @@ class Seeding {
 
   async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {
     const { id: given, current_state, ...rest } = description;
-    const id = given ?? newId('ep-', (taken) => this.#account.compute(taken) !== undefined);
+    const id = given ?? generateId('ep-', (taken) => this.#account.compute(taken) !== undefined);
     if (this.#account.compute(id) !== undefined) throw new HttpError(409, '', `two computes ${id}`);
     const wanted = { ...rest, branch_id };
     this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
@@ -109,12 +109,12 @@ class Seeding {
     const compute = newCompute({ id, project: project.record, wanted, address, now: this.#now });
     const idle = {
       ...compute,
-      record: inState(compute.record, { current: 'idle', pending: undefined }, this.#now),
+      record: withState(compute.record, { current: 'idle', pending: undefined }, this.#now),
     };
     if (current_state !== 'active' || wanted.disabled === true) {
       this.#account.apply({ set: 'compute', value: idle });
     } else if (this.#options.hasProcesses) {
-      const record = inState(idle.record, { pending: 'active' }, this.#now);
+      const record = withState(idle.record, { pending: 'active' }, this.#now);
       this.#account.apply({ set: 'compute', value: { ...idle, record } });
       const sequence = this.#account.nextSequence();
       const start = {
@@ -127,7 +127,7 @@ class Seeding {
       this.#account.apply({ set: 'operation', value: newOperation(start) });
     } else {
       const state = { current: 'active', pending: undefined, lastActive: this.#now } as const;
-      const record = inState(idle.record, state, this.#now);
+      const record = withState(idle.record, state, this.#now);
       this.#account.apply({ set: 'compute', value: { ...idle, record, uncountedSince: this.#now } });
     }
   }

@@ -28,13 +28,13 @@ export function uncountedSeconds(account: Account, now: number): ReadonlyMap<str
 }
 
 /** The project as it is shown: whole seconds, the uncounted ones among them. */
-export function shownProject({ record }: ProjectState, uncounted: number | undefined): ProjectRecord {
+export function withUncountedSeconds({ record }: ProjectState, uncounted: number | undefined): ProjectRecord {
   const seconds = Math.floor(record.cpu_used_sec + (uncounted ?? 0));
   return seconds === record.cpu_used_sec ? record : { ...record, cpu_used_sec: seconds };
 }
 
 /** The changes that give a compute another record (or the same) and count the time it ran until now. */
-export function settled(
+export function changeRecord(
   compute: StoredCompute,
   project: ProjectState,
   record: ComputeRecord,

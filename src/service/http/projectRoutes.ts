@@ -1,6 +1,6 @@
 /** Section 4.2, and what the public service tells of one project and its branches. */
 import type { ProjectState } from '../state/account.ts';
-import { shownProject, uncountedSeconds } from '../controlPlane/usage.ts';
+import { withUncountedSeconds, uncountedSeconds } from '../controlPlane/usage.ts';
 import { cursorOf, encodeCursor, limitOf, unknownCursor } from './pagination.ts';
 import { listJson, recordJson, type Reply } from './reply.ts';
 import { projectOf, type Call, type ControlPlane, type Route } from './routes.ts';
@@ -16,7 +16,7 @@ export const projectRoutes = (plane: ControlPlane): readonly Route[] => [
     answer(call) {
       const project = projectOf(plane, call);
       const seconds = uncountedSeconds(plane.store.account, plane.clock.now()).get(project.record.id);
-      return { status: 200, json: `{"project":${recordJson(shownProject(project, seconds))}}` };
+      return { status: 200, json: `{"project":${recordJson(withUncountedSeconds(project, seconds))}}` };
     },
   },
   {
@@ -38,7 +38,7 @@ function listProjects({ store, clock }: ControlPlane, call: Call): Reply {
   if (cursor !== undefined && start === 0) throw unknownCursor();
   const page = found.slice(start, start + limit);
   const seconds = uncountedSeconds(store.account, clock.now());
-  const records = page.map((project) => shownProject(project, seconds.get(project.record.id)));
+  const records = page.map((project) => withUncountedSeconds(project, seconds.get(project.record.id)));
   // As on the public service the last page carries a cursor too: its end shows by its length.
   const last = page.at(-1)?.record.id ?? cursor;
   const pagination = last === undefined ? {} : { pagination: { cursor: encodeCursor(last) } };

@@ -3,7 +3,7 @@ import http, { type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpError } from '../core/httpError.ts';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { StartFailure, systemReason } from '../core/systemReason.ts';
 import { errorReply, requestIdOf } from './reply.ts';
 import { RequestQueue } from './requestQueue.ts';
 

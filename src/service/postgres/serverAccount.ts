@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../core/computeEngine.ts';
-import { systemReason } from '../core/startFailure.ts';
+import { systemReason } from '../core/systemReason.ts';
 
 export interface Account {
   readonly uid: number;

@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { StartFailure, systemReason } from '../core/systemReason.ts';
 
 export interface DataDirectory {
   readonly folder: string;

@@ -10,7 +10,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { StartFailure, systemReason } from '../core/systemReason.ts';
 
 export interface InstanceLock {
   /** Writes the address for others, and the secret by which this service and they recognise each other. */

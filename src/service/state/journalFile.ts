@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { StartFailure } from '../core/startFailure.ts';
+import { StartFailure } from '../core/systemReason.ts';
 import type { Change } from './storedRecords.ts';
 
 /** Raised when an older program could not read what this one writes. */
