@@ -54,7 +54,7 @@ describe('npm run service', () => {
   });
 
   it('makes it anew when a file of the source is gone, and says what is missing', async () => {
-    await rm(path.join(folder, 'src/service/clock.ts'));
+    await rm(path.join(folder, 'src/service/core/clock.ts'));
     await assert.rejects(help(), /clock\.ts/);
   });
 });

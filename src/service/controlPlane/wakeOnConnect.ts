@@ -1,13 +1,11 @@
-/** What the engine tells of its computes: someone wants in, someone is there, a process died. */
+/** Starts computes for clients that connect to them, and records crashes that the engine reports. */
 import { EngineError } from '../core/computeEngine.ts';
 import type { Clock } from '../core/clock.ts';
 import { withState } from './computeRecord.ts';
 import type { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
-import { newOperation, withStatus } from './operationRecord.ts';
-import type { Operations } from './operations.ts';
-import type { Store } from '../state/store.ts';
-import type { ProjectState } from '../state/account.ts';
+import { newOperation, withStatus, type Operations } from './operations.ts';
+import type { ProjectState, Store } from '../state/store.ts';
 
 export interface WakeOptions {
   readonly store: Store;
@@ -17,8 +15,8 @@ export interface WakeOptions {
 }
 
 /**
- * Starts the compute for a client that waits at its address, after whatever runs on it now.
- * @throws {EngineError} with words for the client
+ * Starts the compute for a client that waits at its address, after the operation that runs on it now.
+ * @throws {EngineError} with a message for the client
  */
 export async function wake(options: WakeOptions, computeId: string): Promise<void> {
   const { operations, computes } = options;
@@ -32,7 +30,7 @@ export async function wake(options: WakeOptions, computeId: string): Promise<voi
   if (project.computes.get(computeId)?.record.disabled === true) {
     throw new EngineError(`Compute ${computeId} is disabled`);
   }
-  // The engine knows best: whatever the record says, nothing runs there.
+  // The engine has no process for the compute, even if the record says that it is active.
   const [operation] = computes.start(project, computeId, true).operations;
   await operations.whenEnded(computeId);
   const ended = project.operations.get(operation?.id ?? '')?.record;
@@ -40,7 +38,7 @@ export async function wake(options: WakeOptions, computeId: string): Promise<voi
     throw new EngineError(ended.error ?? `Compute ${computeId} could not be started`);
 }
 
-/** A process that ended by itself: the compute is idle, and a failed check says why. The next connection starts it. */
+/** Records that a process ended by itself: the compute is idle, and a failed check has the reason. */
 export function recordCrash(options: WakeOptions, computeId: string, reason: string): void {
   const { store, operations, clock } = options;
   const compute = store.account.compute(computeId);
