@@ -1,7 +1,7 @@
 /** Folders and files that only the user of the engine can read. */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { EngineError } from '../core/computeEngine.ts';
-import { systemReason } from '../core/startFailure.ts';
+import { systemReason } from '../core/systemReason.ts';
 
 /** Makes a folder and its parents. */
 export function makePrivateFolder(folder: string): void {
