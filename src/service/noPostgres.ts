@@ -5,7 +5,7 @@ const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
 
 /** Addresses are given out like any other, though nobody listens there; the caller passes over those in use. */
-export function createNoPostgresEngine(): ComputeEngine {
+export function createStatesOnlyEngine(): ComputeEngine {
   let next = 15_432;
   return {
     pgVersion: undefined,

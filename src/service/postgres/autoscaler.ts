@@ -3,16 +3,12 @@
  * load, down when it stayed lower for a while. A new size reaches the running server by a reload, so nobody is
  * disconnected (section 3.2, rule 3). What follows from it in Postgres is how much cache the planner counts on.
  */
-import path from 'node:path';
-import { COMPUTE_SIZES, computeSize } from '../../api/records/sizes.ts';
+import { COMPUTE_SIZES } from '../../api/records/sizes.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
-import { SUPERUSER } from './logins.ts';
-import type { Postmaster } from './postmaster.ts';
-import { writePrivateFile } from './privateFiles.ts';
-import { SqlSession } from './sqlSession.ts';
-
-/** The file in a data directory that holds what follows from the current size. */
-export const SIZE_FILE = 'size.conf';
+import { SUPERUSER } from './data/logins.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { writeSizeFile } from './config/sizeFile.ts';
+import { SqlSession } from './network/sqlSession.ts';
 
 /** How often the load is looked at. Milliseconds. */
 const INTERVAL = 1000;
@@ -30,12 +26,6 @@ export interface AutoscalerOptions {
   /** Client connections now: without any there is no load to look for. */
   readonly open: () => number;
   readonly log: (line: string) => void;
-}
-
-/** Writes what follows from a size, for the server's next start or reload. */
-export function writeSize(dataDir: string, cu: number): void {
-  const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
-  writePrivateFile(path.join(dataDir, SIZE_FILE), `effective_cache_size = '${Math.floor(cache)}MB'\n`);
 }
 
 export class Autoscaler {
@@ -97,7 +87,7 @@ export class Autoscaler {
       return;
     log(`Scaled from ${this.#current} to ${wanted} CU`);
     this.#current = wanted;
-    writeSize(server.dataDir, wanted);
+    writeSizeFile(server.dataDir, wanted);
     server.reload();
   }
 }

@@ -5,10 +5,10 @@
 import { limitTo } from '../../base/limit.ts';
 import { isEqual } from '../../base/equal.ts';
 import { EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './gateway.ts';
-import type { Pooler } from './pooler.ts';
-import type { Postmaster } from './postmaster.ts';
-import { isRoutine } from './serverLog.ts';
+import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Pooler } from './network/pooler.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
