@@ -1,9 +1,10 @@
 /** Tells whether a branch has a database, without waking any of its computes. */
 import { existsSync } from 'node:fs';
-import { BRANCH_DATABASE, SUPERUSER } from './logins.ts';
+import { asEngineError } from '../../core/computeEngine.ts';
+import { BRANCH_DATABASE } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { SqlSession } from '../network/sqlSession.ts';
+import { connectAsSuperuser } from '../network/superuser.ts';
 import { runSingleUser } from './template.ts';
 
 /** Longest name in Postgres (`NAMEDATALEN`). */
@@ -19,24 +20,20 @@ export async function hasDatabase(tools: ServerTools, branchId: string, database
     `where datallowconn and datname operator(pg_catalog.=) ${literal(database)}`;
   return tools.branches.inTurn(branchId, async () => {
     const server = tools.branches.server(branchId);
-    if (server) return (await ask(tools, server, sql)).length > 0;
+    if (server) return hasRows(server, tools.logins.superuser, sql);
     const dataDir = tools.branches.folder(branchId);
     return existsSync(dataDir) && (await runSingleUser(tools, dataDir, [sql])).includes('"found"');
   });
 }
 
-async function ask(tools: ServerTools, server: Postmaster, sql: string): Promise<(string | null)[][]> {
-  const { superuser } = tools.logins;
-  const session = await SqlSession.open({
-    socket: server.socket,
-    user: SUPERUSER,
-    password: superuser,
-    database: SUPERUSER,
-  });
+async function hasRows(server: Postmaster, password: string, sql: string): Promise<boolean> {
+  const client = await connectAsSuperuser(server.address, password);
   try {
-    return await session.query(sql);
+    return (await client.query(sql)).rows.length > 0;
+  } catch (error) {
+    throw asEngineError(error);
   } finally {
-    session.close();
+    await client.end();
   }
 }
 

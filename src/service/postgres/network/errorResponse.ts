@@ -1,6 +1,6 @@
-/** ErrorResponse messages of the Postgres protocol: made for clients we refuse, read from servers that refuse us. */
+/** The Postgres protocol's message for a client that can't be connected. */
 
-/** SQLSTATEs in use. Clients take both as "try again later", not as a fault of theirs. */
+/** Clients treat both as "try again later". */
 export type SqlState = '57P03' | '08P01';
 
 /** A FATAL ErrorResponse, after which the connection is closed. */
@@ -12,10 +12,4 @@ export function errorResponse(message: string, sqlState: SqlState = '57P03'): Bu
   head.write('E');
   head.writeInt32BE(body.length + 4, 1);
   return Buffer.concat([head, body]);
-}
-
-/** The message in an ErrorResponse's body. */
-export function parseErrorMessage(body: Buffer): string {
-  const fields = body.toString('utf8').split('\0');
-  return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'Postgres gave no reason';
 }

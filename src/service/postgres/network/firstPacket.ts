@@ -1,19 +1,19 @@
-/** The first packet of a connection: the only one of a client's that is ever read (Postgres protocol 3, "Start-up"). */
+/** The first packet of a client's connection, the only one the gateway reads (Postgres protocol 3, "Start-up"). */
 
-/** What a client may begin with. Any other first packet is no Postgres client's. */
+/** The packets that a Postgres client can start with. */
 export type FirstPacket = 'ssl' | 'gssenc' | 'cancel' | 'startup';
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
 const CANCEL_REQUEST = 80877102;
-const PROTOCOL_3 = 3 << 16;
+const PROTOCOL_MAJOR = 3;
 
-/** Postgres's own bound for a start-up packet. */
+/** Postgres's own limit. Bytes. */
 const LONGEST_PACKET = 10_000;
 
 /**
- * Reads the first packet in what has arrived so far.
- * @returns its kind and length; undefined when more must arrive; `invalid` when it never becomes one
+ * Reads the first packet from the bytes received so far.
+ * @returns its kind and length; undefined if bytes are missing; `invalid` if it is not from a Postgres client
  */
 export function readFirstPacket(
   arrived: Buffer,
@@ -35,15 +35,6 @@ function kindOf(code: number): FirstPacket | undefined {
     case CANCEL_REQUEST:
       return 'cancel';
     default:
-      return code >>> 16 === PROTOCOL_3 >>> 16 ? 'startup' : undefined;
+      return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : undefined;
   }
-}
-
-/** A start-up packet with these parameters. */
-export function startupMessage(parameters: Readonly<Record<string, string>>): Buffer {
-  const body = Buffer.from(`${Object.entries(parameters).flat().join('\0')}\0\0`);
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(body.length + 8, 0);
-  head.writeUInt32BE(PROTOCOL_3, 4);
-  return Buffer.concat([head, body]);
 }

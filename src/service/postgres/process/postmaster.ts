@@ -58,6 +58,10 @@ export class Postmaster {
     return postmaster;
   }
 
+  get address(): ServerAddress {
+    return this.#options.address;
+  }
+
   get dataDir(): string {
     return this.#options.dataDir;
   }

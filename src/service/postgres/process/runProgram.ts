@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { EngineError } from '../../core/computeEngine.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { throwIfClosing } from '../data/atomicDirectory.ts';
 import { reasonIn } from './serverLog.ts';
 
@@ -41,7 +41,7 @@ export async function runProgram(
     if (code === 0) return printed;
     throw new EngineError(reasonIn(complaint.trim().split('\n')) ?? (complaint.trim() || unexplained(child)));
   } catch (error) {
-    throw error instanceof EngineError ? error : new EngineError(String(error), { cause: error });
+    throw asEngineError(error);
   } finally {
     options.signal?.removeEventListener('abort', end);
   }

@@ -89,12 +89,12 @@ export class ReadReplica {
       this.#cannotFollow = false;
       return this.#launch(compute, primary, onLine);
     }
-    const session = await seedFromRunning(tools, replica, server);
+    const client = await seedFromRunning(tools, replica, server);
     try {
       this.#cannotFollow = false;
       return await this.#launch(compute, primary, onLine);
     } finally {
-      session.close();
+      await client.end();
     }
   }
 

@@ -2,16 +2,16 @@
  * Makes a read replica's copy of its branch: from the running primary by a base backup, from the directory itself
  * while the primary sleeps. Also brings an older copy up to a sleeping primary. Call all of it in the branch's turn.
  */
+import type Client from 'pg/lib/client.js';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
 import { readControlFile } from './controlFile.ts';
 import { copyTree } from '../data/copyTree.ts';
-import { SUPERUSER } from '../data/logins.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { SqlSession } from '../network/sqlSession.ts';
+import { connectAsSuperuser } from '../network/superuser.ts';
 
 /** Belongs to one running server, so must not come along. */
 const OF_ONE_SERVER =
@@ -36,27 +36,24 @@ export async function seedFromRunning(
   tools: ServerTools,
   replica: { readonly computeId: string; readonly branchId: string },
   primary: Postmaster,
-): Promise<SqlSession> {
-  const session = await SqlSession.open({
-    socket: primary.socket,
-    user: SUPERUSER,
-    password: tools.logins.superuser,
-    database: SUPERUSER,
-  });
+): Promise<Client> {
+  const client = await connectAsSuperuser(primary.address, tools.logins.superuser);
   try {
     const slot = `seed_${replica.computeId.replaceAll('-', '_')}`;
-    await session.query(`select pg_catalog.pg_create_physical_replication_slot('${slot}', true, true)`);
-    await session.query(`select pg_catalog.pg_backup_start('${slot}', true)`);
+    await client.query(`select pg_catalog.pg_create_physical_replication_slot('${slot}', true, true)`);
+    await client.query(`select pg_catalog.pg_backup_start('${slot}', true)`);
     await seed(tools, replica, {
       omit: (file) => OF_ONE_SERVER.test(portable(file)) || OF_A_RUNNING_SERVER.test(portable(file)),
       async label() {
-        const [row] = await session.query('select labelfile from pg_catalog.pg_backup_stop(false)');
-        return row?.[0] ?? undefined;
+        const { rows } = await client.query<{ labelfile: string }>(
+          'select labelfile from pg_catalog.pg_backup_stop(false)',
+        );
+        return rows[0]?.labelfile;
       },
     });
-    return session;
+    return client;
   } catch (error) {
-    session.close();
+    await client.end();
     throw error;
   }
 }

@@ -95,11 +95,11 @@ describe(`a full disk at the start${canMount ? '' : ' (skipped: only root may mo
     });
   }
 
-  it('is named with logins.json and what to do', async () => {
+  it('is named with the first file of the engine and what to do', async () => {
     leave(0);
     await assert.rejects(startControlPlane({ dataDir: path.join(disk, 'data') }), {
       name: 'EngineError',
-      message: FULL('logins\\.json'),
+      message: FULL('(?:logins\\.json|engine\\.pid)'),
     });
   });
 });
