@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { systemClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
-import { loadEngine } from './engineLoader.ts';
+import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
 import { describeFailure, StartFailure } from './startFailure.ts';
