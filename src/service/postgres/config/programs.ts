@@ -1,7 +1,7 @@
 /** Finds Postgres and PgBouncer. Programs that other users can change are left out. */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { ownFolder } from '../../ownFolder.ts';
+import { ownFolder } from '../../core/ownFolder.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
 
 /** Older ones lack `pg_backup_start`, and are out of support. */

@@ -1,7 +1,7 @@
 /** Finds out whether other users can replace a program, by writing to it or to a folder above it. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { programFile } from '../../ownFolder.ts';
+import { programFile } from '../../core/ownFolder.ts';
 
 /** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
 const MACOS_ADMIN = 80;

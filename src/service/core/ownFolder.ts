@@ -5,7 +5,7 @@ import path from 'node:path';
 export const programFile = import.meta.filename;
 
 /** From this source, from `dist/`, and from the bundle of `npm run service` in `node_modules/.cache/hosted-postgres/`. */
-const WAY_UP: Readonly<Record<string, string>> = { '.ts': '../..', '.js': '..', '.cjs': '../../..' };
+const WAY_UP: Readonly<Record<string, string>> = { '.ts': '../../..', '.js': '..', '.cjs': '../../..' };
 
 /** The root folder of the extension or the clone. */
 export const ownFolder = path.resolve(path.dirname(programFile), WAY_UP[path.extname(programFile)] ?? '.');
