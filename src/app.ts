@@ -7,12 +7,12 @@ import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
-import { KnownLogins } from './model/connection/connectionDefaults.ts';
+import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
-import { WakeUps } from './model/inventory/wakeUps.ts';
+import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import { Commands } from './ui/commands/run.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
@@ -43,7 +43,7 @@ export class App implements Disposable {
   readonly config = this.#disposables.add(new Config());
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly logins: KnownLogins;
+  readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -73,7 +73,7 @@ export class App implements Disposable {
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = memoryOf(context.workspaceState);
-    const logins = (this.logins = new KnownLogins(session, memory));
+    const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
@@ -85,11 +85,21 @@ export class App implements Disposable {
     };
     disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
-    disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
+    disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(followSession(session));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
+    const stores = {
+      accounts,
+      session,
+      openClient,
+      inventory,
+      changes,
+      tracker,
+      apiKeys,
+      rotations,
+      connectionDefaults,
+    };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, config, log, localService });
 
@@ -99,7 +109,7 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isNear: () => session.connection?.isLocal ?? false,
+        isLocal: () => session.connection?.isLocal ?? false,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );

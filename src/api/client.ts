@@ -7,14 +7,14 @@ import { ApiError } from './errors.ts';
 import type { ReplyBytes } from './transport/replyBytes.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
 import { isApiKeyId, isComputeId, isId, isOperationId } from './records/ids.ts';
-import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './transport/projectPaging.ts';
+import { pageReplies, PROJECTS_PER_PAGE, unavailableIds } from './projectPages.ts';
 import { property, readEach, readOne, type Listed } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { ComputeChange, ComputeCreation } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
 export { fetchFor } from './transport/loopbackFetch.ts';
-export { PROJECTS_PER_PAGE } from './transport/projectPaging.ts';
+export { PROJECTS_PER_PAGE } from './projectPages.ts';
 
 /** A changed compute and what the service does about it. The compute is undefined where the reply does not tell it. */
 export interface ComputeOutcome {
@@ -113,7 +113,7 @@ export class Client {
    * so it is neither parsed nor checked.
    * @param last the bytes that came with the list that is kept; undefined when what is kept is no longer that list
    */
-  async listComputesAgain(
+  async listComputesIfChanged(
     projectId: string,
     last: ReplyBytes | undefined,
     options?: CallOptions,

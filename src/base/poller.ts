@@ -43,7 +43,7 @@ export class Poller implements Disposable {
   }
 
   /** The interval has changed: the pause begins anew. A run under way asks at its end; after a failure its pause stays. */
-  waitAnew(): void {
+  reschedule(): void {
     if (!this.#running && this.#failures === 0) this.#schedule(this.#options.interval());
   }
 

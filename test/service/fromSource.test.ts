@@ -32,7 +32,7 @@ describe('npm run service', () => {
     bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.cjs');
     await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
     await mkdir(path.join(folder, 'node_modules'));
-    for (const name of ['esbuild', 'zod']) {
+    for (const name of ['esbuild', 'pg', 'zod']) {
       await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
     }
   });
@@ -91,7 +91,7 @@ describe('npm run service', () => {
   });
 
   it('makes it anew when a file of the source is gone, and says what is missing', async () => {
-    await rm(path.join(folder, 'src/service/clock.ts'));
+    await rm(path.join(folder, 'src/service/core/clock.ts'));
     await assert.rejects(help(), /clock\.ts/);
   });
 });

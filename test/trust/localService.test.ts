@@ -95,7 +95,7 @@ describe('A window with the local service', () => {
   }: Window): Promise<{ pid: number; baseUrl: string }> {
     await localService.start();
     await session.reread();
-    await inventory.lookAtProjects();
+    await inventory.ensureProjects();
     assert.equal(session.current.kind, 'ready');
     return runningService();
   }

@@ -18,8 +18,8 @@ import { Ending } from './deadline.ts';
 import { ApiError, faultOf } from '../errors.ts';
 import { isSameBytes, type ReplyBytes } from './replyBytes.ts';
 import { isSendableKey } from '../records/ids.ts';
-import { parseJson, responseError, unexpected, type CallName } from './responseError.ts';
-import { DEFAULT_RETRY_LIMITS, waitBeforeRetry, type RetryLimits } from './retry.ts';
+import { parseJson, responseError, unexpected, type CallInfo } from './responseError.ts';
+import { DEFAULT_RETRY_LIMITS, retryDelay, type RetryLimits } from './retry.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
@@ -124,7 +124,7 @@ export class Http {
     };
   }
 
-  #nameOf(method: Method, path: string): CallName {
+  #nameOf(method: Method, path: string): CallInfo {
     return { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
   }
 
@@ -142,7 +142,7 @@ export class Http {
   }
 
   /** @returns a reply that says yes. @throws {ApiError} */
-  async #answer(name: CallName, request: HttpRequest, { signal, onWait }: CallOptions): Promise<RawResponse> {
+  async #answer(name: CallInfo, request: HttpRequest, { signal, onWait }: CallOptions): Promise<RawResponse> {
     const ending = new Ending(signal, this.#times.total);
     try {
       return await this.#send(name, request, ending, onWait);
@@ -156,7 +156,7 @@ export class Http {
 
   /** Sends the request until it succeeds, or must not be sent again. @throws what the last attempt threw */
   async #send(
-    name: CallName,
+    name: CallInfo,
     request: HttpRequest,
     ending: Ending,
     onWait: CallOptions['onWait'],
@@ -165,7 +165,7 @@ export class Http {
       try {
         return await this.#try(name, request, ending.signal);
       } catch (error) {
-        const milliseconds = waitBeforeRetry(error, name.isChange, failures, this.#retries);
+        const milliseconds = retryDelay(error, name.isChange, failures, this.#retries);
         // A wait beyond the end of the call would only hide the reason behind a timeout.
         if (milliseconds === undefined || milliseconds >= ending.remaining) throw error;
         onWait?.({ status: statusOf(error), attempt: failures, milliseconds });
@@ -175,7 +175,7 @@ export class Http {
     }
   }
 
-  async #try(name: CallName, request: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
+  async #try(name: CallInfo, request: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
     const sent = attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
     const response = await sent.catch((error: unknown) => {
       throw unanswered(name, error);
@@ -191,7 +191,7 @@ const statusOf = (error: unknown): number | undefined => {
 };
 
 /** An attempt that brought no reply, as an error of the call. Defects stay what they are. */
-function unanswered({ what, isChange }: CallName, error: unknown): unknown {
+function unanswered({ what, isChange }: CallInfo, error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || !(error instanceof ApiError)) return error;
   return new ApiError(`${what}: ${error.message}`, fault, {
@@ -199,10 +199,10 @@ function unanswered({ what, isChange }: CallName, error: unknown): unknown {
   });
 }
 
-const cancelled = ({ what }: CallName, mayHaveExecuted: boolean): ApiError =>
+const cancelled = ({ what }: CallInfo, mayHaveExecuted: boolean): ApiError =>
   new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
-function readJson(name: CallName, response: RawResponse): unknown {
+function readJson(name: CallInfo, response: RawResponse): unknown {
   const text = textOf(response);
   if (text === '') return undefined;
   const parsed = parseJson(text);

@@ -1,10 +1,10 @@
 /** Replies that are no answer to the call, as errors: the service's refusals, and what somebody else answered. */
 import { textOf, type RawResponse, type ReplyHeaders } from './transport.ts';
 import { ApiError, type Fault, type UnexpectedReply } from '../errors.ts';
-import { retryAfterSeconds } from './retryAfter.ts';
+import { parseRetryAfter } from './retryAfter.ts';
 
 /** What a call was, for its errors. */
-export interface CallName {
+export interface CallInfo {
   /** Method and path, such as `GET /projects`. */
   readonly what: string;
   readonly isChange: boolean;
@@ -39,7 +39,7 @@ const textIn = (body: unknown, name: string, key: string): string | undefined =>
 };
 
 /** What a reply that is no success means; its message is the service's own where it gave one. */
-export function responseError({ what, isChange, key }: CallName, reply: RawResponse): ApiError {
+export function responseError({ what, isChange, key }: CallInfo, reply: RawResponse): ApiError {
   const { status, headers } = reply;
   if (status >= 300 && status <= 399)
     return unexpected({ what, isChange, key }, status, 'redirect', target(headers));
@@ -49,7 +49,7 @@ export function responseError({ what, isChange, key }: CallName, reply: RawRespo
     status,
     code: textIn(body, 'code', key),
     requestId: textIn(body, 'request_id', key),
-    retryAfter: retryAfterSeconds(headers),
+    retryAfter: parseRetryAfter(headers),
   };
   const message = textIn(body, 'message', key) ?? `${what}: status ${status}`;
   return new ApiError(message, fault, { mayHaveExecuted: isChange && !isNothingDone(status, body) });
@@ -73,7 +73,7 @@ const target = (headers: ReplyHeaders): string | undefined =>
 const WORDS = { html: 'a web page', json: 'broken JSON', redirect: 'a redirect' };
 
 export function unexpected(
-  { what, isChange }: CallName,
+  { what, isChange }: CallInfo,
   status: number,
   reason: keyof typeof WORDS,
   detail?: string,

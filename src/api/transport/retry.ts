@@ -38,7 +38,7 @@ function isRetried(error: ApiError, isChange: boolean): boolean {
  * @param error what the last attempt threw
  * @param failures how many attempts of the call have failed so far
  */
-export function waitBeforeRetry(
+export function retryDelay(
   error: unknown,
   isChange: boolean,
   failures: number,

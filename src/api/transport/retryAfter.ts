@@ -5,7 +5,7 @@ import type { ReplyHeaders } from './transport.ts';
 export const LONGEST_RETRY_AFTER = 3600;
 
 /** @returns seconds from now, from 0 to {@link LONGEST_RETRY_AFTER}; undefined when the header is missing or unreadable */
-export function retryAfterSeconds(headers: ReplyHeaders): number | undefined {
+export function parseRetryAfter(headers: ReplyHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER);

@@ -3,8 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import { EngineError, type EngineEvents } from '../core/computeEngine.ts';
-import { serverEnvironment } from '../postgres/program.ts';
-import { ServerLog } from '../postgres/serverLog.ts';
+import { serverEnvironment } from '../postgres/process/runProgram.ts';
+import { ServerLog } from '../postgres/process/serverLog.ts';
 import { canWrite, type Account } from './account.ts';
 import { isFromEngine, toError, toFailure, type FromEngine, type Method, type ToEngine } from './messages.ts';
 

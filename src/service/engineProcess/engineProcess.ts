@@ -9,9 +9,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { createPostgresEngine, type PostgresEngineOptions } from '../postgres/engine.ts';
-import { endProcess, hasProcesses } from '../postgres/orphans.ts';
-import { makePrivateFolder, writePrivateFile } from '../postgres/privateFiles.ts';
-import { emptyFolder } from '../postgres/storage.ts';
+import { endProcess, hasProcesses } from '../postgres/process/orphans.ts';
+import { makePrivateFolder, writePrivateFile } from '../postgres/data/privateFiles.ts';
+import { emptyFolder } from '../postgres/data/storage.ts';
 import { startTime } from '../../base/processIdentity.ts';
 import { hasFields, toError, toFailure, type FromEngine, type ToEngine } from './messages.ts';
 

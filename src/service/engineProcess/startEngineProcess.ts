@@ -1,9 +1,9 @@
 /** Starts the engine process of a service that runs as root, and does the few steps that need root's rights. */
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import type { EngineChoice } from '../postgres/localEngine.ts';
-import { findPrograms } from '../postgres/programs.ts';
+import { findPrograms } from '../postgres/config/programs.ts';
 import { nobody } from './account.ts';
-import { reachablePrograms } from './binariesCopy.ts';
+import { reachablePrograms } from './reachablePrograms.ts';
 import { RemoteEngine } from './remoteEngine.ts';
 import { handOverLogins } from './rootsFile.ts';
 import { storageFolder } from './storageFolder.ts';

@@ -9,20 +9,21 @@ import type {
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { chooseBinaries } from './binaries.ts';
-import { BranchData } from './branchData.ts';
+import { chooseBinaries } from './config/binaries.ts';
+import { BranchData } from './data/branchData.ts';
 import { Compute, type ServerRole } from './compute.ts';
-import { hasDatabase } from './databases.ts';
-import { freePorts } from './freePorts.ts';
-import { serviceLogins } from './logins.ts';
-import { endOrphans } from './orphans.ts';
-import { Pooler } from './pooler.ts';
-import type { Postmaster } from './postmaster.ts';
+import { hasDatabase } from './data/hasDatabase.ts';
+import { freePorts } from './network/freePorts.ts';
+import { serviceLogins } from './data/logins.ts';
+import { endOrphans } from './process/orphans.ts';
+import { Pooler } from './network/pooler.ts';
+import type { Postmaster } from './process/postmaster.ts';
 import { Primary } from './primary.ts';
-import type { Programs } from './programs.ts';
-import { ReadReplica } from './readReplica.ts';
-import { checkSettings, type ServerTools } from './servers.ts';
-import { emptyFolder, openStorage } from './storage.ts';
+import type { Programs } from './config/programs.ts';
+import { ReadReplica } from './replica/readReplica.ts';
+import { checkSettings } from './config/checkSettings.ts';
+import type { ServerTools } from './data/branchData.ts';
+import { emptyFolder, openStorage } from './data/storage.ts';
 import { WithoutPostgres } from './withoutPostgres.ts';
 
 export interface PostgresEngineOptions {

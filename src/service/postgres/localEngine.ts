@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { createPostgresEngine } from './engine.ts';
-import { findPrograms } from './programs.ts';
+import { findPrograms } from './config/programs.ts';
 
 export interface EngineChoice {
   /** Folder of the service's state; the engine keeps to a folder of its own in it. */

@@ -1,7 +1,9 @@
 /** A primary: the one server that runs on its branch's own data. */
 import type { ComputeSpec } from '../core/computeEngine.ts';
-import type { Postmaster } from './postmaster.ts';
-import { launch, addressOf, type ServerTools } from './servers.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import type { ServerTools } from './data/branchData.ts';
+import { addressOf } from './network/serverAddress.ts';
+import { launchServer } from './process/launchServer.ts';
 
 export interface PrimaryOptions {
   readonly tools: ServerTools;
@@ -22,7 +24,7 @@ export class Primary {
     return tools.branches.inTurn(compute.branchId, async () => {
       const dataDir = await tools.branches.ensure(compute.branchId);
       const address = await addressOf(tools.storage, compute.branchId);
-      const server = await launch(tools, { compute, dataDir, address, onLine });
+      const server = await launchServer(tools, { compute, dataDir, address, onLine });
       tools.branches.serve(compute.branchId, server);
       // A standby that waits for its next try looks for its primary at once.
       for (const replica of replicasOf(compute.branchId)) replica.reload();

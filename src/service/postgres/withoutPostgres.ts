@@ -4,8 +4,8 @@
  */
 import type { ComputeAddress, ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { freePorts } from './freePorts.ts';
-import { Gateway } from './gateway.ts';
+import { freePorts } from './network/freePorts.ts';
+import { Gateway } from './network/gateway.ts';
 
 export class WithoutPostgres implements ComputeEngine {
   readonly pgVersion = undefined;

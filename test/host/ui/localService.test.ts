@@ -63,7 +63,7 @@ describe('the life of the local service', () => {
   it('is sent nothing after two crashes within seconds, and runs again from the view', async () => {
     const { workbench, dataFolder } = opened();
     const port = Number(new URL(service.baseUrl).port);
-    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'has ended unexpectedly' });
+    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'ended unexpectedly' });
     await until('the window to give up', async () => {
       const { pid } = await readOwnService(dataFolder);
       if (isAlive(pid)) process.kill(pid, 'SIGKILL');

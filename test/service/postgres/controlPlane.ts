@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { loadEngine } from '../../../src/service/engineLoader.ts';
+import { loadEngine } from '../../../src/service/loadEngine.ts';
 
 export interface ControlPlane {
   readonly engine: ComputeEngine;

@@ -18,7 +18,9 @@ describe(`as an ordinary user${why}`, function () {
 
   it('the gateway and the settings do as they do for root', function () {
     if (why !== '') return this.skip();
-    const files = ['gateway.test.ts', 'access.test.ts'].map((name) => path.join(import.meta.dirname, name));
+    const files = ['network/gateway.test.ts', 'access.test.ts'].map((name) =>
+      path.join(import.meta.dirname, name),
+    );
     const { status, stdout, stderr } = spawnSync(process.execPath, [mocha, ...files], {
       ...account,
       encoding: 'utf8',

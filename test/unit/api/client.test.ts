@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../src/api/client.ts';
 import { ApiError, isRefused } from '../../../src/api/errors.ts';
-import { KEY, withService } from './cannedService.ts';
+import { KEY, withService } from './stubService.ts';
 
 const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const compute = {
@@ -154,17 +154,17 @@ describe('the client', () => {
       ));
   }
 
-  it('listComputesAgain: reads the list once for the same reply', async () => {
+  it('listComputesIfChanged: reads the list once for the same reply', async () => {
     const json = { endpoints: [compute, { id: 'ep-2' }] };
     await withService(
       () => ({ json }),
       async (client, seen) => {
-        const first = await client.listComputesAgain('shop', undefined);
+        const first = await client.listComputesIfChanged('shop', undefined);
         assert.ok(!first.isSame);
         assert.deepEqual(first.list, { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] });
-        assert.deepEqual(await client.listComputesAgain('shop', first.bytes), { isSame: true });
+        assert.deepEqual(await client.listComputesIfChanged('shop', first.bytes), { isSame: true });
         json.endpoints.pop();
-        const other = await client.listComputesAgain('shop', first.bytes);
+        const other = await client.listComputesIfChanged('shop', first.bytes);
         assert.deepEqual(other.isSame || other.list, { items: [compute], unreadable: [] });
         assert.deepEqual(
           seen.map(({ method, path }) => `${method} ${path}`),

@@ -100,7 +100,7 @@ describe('Poller', () => {
     await promise;
     await new Promise((settled) => setImmediate(settled));
     polling.now();
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, []);
   });
 
@@ -113,11 +113,11 @@ describe('Poller', () => {
     const polling = poller({ poll, interval: () => interval });
     await clock.turn();
     interval = 2000;
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, [2000]);
     fails = true;
     await clock.turn();
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, [4000]);
   });
 });

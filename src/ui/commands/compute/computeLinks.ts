@@ -5,7 +5,7 @@
 import { commands, env, l10n, window } from 'vscode';
 import {
   computeLink,
-  leadsInto,
+  isForAccount,
   parseComputeLink,
   type ComputeLink,
 } from '../../../model/inventory/computeLink.ts';
@@ -33,13 +33,13 @@ export const openLink: Command = async (context, argument, run) => {
   const link = parseComputeLink(text);
   if (link === undefined) throw new Error(noLink());
   // A link may be what opened the window: then the secret store has not answered yet.
-  await context.session.known();
+  await context.session.whenRead();
   const account = context.session.connection?.account;
   if (account === undefined) {
     const words = l10n.t('The link leads to {0}. Connect to its service first.', link.computeId);
     return offer(words, l10n.t('Connect…'), 'hostedPostgres.account.connect');
   }
-  if (!leadsInto(link, account)) {
+  if (!isForAccount(link, account)) {
     const words = l10n.t(
       'The link leads to {0} at another service, {1}. Switch to an account there, then open it again.',
       link.computeId,
@@ -58,7 +58,7 @@ async function reveal({ inventory, computesView }: CommandContext, link: Compute
   const compute = inventory.compute(projectId, computeId);
   if (compute === undefined) throw new Error(l10n.t('{0} is no longer there.', computeId));
   await inventory.projects?.firstPage();
-  if (inventory.projects?.entries.has(projectId) !== true) await inventory.projects?.allPages();
+  if (inventory.projects?.entries.has(projectId) !== true) await inventory.projects?.load();
   await computesView.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
 }
 

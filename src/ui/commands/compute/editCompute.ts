@@ -6,7 +6,7 @@ import type { ComputeChange } from '../../../api/records/requests.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import { labelOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode } from '../../../model/inventory/nodes.ts';
-import { settingsAddress } from '../../../model/settings/settingsUri.ts';
+import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
 import { effectText } from '../../text/effectText.ts';
 import { sanitize } from '../../text/sanitize.ts';
@@ -68,5 +68,5 @@ async function openSettings({ session }: CommandContext, compute: Compute): Prom
   const account = session.connection?.account;
   if (account === undefined) return;
   const node = { projectId: compute.project_id, computeId: compute.id };
-  await commands.executeCommand('vscode.open', Uri.from(settingsAddress(account, node)));
+  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, node)));
 }

@@ -51,7 +51,10 @@ export async function askForLogin(
   { title, compute, scope }: Asked,
   { canBePooled }: { readonly canBePooled: boolean },
 ): Promise<Login | undefined> {
-  const proposed = context.logins.propose(compute.project_id, context.config.connectionString(scope));
+  const proposed = context.connectionDefaults.propose(
+    compute.project_id,
+    context.config.connectionString(scope),
+  );
   const problem = (text: string) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined);
   const steps: Step<Partial<Login>>[] = [
     {
@@ -76,7 +79,7 @@ export async function askForLogin(
   ];
   const { role, database, pooled = false } = (await runFlow<Partial<Login>>(title, {}, steps)) ?? {};
   if (role === undefined || database === undefined) return undefined;
-  await context.logins.remember(compute.project_id, { role, database });
+  await context.connectionDefaults.remember(compute.project_id, { role, database });
   return { role, database, pooled };
 }
 

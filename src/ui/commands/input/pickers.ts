@@ -1,7 +1,7 @@
 /** Choosing a project, branch or compute where a command was not given one. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { byTypeAndLabel, labelOf, sizeText, statusOf } from '../../../model/inventory/computeStatus.ts';
+import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Connection } from '../../../model/account/connection.ts';
 import type { ComputeNode } from '../../../model/inventory/nodes.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
@@ -22,7 +22,7 @@ export function requireConnection({ session }: CommandContext): Connection {
 
 export async function chooseProject(context: CommandContext, page: Page): Promise<Answer<string>> {
   const items = async (): Promise<Choice<string>[]> => {
-    await context.inventory.projects?.allPages();
+    await context.inventory.projects?.load();
     const projects = [...(context.inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
       label: sanitize(record?.name ?? id),
@@ -53,7 +53,7 @@ export function computeItem(compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),
-    iconPath: statusIcon(statusOf(compute)),
+    iconPath: statusIcon(computeStatus(compute)),
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),

@@ -6,7 +6,7 @@ import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
 import { faultOf } from '../../../../src/api/errors.ts';
 import type { ReplyBytes } from '../../../../src/api/transport/replyBytes.ts';
 import type { Http, Wait } from '../../../../src/api/transport/http.ts';
-import { answers, errorOf, KEY, over } from './httpAnswers.ts';
+import { stubFetch, errorOf, KEY, httpWith } from './stubFetch.ts';
 
 const never = new Promise<never>(() => undefined);
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -18,7 +18,7 @@ describe('a call over HTTP', () => {
       seen.push(given);
       return new Response('{"a":1}');
     };
-    const http = over(fetch, { userAgent: 'hosted-postgres/1' });
+    const http = httpWith(fetch, { userAgent: 'hosted-postgres/1' });
     const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
     const reply = await http.call('get', '/projects', { query });
     assert.deepEqual(reply, { method: 'get', status: 200, json: { a: 1 } });
@@ -37,13 +37,13 @@ describe('a call over HTTP', () => {
       assert.equal(new Headers(init?.headers).get('content-type'), 'application/json');
       return new Response('{}', { status: bodies.length < 3 ? 423 : 200 });
     };
-    await over(fetch).call('post', '/api_keys', { body: { key_name: 'é' } });
+    await httpWith(fetch).call('post', '/api_keys', { body: { key_name: 'é' } });
     assert.deepEqual(bodies, Array(3).fill('{"key_name":"é"}'));
   });
 
   it('tells of each wait as it begins', async () => {
     const waits: Wait[] = [];
-    await over(answers(423, 429, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    await httpWith(stubFetch(423, 429, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
       [
@@ -55,32 +55,32 @@ describe('a call over HTTP', () => {
   });
 
   it('gives the last refusal at once when the next attempt would come too late', async () => {
-    const fetch = answers(
+    const fetch = stubFetch(
       () => new Response('{"message":"busy"}', { status: 503, headers: { 'retry-after': '9' } }),
     );
-    const http = over(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
+    const http = httpWith(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
     const error = await errorOf(http.call('get', '/x'));
     assert.deepEqual([error.message, error.mayHaveExecuted, fetch.calls()], ['busy', false, 1]);
   });
 
   it('ends when its time is up, whatever the attempts are doing', async () => {
-    const error = await errorOf(over(() => never, { limits: { total: 5 } }).call('delete', '/x'));
+    const error = await errorOf(httpWith(() => never, { limits: { total: 5 } }).call('delete', '/x'));
     assert.deepEqual(error.fault, { kind: 'timeout', phase: 'total' });
     assert.ok(error.mayHaveExecuted);
     assert.equal(error.message, 'DELETE /x: no answer within 5 ms');
   });
 
   it('that was given up before it began is cancelled and not sent', async () => {
-    const fetch = answers(200);
-    const error = await errorOf(over(fetch).call('post', '/x', {}, { signal: AbortSignal.abort() }));
+    const fetch = stubFetch(200);
+    const error = await errorOf(httpWith(fetch).call('post', '/x', {}, { signal: AbortSignal.abort() }));
     assert.deepEqual(error.fault, { kind: 'cancelled' });
     assert.equal(error.message, 'POST /x was cancelled');
     assert.deepEqual([error.mayHaveExecuted, fetch.calls()], [false, 0]);
   });
 
   it('that only reads never leaves open what happened', async () => {
-    for (const fetch of [() => never, answers(500), answers(() => new Response('<p>'))]) {
-      const error = await errorOf(over(fetch, { limits: { headers: 5 }, retries: 0 }).call('get', '/x'));
+    for (const fetch of [() => never, stubFetch(500), stubFetch(() => new Response('<p>'))]) {
+      const error = await errorOf(httpWith(fetch, { limits: { headers: 5 }, retries: 0 }).call('get', '/x'));
       assert.ok(!error.mayHaveExecuted);
     }
   });
@@ -89,7 +89,7 @@ describe('a call over HTTP', () => {
     const onWait = () => {
       throw new RangeError('a defect');
     };
-    await assert.rejects(over(answers(503)).call('get', '/x', {}, { onWait }), RangeError);
+    await assert.rejects(httpWith(stubFetch(503)).call('get', '/x', {}, { onWait }), RangeError);
   });
 
   it('leaves neither timers nor listeners, however it ends', async () => {
@@ -97,10 +97,10 @@ describe('a call over HTTP', () => {
     await Promise.resolve();
     const before = timers();
     const { signal } = new AbortController();
-    await over(answers(200)).call('get', '/x', {}, { signal });
-    await over(answers(503, 200)).call('get', '/x', {}, { signal });
-    await over(answers(404)).call('get', '/x', {}, { signal }).catch(faultOf);
-    await over(() => never, { limits: { total: 5 } })
+    await httpWith(stubFetch(200)).call('get', '/x', {}, { signal });
+    await httpWith(stubFetch(503, 200)).call('get', '/x', {}, { signal });
+    await httpWith(stubFetch(404)).call('get', '/x', {}, { signal }).catch(faultOf);
+    await httpWith(() => never, { limits: { total: 5 } })
       .call('get', '/x', {}, { signal })
       .catch(faultOf);
     assert.equal(timers(), before);
@@ -109,13 +109,13 @@ describe('a call over HTTP', () => {
 
   it('refuses a key that cannot go into a header, without repeating it', () => {
     assert.throws(
-      () => over(answers(200), { key: `${KEY}\n` }),
+      () => httpWith(stubFetch(200), { key: `${KEY}\n` }),
       (error) => faultOf(error)?.kind === 'invalidRequest' && !inspect(error).includes(KEY),
     );
   });
 
   it('shows its key to nobody who prints it', () => {
-    const http = over(answers(200));
+    const http = httpWith(stubFetch(200));
     assert.ok(!inspect(http, { depth: 9, showHidden: true }).includes(KEY));
     assert.equal(JSON.stringify(http), '{}');
   });
@@ -131,7 +131,7 @@ describe('a reply', () => {
   ];
   for (const [what, response, json] of bodies) {
     it(`may be ${what}`, async () =>
-      assert.deepEqual((await over(answers(response)).call('get', '/x')).json, json));
+      assert.deepEqual((await httpWith(stubFetch(response)).call('get', '/x')).json, json));
   }
 
   const oddities: readonly [string, () => Response, string][] = [
@@ -143,7 +143,7 @@ describe('a reply', () => {
   ];
   for (const [what, response, reason] of oddities) {
     it(`that is ${what} is told as ${reason}`, async () => {
-      const { fault, message } = await errorOf(over(answers(response)).call('get', '/x'));
+      const { fault, message } = await errorOf(httpWith(stubFetch(response)).call('get', '/x'));
       assert.equal(fault.kind === 'unexpectedReply' && fault.reason, reason);
       assert.match(message, /^GET \/x answered with /);
     });
@@ -159,7 +159,7 @@ describe('a reply to a call made again', () => {
 
   it('is told as the same when it is that byte for byte, and read when it is not', async () => {
     const texts = ['{"a":1}', '{"a":1}', '{"a":1} ', '{"a":2}', '{"a":1}'];
-    const http = over(async () => new Response(texts.shift()));
+    const http = httpWith(async () => new Response(texts.shift()));
     const first = await read(http);
     assert.deepEqual(first.reply, { method: 'get', status: 200, json: { a: 1 } });
     assert.deepEqual(await http.callAgain('/x', first.bytes), { isSame: true });
@@ -170,16 +170,16 @@ describe('a reply to a call made again', () => {
   });
 
   it('is read by whoever names no last one', async () => {
-    const http = over(answers(200));
+    const http = httpWith(stubFetch(200));
     assert.deepEqual((await read(http)).reply.json, {});
     assert.deepEqual((await read(http)).reply.json, {});
   });
 
   it('is never the same where it says no, or is nothing that could have been read', async () => {
-    const { bytes } = await read(over(answers(200)));
-    const refused = await errorOf(over(answers(404)).callAgain('/x', bytes));
+    const { bytes } = await read(httpWith(stubFetch(200)));
+    const refused = await errorOf(httpWith(stubFetch(404)).callAgain('/x', bytes));
     assert.deepEqual([refused.fault.kind, refused.message], ['refused', 'GET /x: status 404']);
-    const broken = over(async () => new Response('{"a":'));
+    const broken = httpWith(async () => new Response('{"a":'));
     const { fault } = await errorOf(broken.callAgain('/x', bytes));
     assert.equal(fault.kind, 'unexpectedReply');
   });

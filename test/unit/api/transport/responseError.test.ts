@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Wait } from '../../../../src/api/transport/http.ts';
-import { answers, errorOf, KEY, over } from './httpAnswers.ts';
+import { stubFetch, errorOf, KEY, httpWith } from './stubFetch.ts';
 
 describe('a refusal', () => {
   const refusedWith = (status: number, body: string, headers: Record<string, string> = {}) =>
     errorOf(
-      over(
-        answers(() => new Response(body, { status, headers })),
+      httpWith(
+        stubFetch(() => new Response(body, { status, headers })),
         { retries: 0 },
       ).call('post', '/x'),
     );
@@ -81,8 +81,8 @@ describe('a refusal', () => {
   for (const method of ['post', 'patch', 'delete'] as const) {
     for (const [body, attempts] of bodiesOf503) {
       it(`of 503 with ${body || 'no body'} is ${attempts === 1 ? 'not ' : ''}followed by another ${method}`, async () => {
-        const fetch = answers(() => new Response(body, { status: 503 }));
-        const error = await errorOf(over(fetch, { retries: 1 }).call(method, '/x'));
+        const fetch = stubFetch(() => new Response(body, { status: 503 }));
+        const error = await errorOf(httpWith(fetch, { retries: 1 }).call(method, '/x'));
         assert.equal(fetch.calls(), attempts);
         assert.equal(error.mayHaveExecuted, attempts === 1);
       });
@@ -92,9 +92,9 @@ describe('a refusal', () => {
   it('of 429 is followed by another attempt at a change, after the time that the service asks for', async () => {
     const tooMany = () => new Response('', { status: 429, headers: { 'retry-after': '0.002' } });
     const waits: Wait[] = [];
-    const fetch = answers(tooMany, 200);
+    const fetch = stubFetch(tooMany, 200);
     const onWait = (wait: Wait) => waits.push(wait);
-    await over(fetch, { longestWait: 10 }).call('post', '/x', {}, { onWait });
+    await httpWith(fetch, { longestWait: 10 }).call('post', '/x', {}, { onWait });
     assert.deepEqual(waits, [{ status: 429, attempt: 1, milliseconds: 2 }]);
     assert.equal(fetch.calls(), 2);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
-import { waitBeforeRetry } from '../../../../src/api/transport/retry.ts';
+import { retryDelay } from '../../../../src/api/transport/retry.ts';
 
 const limits = { retries: 5, longestWait: 30_000 };
 
@@ -47,33 +47,33 @@ describe('another attempt', () => {
   ];
   for (const [what, method, error, isMade] of rows) {
     it(`${isMade ? 'follows' : 'does not follow'} a ${what}`, () =>
-      assert.equal(waitBeforeRetry(error, method === 'change', 1, limits) !== undefined, isMade));
+      assert.equal(retryDelay(error, method === 'change', 1, limits) !== undefined, isMade));
   }
 
   it('ends after the retries, for 423 after six times as many', () => {
-    assert.ok(waitBeforeRetry(answered(503), false, 5, limits) !== undefined);
-    assert.equal(waitBeforeRetry(answered(503), false, 6, limits), undefined);
-    assert.ok(waitBeforeRetry(answered(423), true, 30, limits) !== undefined);
-    assert.equal(waitBeforeRetry(answered(423), true, 31, limits), undefined);
+    assert.ok(retryDelay(answered(503), false, 5, limits) !== undefined);
+    assert.equal(retryDelay(answered(503), false, 6, limits), undefined);
+    assert.ok(retryDelay(answered(423), true, 30, limits) !== undefined);
+    assert.equal(retryDelay(answered(423), true, 31, limits), undefined);
   });
 
   it('never follows where there are to be none', () => {
     for (const status of [423, 503])
-      assert.equal(waitBeforeRetry(answered(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
+      assert.equal(retryDelay(answered(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
   });
 });
 
 describe('the wait for another attempt', () => {
   it('doubles, with jitter, up to the longest', () => {
     for (let failures = 1; failures <= 5; failures += 1) {
-      const wait = waitBeforeRetry(answered(500), false, failures, { retries: 5, longestWait: 1000 }) ?? 0;
+      const wait = retryDelay(answered(500), false, failures, { retries: 5, longestWait: 1000 }) ?? 0;
       const full = Math.min(300 * 2 ** (failures - 1), 1000);
       assert.ok(wait >= full * 0.75 && wait <= full, `${failures}: ${wait}`);
     }
   });
 
   it('stays short for 423, which another operation holds', () => {
-    const wait = waitBeforeRetry(answered(423), true, 20, limits) ?? 0;
+    const wait = retryDelay(answered(423), true, 20, limits) ?? 0;
     assert.ok(wait >= 3750 && wait <= 5000, String(wait));
   });
 
@@ -87,10 +87,10 @@ describe('the wait for another attempt', () => {
   for (const [status, seconds, wait] of asked) {
     it(`is ${wait === undefined ? 'left to the caller' : `${wait} ms`} for ${status} with Retry-After ${seconds}`, () => {
       for (const isChange of [false, true])
-        assert.equal(waitBeforeRetry(answered(status, seconds), isChange, 1, limits), wait);
+        assert.equal(retryDelay(answered(status, seconds), isChange, 1, limits), wait);
     });
   }
 
   it('is our own when asked to wait no time', () =>
-    assert.ok((waitBeforeRetry(answered(503, 0), false, 1, limits) ?? 0) >= 225));
+    assert.ok((retryDelay(answered(503, 0), false, 1, limits) ?? 0) >= 225));
 });

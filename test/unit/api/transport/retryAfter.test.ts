@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LONGEST_RETRY_AFTER, retryAfterSeconds } from '../../../../src/api/transport/retryAfter.ts';
+import { LONGEST_RETRY_AFTER, parseRetryAfter } from '../../../../src/api/transport/retryAfter.ts';
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
 
@@ -24,12 +24,12 @@ describe('Retry-After', () => {
     ['another notation', { 'retry-after': '1e3' }, undefined],
   ];
   for (const [what, headers, seconds] of rows) {
-    it(`${what}: ${seconds}`, () => assert.equal(retryAfterSeconds(new Headers(headers)), seconds));
+    it(`${what}: ${seconds}`, () => assert.equal(parseRetryAfter(new Headers(headers)), seconds));
   }
 
   it('as a date is measured by our clock when the service does not tell its own', () => {
     const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
-    const seconds = retryAfterSeconds(new Headers({ 'retry-after': inTenSeconds })) ?? 0;
+    const seconds = parseRetryAfter(new Headers({ 'retry-after': inTenSeconds })) ?? 0;
     assert.ok(seconds >= 9 && seconds <= 10, String(seconds));
   });
 });
