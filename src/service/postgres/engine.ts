@@ -11,14 +11,14 @@ import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { chooseBinaries } from './config/binaries.ts';
 import { BranchData } from './data/branchData.ts';
-import { Compute, type ServerRole } from './compute.ts';
+import { Compute } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { Primary } from './primary.ts';
+import { primaryRole } from './primary.ts';
 import type { Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
@@ -127,7 +127,8 @@ class PostgresEngine implements ComputeEngine {
       hasPooler: this.pooler.available,
       startPooler: async (wanted, log) => this.#startPooler(wanted, log),
       scale: (range, server, open) => this.#scale(range, server, open),
-      role: (restart) => this.#role(spec.type, restart),
+      role: (restart) =>
+        spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
@@ -147,27 +148,6 @@ class PostgresEngine implements ComputeEngine {
     const { pooler } = this.#options.programs;
     if ('reason' in pooler) throw new EngineError(pooler.reason);
     return Pooler.start(this.#tools, pooler.program, compute, log);
-  }
-
-  #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {
-    const tools = this.#tools;
-    if (type === 'read_write')
-      return new Primary({ tools, replicasOf: (branchId) => this.#replicasOf(branchId) });
-    return new ReadReplica({
-      tools,
-      primaryOf: (branchId) => this.#onBranch(branchId, 'read_write')[0]?.spec,
-      restart,
-    });
-  }
-
-  #replicasOf(branchId: string): Postmaster[] {
-    return this.#onBranch(branchId, 'read_only').flatMap(({ server }) => (server ? [server] : []));
-  }
-
-  #onBranch(branchId: string, type: ComputeSpec['type']): Compute[] {
-    return [...this.#computes.values()].filter(
-      ({ spec }) => spec.branchId === branchId && spec.type === type,
-    );
   }
 
   #opened(): EngineEvents {
