@@ -1,14 +1,14 @@
-/** Picks the engine. Real Postgres is loaded late, so that it costs nothing where it is not wanted. */
+/** Chooses the engine. Real Postgres is loaded only when it is used. */
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { createStatesOnlyEngine } from './noPostgres.ts';
-import type { EngineChoice } from './postgres/localEngine.ts';
+import type { EngineChoice } from './postgres/engine.ts';
+import { NoPostgres } from './withoutPostgres.ts';
 
 export async function loadEngine(choice: EngineChoice & { postgres: boolean }): Promise<ComputeEngine> {
-  if (!choice.postgres) return createStatesOnlyEngine();
+  if (!choice.postgres) return new NoPostgres();
   if (process.getuid?.() === 0) {
     const { startEngineProcess } = await import('./engineProcess/startEngineProcess.ts');
     return startEngineProcess(choice);
   }
-  const { createLocalEngine } = await import('./postgres/localEngine.ts');
+  const { createLocalEngine } = await import('./postgres/engine.ts');
   return createLocalEngine(choice);
 }

@@ -1,5 +1,6 @@
 /** The engine that runs a real Postgres behind every compute. */
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 import type {
   BranchLogin,
   ComputeAddress,
@@ -9,7 +10,7 @@ import type {
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { chooseBinaries } from './config/binaries.ts';
+import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
 import { Compute } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
@@ -19,26 +20,42 @@ import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { primaryRole } from './primary.ts';
-import type { Programs } from './config/programs.ts';
+import { findPrograms, type Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { emptyFolder, openStorage } from './data/storage.ts';
-import { WithoutPostgres } from './withoutPostgres.ts';
+import { PostgresMissing } from '../withoutPostgres.ts';
 
-export interface PostgresEngineOptions {
-  /** The engine's own folder, for all data. */
-  readonly root: string;
-  readonly programs: Programs;
+interface Options {
   /** Whether the data is removed when the engine is closed. */
   readonly isTemporary: boolean;
-  /** Takes a line for the service's log. */
+  /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
+}
+
+export interface EngineChoice extends Options {
+  /** Folder of the service's state. The engine uses a separate folder in it. */
+  readonly dataDir: string;
+  /** Folder with `postgres` and `initdb`; without it they are searched. */
+  readonly postgresPath?: string | undefined;
+}
+
+export interface PostgresEngineOptions extends Options {
+  /** The engine's folder, for all data. */
+  readonly root: string;
+  readonly programs: Programs;
+}
+
+/** The engine in the service's process, for a service that does not run as root. */
+export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineChoice): ComputeEngine {
+  const root = path.resolve(dataDir, 'postgres');
+  return createPostgresEngine({ ...options, root, programs: findPrograms(postgresPath) });
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs);
-  if (typeof binaries === 'string') return new WithoutPostgres(binaries);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries);
   const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();

@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
-import type { Binaries } from '../config/binaries.ts';
+import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
