@@ -1,6 +1,6 @@
 /** Starts the engine process of a service that runs as root, and does the few steps that need root's rights. */
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import type { EngineChoice } from '../postgres/localEngine.ts';
+import type { EngineChoice } from '../postgres/engine.ts';
 import { findPrograms } from '../postgres/config/programs.ts';
 import { nobody } from './account.ts';
 import { reachablePrograms } from './reachablePrograms.ts';

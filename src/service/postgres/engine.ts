@@ -1,5 +1,6 @@
 /** The engine that runs a real Postgres behind every compute. */
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 import type {
   BranchLogin,
   ComputeAddress,
@@ -9,36 +10,52 @@ import type {
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { chooseBinaries } from './config/binaries.ts';
+import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
-import { Compute, type ServerRole } from './compute.ts';
+import { Compute } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { Primary } from './primary.ts';
-import type { Programs } from './config/programs.ts';
+import { primaryRole } from './primary.ts';
+import { findPrograms, type Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { emptyFolder, openStorage } from './data/storage.ts';
-import { WithoutPostgres } from './withoutPostgres.ts';
+import { PostgresMissing } from '../withoutPostgres.ts';
 
-export interface PostgresEngineOptions {
-  /** The engine's own folder, for all data. */
-  readonly root: string;
-  readonly programs: Programs;
+interface Options {
   /** Whether the data is removed when the engine is closed. */
   readonly isTemporary: boolean;
-  /** Takes a line for the service's log. */
+  /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
+}
+
+export interface EngineChoice extends Options {
+  /** Folder of the service's state. The engine uses a separate folder in it. */
+  readonly dataDir: string;
+  /** Folder with `postgres` and `initdb`; without it they are searched. */
+  readonly postgresPath?: string | undefined;
+}
+
+export interface PostgresEngineOptions extends Options {
+  /** The engine's folder, for all data. */
+  readonly root: string;
+  readonly programs: Programs;
+}
+
+/** The engine in the service's process, for a service that does not run as root. */
+export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineChoice): ComputeEngine {
+  const root = path.resolve(dataDir, 'postgres');
+  return createPostgresEngine({ ...options, root, programs: findPrograms(postgresPath) });
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs);
-  if (typeof binaries === 'string') return new WithoutPostgres(binaries);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries);
   const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
@@ -127,7 +144,8 @@ class PostgresEngine implements ComputeEngine {
       hasPooler: this.pooler.available,
       startPooler: async (wanted, log) => this.#startPooler(wanted, log),
       scale: (range, server, open) => this.#scale(range, server, open),
-      role: (restart) => this.#role(spec.type, restart),
+      role: (restart) =>
+        spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
@@ -147,27 +165,6 @@ class PostgresEngine implements ComputeEngine {
     const { pooler } = this.#options.programs;
     if ('reason' in pooler) throw new EngineError(pooler.reason);
     return Pooler.start(this.#tools, pooler.program, compute, log);
-  }
-
-  #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {
-    const tools = this.#tools;
-    if (type === 'read_write')
-      return new Primary({ tools, replicasOf: (branchId) => this.#replicasOf(branchId) });
-    return new ReadReplica({
-      tools,
-      primaryOf: (branchId) => this.#onBranch(branchId, 'read_write')[0]?.spec,
-      restart,
-    });
-  }
-
-  #replicasOf(branchId: string): Postmaster[] {
-    return this.#onBranch(branchId, 'read_only').flatMap(({ server }) => (server ? [server] : []));
-  }
-
-  #onBranch(branchId: string, type: ComputeSpec['type']): Compute[] {
-    return [...this.#computes.values()].filter(
-      ({ spec }) => spec.branchId === branchId && spec.type === type,
-    );
   }
 
   #opened(): EngineEvents {

@@ -1,7 +1,9 @@
 /** Finds Postgres and PgBouncer. Programs that other users can change are left out. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ownFolder } from '../../core/ownFolder.ts';
+import { serverEnvironment } from '../process/runProgram.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
 
 /** Older ones lack `pg_backup_start`, and are out of support. */
@@ -103,4 +105,32 @@ export function findPooler(): PoolerProgram {
     };
   }
   return { program };
+}
+
+export interface Binaries {
+  /** Folder with `postgres` and `initdb`. */
+  readonly folder: string;
+  readonly postgres: string;
+  readonly initdb: string;
+  /** Major version, as in PG_VERSION. */
+  readonly major: number;
+}
+
+/** @returns the binaries, or a message for the user */
+export function chooseBinaries({ first, others, missing }: Programs): Binaries | string {
+  for (const folder of first === undefined ? others : [first, ...others]) {
+    const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
+    const major = majorOf(postgres);
+    if (major >= OLDEST_MAJOR) return { folder, postgres, initdb, major };
+  }
+  return missing;
+}
+
+function majorOf(postgres: string): number {
+  try {
+    const version = execFileSync(postgres, ['--version'], { encoding: 'utf8', env: serverEnvironment() });
+    return Number(/ (\d+)/.exec(version)?.[1] ?? 0);
+  } catch {
+    return 0; // It can't be run: another architecture, or missing libraries.
+  }
 }

@@ -1,9 +1,11 @@
 /** The data of branches: one directory each, made when it is first needed, used by one server at a time. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
-import { makePrivateFolder } from './privateFiles.ts';
+import type { StandbySettings } from '../config/standbySettings.ts';
+import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { makeFromTemplate, type TemplateOptions } from './template.ts';
@@ -12,10 +14,13 @@ export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
 }
 
+type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;
+
 export class BranchData {
   readonly #options: TemplateOptions;
   readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
-  readonly #servers = new Map<string, Postmaster>();
+  readonly #primaries = new Map<string, Postmaster>();
+  readonly #listeners = new Set<PrimaryListener>();
   /** One template is made at a time; the branches that follow find it there. */
   readonly #making = limitTo(1);
 
@@ -33,17 +38,39 @@ export class BranchData {
     return turn(work);
   }
 
-  /** The primary's server on this branch's data. What it says holds for as long as the turn it is asked in. */
-  server(branchId: string): Postmaster | undefined {
-    return this.#servers.get(branchId);
+  /** The branch's running primary. It can change after the turn in which this is called. */
+  primary(branchId: string): Postmaster | undefined {
+    return this.#primaries.get(branchId);
   }
 
-  /** Notes the server that was started on this branch's data, in the turn that started it. */
-  serve(branchId: string, server: Postmaster): void {
-    this.#servers.set(branchId, server);
+  /** Records the primary that was started, in the turn that started it. */
+  setPrimary(branchId: string, server: Postmaster, settings: StandbySettings): void {
+    this.#primaries.set(branchId, server);
     void server.ended.then(() => {
-      if (this.#servers.get(branchId) === server) this.#servers.delete(branchId);
+      if (this.#primaries.get(branchId) === server) this.#primaries.delete(branchId);
     });
+    for (const listener of this.#listeners) listener(branchId, server, settings);
+  }
+
+  /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
+  standbySettings(branchId: string): StandbySettings | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#settingsFile(branchId), 'utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Call it before a primary is started with these settings. */
+  saveStandbySettings(branchId: string, settings: StandbySettings): void {
+    if (!isEqual(settings, this.standbySettings(branchId)))
+      writePrivateFile(this.#settingsFile(branchId), JSON.stringify(settings));
+  }
+
+  /** @returns a function that removes the listener */
+  onPrimaryStart(listener: PrimaryListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   folder(branchId: string): string {
@@ -66,6 +93,10 @@ export class BranchData {
     const folder = this.#options.storage.branch(branchId);
     makePrivateFolder(folder);
     return branchLogin(folder);
+  }
+
+  #settingsFile(branchId: string): string {
+    return path.join(this.#options.storage.branch(branchId), 'standby.json');
   }
 
   #checkVersion(branchId: string, dataDir: string): void {

@@ -19,7 +19,7 @@ export async function hasDatabase(tools: ServerTools, branchId: string, database
     "select 'found' from pg_catalog.pg_database " +
     `where datallowconn and datname operator(pg_catalog.=) ${literal(database)}`;
   return tools.branches.inTurn(branchId, async () => {
-    const server = tools.branches.server(branchId);
+    const server = tools.branches.primary(branchId);
     if (server) return hasRows(server, tools.logins.superuser, sql);
     const dataDir = tools.branches.folder(branchId);
     return existsSync(dataDir) && (await runSingleUser(tools, dataDir, [sql])).includes('"found"');

@@ -5,10 +5,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
-import type { Binaries } from '../config/binaries.ts';
+import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
-import { WAL_SEGMENT_MB } from '../replica/controlFile.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
 import { scramVerifier } from './scramVerifier.ts';
@@ -84,7 +83,6 @@ export async function makeFromTemplate(
 /** UTF-8 everywhere, with rules that need nothing of the operating system's where this version brings them. */
 const clusterArguments = (major: number) => [
   '--encoding=UTF8',
-  `--wal-segsize=${WAL_SEGMENT_MB}`,
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
 ];

@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
-import type { Binaries } from '../config/binaries.ts';
+import type { Binaries } from '../config/programs.ts';
 import { readPostmasterPid } from './postmasterPid.ts';
 import { serverEnvironment } from './runProgram.ts';
 import { ServerLog } from './serverLog.ts';

@@ -1,67 +1,48 @@
 /**
- * A read replica: a hot standby on its own copy of the branch, streaming from the primary's own socket. That is not the
- * primary's address, so a replica neither wakes its primary nor keeps it awake; while the primary sleeps it tries
- * again and again, and goes on reading. Trouble that a new copy or a restart mends is read from its log.
+ * A read replica: a hot standby on its own copy of the branch, which streams from the primary's own socket. That is not the
+ * primary's address, so a replica neither wakes its primary nor counts as activity. While the primary is suspended, it
+ * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  */
 import path from 'node:path';
-import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { REPLICATOR } from '../data/logins.ts';
-import type { Postmaster } from '../process/postmaster.ts';
-import { catchUpWithStopped, isSeeded, seedFromRunning, seedFromStopped } from './seed.ts';
-import { hostAndPort } from '../network/serverAddress.ts';
+import type { ComputeSpec } from '../../core/computeEngine.ts';
+import { areEnough, highest, standbySettings, type StandbySettings } from '../config/standbySettings.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { addressOf } from '../network/serverAddress.ts';
-import { launchServer } from '../process/launchServer.ts';
-import { connectionsOf, userSettings } from '../config/settings.ts';
+import { REPLICATOR } from '../data/logins.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
+import { addressOf, hostAndPort } from '../network/serverAddress.ts';
+import { launchServer } from '../process/launchServer.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { isCopyUsable, seed } from './seed.ts';
+import { withoutRetries } from './standbyLog.ts';
+import { canStream } from './streaming.ts';
 
-export interface ReadReplicaOptions {
-  readonly tools: ServerTools;
-  /** The primary of a branch, running or not, if it has one. */
-  readonly primaryOf: (branchId: string) => ComputeSpec | undefined;
-  /** Asks for a stop and a start of this replica, outside any turn. */
-  readonly restart: (reason: string) => void;
-}
-
-/** What a standby says when its copy can no longer follow the primary. */
-const CANNOT_FOLLOW =
-  /requested WAL segment .* has already been removed|database system identifier differs|is ahead of the WAL flush position|primary is behind recovery timeline|forked off current database system timeline/;
-/** What it says, over and over, while the primary sleeps. */
-const PRIMARY_SLEEPS =
-  /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
-/** A standby needs room for whatever its primary has (Postgres manual, "Hot Standby", administrator's overview). */
-const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/g;
-const NOT_BELOW_PRIMARY = [
-  'max_connections',
-  'max_prepared_transactions',
-  'max_locks_per_transaction',
-  'max_worker_processes',
-];
-const START_ATTEMPTS = 6;
+type OnLine = (line: string) => void;
 
 export class ReadReplica {
-  readonly #options: ReadReplicaOptions;
-  /** Settings that the log of the branch has shown to be too low. */
-  readonly #raised = new Map<string, number>();
-  #cannotFollow = false;
-  #isQuiet = false;
+  readonly #tools: ServerTools;
+  readonly #restart: (reason: string) => void;
+  #mustSeed = false;
 
-  constructor(options: ReadReplicaOptions) {
-    this.#options = options;
+  /** @param restart asks for a stop and a start of this replica */
+  constructor(tools: ServerTools, restart: (reason: string) => void) {
+    this.#tools = tools;
+    this.#restart = restart;
   }
 
   /** @throws {EngineError} with Postgres's own reason */
-  async start(compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster> {
-    const { tools, primaryOf } = this.#options;
-    return tools.branches.inTurn(compute.branchId, async () => {
-      await tools.branches.ensure(compute.branchId);
-      const primary = primaryOf(compute.branchId);
-      try {
-        if (this.#isUsable(compute)) return await this.#launch(compute, primary, onLine);
-      } catch (error) {
-        onLine(`Its copy of ${compute.branchId} is of no use: ${String(error)}`);
-      }
-      return this.#seedAndLaunch(compute, primary, onLine);
+  async start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
+    const { branches } = this.#tools;
+    return branches.inTurn(compute.branchId, async () => {
+      await branches.ensure(compute.branchId);
+      const settings = highest(standbySettings(compute), branches.standbySettings(compute.branchId));
+      const existing = await this.#startExisting(compute, settings, onLine);
+      const server = existing ?? (await this.#seedAndLaunch(compute, settings, onLine));
+      this.#watch(compute, server, settings);
+      // A new copy that doesn't stream would not be better the second time.
+      const primary = branches.primary(compute.branchId);
+      if (existing !== undefined && primary !== undefined)
+        void this.#checkStreaming(compute, server, primary);
+      return server;
     });
   }
 
@@ -69,110 +50,69 @@ export class ReadReplica {
     await server.stop();
   }
 
-  #isUsable(compute: ComputeSpec): boolean {
-    const { tools } = this.#options;
-    if (this.#cannotFollow || !isSeeded(tools, compute.id, compute.branchId)) return false;
-    const primaryRuns = tools.branches.server(compute.branchId) !== undefined;
-    return primaryRuns || catchUpWithStopped(tools, compute.id, compute.branchId);
-  }
-
-  async #seedAndLaunch(
+  async #startExisting(
     compute: ComputeSpec,
-    primary: ComputeSpec | undefined,
-    onLine: (line: string) => void,
-  ): Promise<Postmaster> {
-    const { tools } = this.#options;
-    const replica = { computeId: compute.id, branchId: compute.branchId };
-    const server = tools.branches.server(compute.branchId);
-    if (server === undefined) {
-      await seedFromStopped(tools, replica);
-      this.#cannotFollow = false;
-      return this.#launch(compute, primary, onLine);
-    }
-    const client = await seedFromRunning(tools, replica, server);
+    settings: StandbySettings,
+    onLine: OnLine,
+  ): Promise<Postmaster | undefined> {
+    if (this.#mustSeed || !isCopyUsable(this.#tools, compute)) return undefined;
     try {
-      this.#cannotFollow = false;
-      return await this.#launch(compute, primary, onLine);
+      return await this.#launch(compute, settings, onLine);
+    } catch (error) {
+      onLine(`Copying ${compute.branchId} again: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  async #seedAndLaunch(compute: ComputeSpec, settings: StandbySettings, onLine: OnLine): Promise<Postmaster> {
+    const release = await seed(this.#tools, compute);
+    try {
+      this.#mustSeed = false;
+      return await this.#launch(compute, settings, onLine);
     } finally {
-      await client.end();
+      await release();
     }
   }
 
-  async #launch(
-    compute: ComputeSpec,
-    primary: ComputeSpec | undefined,
-    onLine: (line: string) => void,
-  ): Promise<Postmaster> {
-    const { tools } = this.#options;
-    const source = hostAndPort(await addressOf(tools.storage, compute.branchId));
-    const passfile = path.join(tools.storage.root, 'replicator.pgpass');
-    writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${tools.logins.replicator}\n`);
-    const address = await addressOf(tools.storage, compute.id);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await launchServer(tools, {
-          compute,
-          dataDir: this.#dataDir(compute),
-          address,
-          onLine: (line) => this.#read(line, onLine),
-          inFile: new Map([
-            [
-              'primary_conninfo',
-              `host=${quoted(source.host)} port=${source.port} user=${REPLICATOR} passfile=${quoted(passfile)}`,
-            ],
-            // How soon a row shows after the primary woke, at the latest.
-            ['wal_retrieve_retry_interval', '500ms'],
-          ]),
-          onCommandLine: this.#notBelow(compute, primary),
-        });
-      } catch (error) {
-        const raises = error instanceof EngineError && this.#raise(error.message);
-        if (!raises || attempt === START_ATTEMPTS) throw error;
-      }
-    }
+  async #launch(compute: ComputeSpec, settings: StandbySettings, onLine: OnLine): Promise<Postmaster> {
+    const { storage, logins } = this.#tools;
+    const source = hostAndPort(await addressOf(storage, compute.branchId));
+    const passfile = path.join(storage.root, 'replicator.pgpass');
+    writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${logins.replicator}\n`);
+    return launchServer(this.#tools, {
+      compute,
+      dataDir: path.join(storage.replica(compute.id), 'data'),
+      address: await addressOf(storage, compute.id),
+      onLine: withoutRetries(onLine),
+      inFile: new Map([
+        [
+          'primary_conninfo',
+          `host=${quoted(source.host)} port=${source.port} user=${REPLICATOR} passfile=${quoted(passfile)}`,
+        ],
+        // The longest time until a row shows after the primary was started.
+        ['wal_retrieve_retry_interval', '500ms'],
+      ]),
+      onCommandLine: new Map(Object.entries(settings)),
+    });
   }
 
-  #read(line: string, onLine: (line: string) => void): void {
-    // A line that begins with a tab goes on with the one before.
-    if (!line.startsWith('\t')) this.#isQuiet = PRIMARY_SLEEPS.test(line);
-    if (this.#isQuiet) return;
-    onLine(line);
-    if (CANNOT_FOLLOW.test(line) && !this.#cannotFollow) {
-      this.#cannotFollow = true;
-      this.#options.restart('it fell too far behind its primary and is copied again');
-    }
-    if (line.startsWith('DETAIL:') && this.#raise(line)) {
-      this.#options.restart('its primary now has higher settings than it');
-    }
+  /** Follows each later start of the primary. */
+  #watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
+    const stop = this.#tools.branches.onPrimaryStart((branchId, primary, required) => {
+      if (branchId !== compute.branchId || server.isStopping) return;
+      if (!areEnough(settings, required)) return this.#restart('its primary now has higher settings');
+      // It connects at once instead of after its pause.
+      server.reload();
+      void this.#checkStreaming(compute, server, primary);
+    });
+    void server.ended.then(stop);
   }
 
-  /** Notes every setting that a message says is too low. @returns whether there was one */
-  #raise(message: string): boolean {
-    const named = [...message.matchAll(TOO_LOW)];
-    for (const [, name, value] of named) {
-      if (name !== undefined) this.#raised.set(name, Math.max(Number(value), this.#raised.get(name) ?? 0));
-    }
-    return named.length > 0;
-  }
-
-  /** Each setting at the highest of the replica's own, the primary's, and what the log of the branch asked for. */
-  #notBelow(replica: ComputeSpec, primary: ComputeSpec | undefined): Map<string, number> {
-    const settings = new Map<string, number>();
-    const computes = primary ? [replica, primary] : [replica];
-    for (const name of NOT_BELOW_PRIMARY) {
-      const asked = computes.map((compute) =>
-        name === 'max_connections'
-          ? connectionsOf(compute)
-          : Number(userSettings(compute.pgSettings).get(name) ?? Number.NaN),
-      );
-      const values = [...asked, this.#raised.get(name) ?? Number.NaN].filter((value) => !Number.isNaN(value));
-      if (values.length > 0) settings.set(name, Math.max(...values));
-    }
-    return settings;
-  }
-
-  #dataDir(compute: ComputeSpec): string {
-    return path.join(this.#options.tools.storage.replica(compute.id), 'data');
+  async #checkStreaming(compute: ComputeSpec, server: Postmaster, primary: Postmaster): Promise<void> {
+    const standby = { server, name: compute.id };
+    if (await canStream(primary, standby, this.#tools.logins.superuser)) return;
+    this.#mustSeed = true;
+    this.#restart('it cannot follow its primary, so the branch is copied again');
   }
 }
 

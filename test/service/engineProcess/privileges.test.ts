@@ -5,9 +5,9 @@ import { chmodSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { startTime } from '../../../../src/base/processIdentity.ts';
-import { eventually, query } from '../clients.ts';
-import { startControlPlane } from '../controlPlane.ts';
+import { startTime } from '../../../src/base/processIdentity.ts';
+import { eventually, query } from '../postgres/clients.ts';
+import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const NOBODY = 65_534;
 const why = process.getuid?.() === 0 ? '' : ' (skipped: needs root)';
