@@ -21,7 +21,7 @@ describe('the autosuspend delay', () => {
       assert.equal(isAutosuspendDelay(seconds), isGood));
   }
 
-  it('is five minutes by default, without end for -1, and as told otherwise', () => {
+  it('is five minutes by default, never for -1, and otherwise the given seconds', () => {
     assert.equal(autosuspendSeconds(undefined), 300);
     assert.equal(autosuspendSeconds(0), 300);
     assert.equal(autosuspendSeconds(-1), undefined);

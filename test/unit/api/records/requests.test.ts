@@ -42,7 +42,7 @@ describe('the body that creates a compute', () => {
       assert.equal(ComputeCreation.safeParse(endpoint).error?.issues[0]?.path[0], field));
   }
 
-  it('holds no attribute the service does not know', () => {
+  it('must not have unknown attributes', () => {
     assert.ok(!ComputeCreation.safeParse({ ...creation, size: 1 }).success);
     assert.ok(!ComputeCreationBody.safeParse({ endpoint: creation, more: 1 }).success);
   });
