@@ -92,8 +92,8 @@ export class Client {
   }
 
   /**
-   * Like `listComputes`, but returns undefined if nothing has changed. Comparing texts takes much less time than parsing and
-   * checking a large list again.
+   * Like `listComputes`, but returns undefined if nothing has changed. Comparing texts takes much less time than
+   * parsing and checking a large list again.
    * @param lastBody the body of the list that the caller has, if any
    */
   async listComputesIfChanged(
@@ -134,7 +134,10 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
-  /** Not promised by the specification. @returns undefined if the service does not offer the call or has no such operation */
+  /**
+   * Not promised by the specification.
+   * @returns undefined if the service does not offer the call or has no such operation
+   */
   async findOperation(
     projectId: string,
     id: string,
@@ -147,7 +150,8 @@ export class Client {
 
   /**
    * Not promised by the specification. The result contains a password.
-   * @returns undefined if the service does not offer the call @throws {ApiError} also for a URI that leads to another host
+   * @returns undefined if the service does not offer the call
+   * @throws {ApiError} also for a URI that leads to another host
    */
   async findConnectionUri(
     projectId: string,

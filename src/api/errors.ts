@@ -1,6 +1,6 @@
 /**
- * The ways in which a call can fail. They differ by `kind`, never by `instanceof`: the client is a separate bundle that is
- * loaded lazily, so a class may exist twice. Messages contain method and path, but no header, key or body.
+ * The ways in which a call can fail. They differ by `kind`, never by `instanceof`: the client is a separate bundle that
+ * is loaded lazily, so a class may exist twice. Messages contain method and path, but no header, key or body.
  */
 
 /** The service rejected the request. The error's message is the service's own. */
@@ -49,7 +49,7 @@ export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cance
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly fault: Fault;
-  /** Whether a change may have been made although the call failed. The client sets it to false for calls that only read. */
+  /** Whether a change may have been made although the call failed. It is false for calls that only read. */
   readonly mayHaveExecuted: boolean;
 
   constructor(message: string, fault: Fault, options: { readonly mayHaveExecuted?: boolean } = {}) {

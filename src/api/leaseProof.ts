@@ -1,7 +1,7 @@
 /**
- * Before a window sends its key, the window and the local service prove their identity to each other. Both know the secret
- * in `service.json`, which only their user can read, and neither sends it. A proof is valid for one nonce, one address and
- * one side, so a program that receives one cannot use it again.
+ * Before a window sends its key, the window and the local service prove their identity to each other. Both know the
+ * secret in `service.json`, which only their user can read, and neither sends it. A proof is valid for one nonce, one
+ * address and one side, so a program that receives one cannot use it again.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 

@@ -9,7 +9,7 @@ export const isHost = (value: unknown): value is string => typeof value === 'str
 const CHARACTERS = /^[\w.~:/?@!$&'()*+,;=%[\]-]+$/;
 /** If a password with a line break is pasted into a terminal, the rest of it runs as commands. */
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i;
-/** The groups are the host and the query. Clients disagree on a URI with a second `@`, `/` or `?`, so there is only one. */
+/** The groups are the host and the query. A second `@`, `/` or `?` is rejected, because clients disagree on its meaning. */
 const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:[^:@/?]+@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
 
 /** Whether it is a connection URI with a password, which makes it a secret. */

@@ -45,8 +45,8 @@ const within = (json: unknown, name: string | undefined): unknown =>
   name === undefined ? json : property(json, name);
 
 /**
- * Whether the nesting is within the limit. Also deletes properties named `__proto__`, which would become the prototype of a
- * copy.
+ * Whether the nesting is within the limit. Also deletes properties named `__proto__`, which would become the prototype
+ * of a copy.
  */
 function isShallow(value: object, depth = MAX_DEPTH): boolean {
   if (depth === 0) return false;

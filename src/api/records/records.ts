@@ -1,7 +1,7 @@
 /**
  * The service's resources (section 2). Unknown fields are kept. States, types, actions and statuses are open strings,
- * because the specification names only some values. Only fields that the extension cannot do without are required, so that
- * a record stays readable if the service drops a field.
+ * because the specification names only some values. Only fields that the extension cannot do without are required, so
+ * that a record stays readable if the service drops a field.
  */
 import {
   dictionary,

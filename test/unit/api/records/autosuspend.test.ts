@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { autosuspendSeconds, isAutosuspendDelay } from '../../../../src/api/records/autosuspend.ts';
 
-describe('the autosuspend delay', () => {
+describe('autosuspend delay', () => {
   const rows = [
     [0, true],
     [-1, true],
@@ -17,7 +17,7 @@ describe('the autosuspend delay', () => {
     [Number.POSITIVE_INFINITY, false],
   ] as const;
   for (const [seconds, isGood] of rows) {
-    it(`${isGood ? 'may' : 'must not'} be ${seconds}`, () =>
+    it(`${isGood ? 'can' : 'cannot'} be ${seconds}`, () =>
       assert.equal(isAutosuspendDelay(seconds), isGood));
   }
 
