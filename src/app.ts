@@ -64,8 +64,8 @@ export class App implements Disposable {
       const isLocal = account.local === true;
       const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
       log.addSecret(key);
-      const { Client, fetchFor } = await import('./api/client.ts');
-      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
+      const { Client } = await import('./api/client.ts');
+      const fetch = isLocal ? localService.whileRunning(globalThis.fetch) : globalThis.fetch;
       return new Client({ baseUrl, key, fetch, retries });
     };
     const session = (this.session = disposables.add(new Session(accounts, openClient)));

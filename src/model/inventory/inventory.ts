@@ -4,7 +4,6 @@
  * empty; with another key of the same account it goes on from what was known last.
  */
 import { isRefused } from '../../api/errors.ts';
-import type { ReplyBytes } from '../../api/transport/replyBytes.ts';
 import type { Wait } from '../../api/transport/http.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -174,14 +173,12 @@ export class Inventory implements Disposable {
       let tell: ((wait: Wait) => void) | undefined;
       const onWait = (wait: Wait) => tell?.(wait);
       const { signal } = connection;
-      const each = client.projectPages(organizationId(), { signal, onWait, ahead: true });
+      const each = client.projectPages(organizationId(), { signal, onWait });
       for (;;) {
         const page = await waits.during((told) => {
           tell = told;
           return each.next();
         });
-        // The next page is asked for already, but nobody waits for it yet.
-        tell = undefined;
         if (page.done === true) return;
         yield page.value;
       }
@@ -219,10 +216,10 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async (last: ReplyBytes | undefined) => {
+    const fetch = async (lastBody: string | undefined) => {
       const client = await connection.client();
       return await this.retryStatus.during((onWait) =>
-        client.listComputesIfChanged(projectId, last, { signal: connection.signal, onWait }),
+        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onWait }),
       );
     };
     const list: ComputeList = new ComputeList(fetch, (change) => {

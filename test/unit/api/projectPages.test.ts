@@ -3,13 +3,12 @@ import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
 import { ApiError, isCancelled, isRefused } from '../../../src/api/errors.ts';
 import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';
-import { until } from '../../workbench/until.ts';
 import { KEY, withService } from './stubService.ts';
 
 const projects = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `p-${from + index}`, name: 'x' }));
 
-describe('the pages of projects', () => {
+describe('projectPages', () => {
   const collect = async (client: Client, organization?: string) => {
     const pages: ProjectPage[] = [];
     for await (const page of client.projectPages(organization)) pages.push(page);
@@ -25,7 +24,7 @@ describe('the pages of projects', () => {
   };
   const queries = (seen: StubRequest[]) => seen.map(({ path }) => path.split('?')[1]);
 
-  it('follow the cursor to a short page, even if that has one too', () =>
+  it('follows the cursor to a short page, even if that has one too', () =>
     withService(
       inTurn(full(0, 'a/b'), { projects: projects(400, 7), pagination: { cursor: 'c' } }),
       async (client, seen) => {
@@ -43,18 +42,18 @@ describe('the pages of projects', () => {
     ['a cursor seen before', [full(0, 'a'), full(400, 'b'), full(800, 'a')], 3],
     ['a full page without a cursor', [full(0, 'a'), full(400)], 2],
     ['an empty cursor', [full(0, '')], 1],
-    ['a cursor that is no text', [{ ...full(0), pagination: { cursor: 7 } }], 1],
+    ['a cursor that is not text', [{ ...full(0), pagination: { cursor: 7 } }], 1],
     ['a page without pagination', [{ projects: projects(0, 400) }], 1],
   ];
   for (const [what, replies, count] of ends) {
-    it(`end with ${what}`, () =>
+    it(`ends with ${what}`, () =>
       withService(inTurn(...replies), async (client, seen) => {
         assert.equal((await collect(client)).length, count);
         assert.equal(seen.length, count);
       }));
   }
 
-  it('count what has no details and what cannot be read', () =>
+  it('counts unavailable and unreadable projects', () =>
     withService(
       inTurn(
         {
@@ -73,13 +72,13 @@ describe('the pages of projects', () => {
       },
     ));
 
-  it('are those of the organisation asked for', () =>
+  it('sends the id of the organization', () =>
     withService(inTurn({ projects: [] }), async (client, seen) => {
       await collect(client, 'org-a b');
       assert.deepEqual(queries(seen), ['limit=400&org_id=org-a+b']);
     }));
 
-  it('keep the pages there were when a later one fails', () =>
+  it('keeps the pages before one that fails', () =>
     withService(
       (request) => (request.path.includes('cursor') ? { status: 500 } : { json: full(0, 'a') }),
       async (client) => {
@@ -92,62 +91,25 @@ describe('the pages of projects', () => {
       },
     ));
 
-  for (const ahead of [false, true]) {
-    it(`of a service that has always one more are given up, asked for ${ahead ? 'ahead' : 'one by one'}`, async () => {
-      let count = 0;
-      const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
-      const fetch = async () =>
-        Response.json({
-          projects: [],
-          unavailable_project_ids,
-          pagination: { cursor: String((count += 1)) },
-        });
-      const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
-      const all = async () => {
-        for await (const page of client.projectPages(undefined, { ahead }))
-          assert.equal(page.items.length, 0);
-      };
-      await assert.rejects(
-        all,
-        (error) =>
-          error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.mayHaveExecuted,
-      );
-      assert.equal(count, 1000);
-    });
-  }
+  it('gives up on a service that always has another page', async () => {
+    let count = 0;
+    const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
+    const fetch = async () =>
+      Response.json({
+        projects: [],
+        unavailable_project_ids,
+        pagination: { cursor: String((count += 1)) },
+      });
+    const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+    await assert.rejects(
+      collect(client),
+      (error) =>
+        error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.mayHaveExecuted,
+    );
+    assert.equal(count, 1000);
+  });
 
-  it('are asked for one ahead where all are wanted', () =>
-    withService(inTurn(full(0, 'a'), full(400, 'b'), { projects: [] }), async (client, seen) => {
-      const pages = client.projectPages(undefined, { ahead: true });
-      const counts: number[] = [];
-      for (let page = await pages.next(); page.done !== true; page = await pages.next()) {
-        assert.equal(page.value.items.length, [400, 400, 0][counts.length]);
-        const asked = Math.min(3, counts.length + 2);
-        await until('the request for the next page', async () => seen.length >= asked);
-        counts.push(seen.length);
-      }
-      assert.deepEqual(counts, [2, 3, 3]);
-      assert.deepEqual(queries(seen), ['limit=400', 'limit=400&cursor=a', 'limit=400&cursor=b']);
-    }));
-
-  it('asked for ahead fail in their turn, and unheard where nobody wants them', () =>
-    withService(
-      (request) => (request.path.includes('cursor') ? { status: 500 } : { json: full(0, 'a') }),
-      async (client, seen) => {
-        const [heard, unheard] = [0, 1].map(() => client.projectPages(undefined, { ahead: true }));
-        assert.equal((await unheard?.next())?.value?.items.length, 400);
-        assert.equal((await heard?.next())?.value?.items.length, 400);
-        await until('both failures', async () => seen.length === 4);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        await assert.rejects(
-          async () => await heard?.next(),
-          (error) => isRefused(error, 500),
-        );
-        await unheard?.return();
-      },
-    ));
-
-  it('are not asked for once they were given up', async () => {
+  it('requests no page after it was cancelled', async () => {
     const end = new AbortController();
     let count = 0;
     const fetch = async () => {
@@ -162,7 +124,7 @@ describe('the pages of projects', () => {
     assert.equal(count, 1);
   });
 
-  it('ask for no more than was wanted', () =>
+  it('requests no more pages than wanted', () =>
     withService(inTurn(full(0, 'a')), async (client, seen) => {
       for await (const page of client.projectPages()) {
         assert.equal(page.items.length, 400);

@@ -1,17 +1,17 @@
-/** A client without retries and what answers it, with the requests that came. */
+/** Runs a test with a client without retries and a service that replies as given. Records the requests. */
 import { Client } from '../../../src/api/client.ts';
 import { FaultProxy, type StubReply, type StubRequest } from '../../helpers/faultProxy.ts';
 
 export const KEY = 'a-key-that-must-stay-secret';
 
 export async function withService(
-  answer: StubReply,
+  reply: StubReply,
   run: (client: Client, seen: StubRequest[]) => Promise<void>,
 ) {
   const seen: StubRequest[] = [];
   const upstream: StubReply = (request) => {
     seen.push(request);
-    return answer(request);
+    return reply(request);
   };
   const service = await FaultProxy.start({ upstream });
   try {

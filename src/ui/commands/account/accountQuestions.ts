@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
+import { isSendableKey } from '../../../api/records/ids.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import { askAddress } from './addressQuestion.ts';
@@ -88,16 +89,13 @@ const askName = (page: Page, accounts: readonly Account[]): Promise<Answer<strin
     },
   });
 
-/** What a header can carry; anything else was not copied from where keys are shown. */
-const KEY = /^[\x21-\x7e]+$/;
-
 const askKey = (context: CommandContext, page: Page, known: Known): Promise<Answer<string>> =>
   askText(page, {
     prompt: l10n.t('The API key of the account at {0}', known.address ?? ''),
     isSecret: true,
     problem: (text) => {
       if (text.trim() === '') return l10n.t('Must not be empty');
-      return KEY.test(text.trim()) ? undefined : l10n.t('Not a key: it has characters no key has');
+      return isSendableKey(text.trim()) ? undefined : l10n.t('Not a key: it has characters no key has');
     },
     check: (text, signal) => refusalOf(context, known, text.trim(), signal),
   });
