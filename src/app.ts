@@ -1,4 +1,4 @@
-/** Everything behind what `extension.ts` registers, wired from the ground up. One for a window. */
+/** The stores and views behind what `extension.ts` registers. One per window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
@@ -13,7 +13,7 @@ import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
 import { WakeUps } from './model/inventory/wakeUps.ts';
-import { Commands } from './ui/commands/run.ts';
+import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
@@ -30,8 +30,8 @@ import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
 
-/** What VS Code shows already. */
-export interface Shown {
+/** Created at activation. */
+export interface ActiveViews {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
   readonly settings: Pick<SettingsFileSystem, 'show'>;
@@ -47,10 +47,10 @@ export class App implements Disposable {
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
-  readonly commands: Commands;
+  readonly commandContext: CommandContext;
 
-  /** The secret store and the network are touched afterwards: see `Session.start`. */
-  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: Shown) {
+  /** Uses neither the secret store nor the network: see `Session.start`. */
+  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: ActiveViews) {
     const [disposables, log, config] = [this.#disposables, this.log, this.config];
     const secrets = disposables.add(new Secrets(context.secrets));
     const accounts = disposables.add(new Accounts(secrets));
@@ -91,7 +91,7 @@ export class App implements Disposable {
     const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commands = new Commands({ ...stores, ...trees, config, log, localService });
+    this.commandContext = { ...stores, ...trees, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
@@ -106,7 +106,13 @@ export class App implements Disposable {
     disposables.add(refreshWhenVisible(refresh, computesView, config));
     disposables.add(warnWithoutKeyring(secrets, log));
     disposables.add(localService.follow(session));
-    void this.commands.finishRotations();
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  /** Key rotations that an earlier window left. */
+  async #finishRotations(): Promise<void> {
+    const { finishRotations } = await import('./ui/commands/commands.ts');
+    await finishRotations(this.commandContext);
   }
 
   dispose(): void {

@@ -19,7 +19,7 @@ describe('the API key of the local service', () => {
     const { items } = await opened().workbench.quickInput.waitFor('Which key does this window use');
     assert.match(items[0] ?? '', /used just now/);
     await opened().workbench.quickInput.accept('Which key');
-    await opened().workbench.quickInput.answer('A name for the new key', 'this machine');
+    await opened().workbench.quickInput.answer('Name of the new key', 'this machine');
     await opened().workbench.dialog.press('Rotate');
     await keys().waitFor(/^API key this machine, this window, /);
     await opened().workbench.reload();
@@ -34,8 +34,8 @@ describe('the API key of the local service', () => {
 
   it('is revoked, and the service starts with another', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Revoke API Key…');
-    await opened().workbench.quickInput.choose('API key', 'this machine');
-    assert.match((await opened().workbench.dialog.read()).detail, /signed out with it/);
+    await opened().workbench.quickInput.choose('Select an API key', 'this machine');
+    assert.match((await opened().workbench.dialog.read()).detail, /signed out/);
     await opened().workbench.dialog.press('Revoke');
     assert.match(await opened().workbench.welcomeText('Computes'), /local service/);
     await opened().workbench.clickWelcome('Computes', 'Try it with the local service');

@@ -41,7 +41,7 @@ describe('a key rotation that a reload interrupts', () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Rotate API Key…');
     if (old !== undefined) await workbench.quickInput.choose('Which key', old);
-    await workbench.quickInput.answer('A name for the new key', name);
+    await workbench.quickInput.answer('Name of the new key', name);
     await workbench.dialog.press('Rotate');
   }
 
@@ -74,7 +74,7 @@ describe('a key rotation that a reload interrupts', () => {
     assert.match(message, /No new key was found\. The old key is still in use\./);
     assert.deepEqual(buttons, ['Rotate API Key…']);
     await notifications().press('rotation was interrupted', 'Rotate API Key…');
-    await opened().workbench.quickInput.cancel('A name for the new key');
+    await opened().workbench.quickInput.cancel('Name of the new key');
     assert.deepEqual(await names(), ['key 1']);
     await notifications().clear();
   });
@@ -106,8 +106,8 @@ describe('a key rotation that a reload interrupts', () => {
     const file = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations.json');
     await mkdir(file, { recursive: true });
     await rotate('key 5');
-    const { message } = await notifications().waitFor('Could not rotate the API key');
-    assert.match(message, /no new key was created\. .*This window goes on with its old key\.$/);
+    const { message } = await notifications().waitFor("Couldn't rotate the API key");
+    assert.match(message, /No new key was created\. .*This window keeps using its old key\.$/);
     await rmdir(file);
     await workbench.notifications.clear();
     assert.deepEqual(await names(), ['key 4']);

@@ -63,7 +63,7 @@ describe('the life of the local service', () => {
   it('is sent nothing after two crashes within seconds, and runs again from the view', async () => {
     const { workbench, dataFolder } = opened();
     const port = Number(new URL(service.baseUrl).port);
-    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'has ended unexpectedly' });
+    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'ended unexpectedly' });
     await until('the window to give up', async () => {
       const { pid } = await readOwnService(dataFolder);
       if (isAlive(pid)) process.kill(pid, 'SIGKILL');
@@ -88,7 +88,7 @@ describe('the life of the local service', () => {
     assert.ok(all.length > 1);
     await workbench.runCommand('Hosted Postgres: Stop Local Service');
     const { detail } = await workbench.dialog.read();
-    assert.match(detail, /data stay for the next start/);
+    assert.match(detail, /data are kept for the next start/);
     await workbench.dialog.press('Stop');
     assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
     await until('all of it to end', async () => !all.some(isAlive));

@@ -29,12 +29,12 @@ describe('Write DATABASE_URL to .env', () => {
   const write = async () => {
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
-    await quickInput.choose('Project', 'shop');
-    await quickInput.choose('Compute', 'reports');
+    await quickInput.choose('Select a project', 'shop');
+    await quickInput.choose('Select a compute', 'reports');
     await quickInput.answer('Role', 'someone');
     await quickInput.answer('Database', 'app');
-    await quickInput.choose('does not tell the password', 'Type the password…');
-    await quickInput.answer('The password of someone', PASSWORD);
+    await quickInput.choose("doesn't provide the password", 'Enter the password…');
+    await quickInput.answer('Password of someone', PASSWORD);
   };
   const isWritten = (name: string) =>
     until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
@@ -82,7 +82,7 @@ describe('Write DATABASE_URL to .env', () => {
     await workbench.notifications.waitFor(WRITTEN);
     await appendFile(file('.env'), 'B=2\n');
     await workbench.notifications.press(WRITTEN, 'Undo');
-    await workbench.notifications.waitFor('.env has changed since');
+    await workbench.notifications.waitFor('.env was changed in the meantime');
     assert.match(await text('.env'), /B=2/);
   });
 
@@ -126,7 +126,7 @@ describe('Write DATABASE_URL to .env', () => {
     await writeFile(target, 'A=1\n');
     await symlink(target, file('.env'));
     await write();
-    await workbench.notifications.waitFor(/\.env is a link to .*profile, which is not in the workspace/);
+    await workbench.notifications.waitFor(/\.env is a link to .*profile, which isn't in the workspace/);
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
@@ -136,10 +136,10 @@ describe('Write DATABASE_URL to .env', () => {
     await writeFile(target, 'A=1\n');
     await git('init', '--quiet');
     await write();
-    assert.match((await workbench.dialog.read()).message, /Git does not ignore \.env/);
+    assert.match((await workbench.dialog.read()).message, /Git doesn't ignore \.env/);
     await symlink(target, file('.env'));
     await workbench.dialog.press('Write Anyway');
-    await workbench.notifications.waitFor(/\.env is a link to .*late, which is not in the workspace/);
+    await workbench.notifications.waitFor(/\.env is a link to .*late, which isn't in the workspace/);
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
@@ -149,8 +149,8 @@ describe('Write DATABASE_URL to .env', () => {
     await writeFile(file('.git/config'), 'not a config');
     await write();
     const { message, buttons } = await workbench.dialog.read();
-    assert.match(message, /Git cannot say whether it ignores \.env/);
-    assert.deepEqual(buttons.toSorted(), ['Cancel', 'Ignore and Write', 'Write Anyway']);
+    assert.match(message, /Couldn't check whether Git ignores \.env/);
+    assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
     await workbench.dialog.press('Cancel');
     assert.equal(existsSync(file('.env')), false);
   });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../helpers/vscodeValues.ts';
+import '../../../../helpers/vscodeValues.ts';
 
-const { realFile } = await import('../../../src/ui/commands/connection/realFile.ts');
+const { realFile } = await import('../../../../../src/ui/commands/connection/realFile.ts');
 
 describe('realFile', () => {
   let home: string;
@@ -55,7 +55,7 @@ describe('realFile', () => {
       mkdirSync(path.join(home, 'workspace-other'));
       writeFileSync(path.join(home, 'workspace-other/a'), '');
       symlinkSync(target, file('.env'));
-      await assert.rejects(find('.env'), /\.env is a link to .*, which is not in the workspace/);
+      await assert.rejects(find('.env'), /\.env is a link to .*, which isn't in the workspace/);
     });
   }
 
@@ -67,7 +67,7 @@ describe('realFile', () => {
 
   it('rejects a link to nothing, and a folder', async () => {
     symlinkSync('nothing', file('.env'));
-    await assert.rejects(find('.env'), /does not exist/);
-    await assert.rejects(find('folder'), /not a file/);
+    await assert.rejects(find('.env'), /doesn't exist/);
+    await assert.rejects(find('folder'), /isn't a file/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BACK, runFlow, type Page, type Step } from '../../../src/ui/commands/input/multiStepInput.ts';
+import { BACK, runSteps, type Page, type Step } from '../../../../../src/ui/commands/input/multiStepInput.ts';
 
 interface Known {
   readonly fruit?: string;
@@ -20,7 +20,7 @@ async function run(answers: readonly unknown[], start: Known = {}) {
     },
   });
   const steps = [step('fruit'), step('size', ({ fruit }) => fruit !== 'grape'), step('colour')];
-  return { known: await runFlow('Fruit', start, steps), asked };
+  return { known: await runSteps('Fruit', start, steps), asked };
 }
 
 describe('A flow of questions', () => {

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../helpers/vscodeValues.ts';
+import '../../../../helpers/vscodeValues.ts';
 
-const { gitIgnored } = await import('../../../src/ui/commands/connection/gitIgnored.ts');
+const { gitIgnored } = await import('../../../../../src/ui/commands/connection/gitIgnored.ts');
 
 describe('gitIgnored', () => {
   let folder: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileMemory } from '../../../src/ui/state/mementoStore.ts';
-import { temporaryFolder } from '../../helpers/localService.ts';
+import { fileMemory } from '../../../../src/ui/state/mementoStore.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
 
 describe('fileMemory', () => {
   let file: string;
