@@ -16,10 +16,9 @@ import { WakeUps } from './model/inventory/wakeUps.ts';
 import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
-import { warnWithoutKeyring } from './ui/notifications/notify.ts';
+import { mementoStore, rotationStore } from './ui/state/mementoStore.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
-import { Secrets } from './ui/state/secrets.ts';
+import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { followSession } from './ui/state/followSession.ts';
@@ -52,7 +51,7 @@ export class App implements Disposable {
   /** Uses neither the secret store nor the network: see `Session.start`. */
   constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: ActiveViews) {
     const [disposables, log, config] = [this.#disposables, this.log, this.config];
-    const secrets = disposables.add(new Secrets(context.secrets));
+    const secrets = secretStore(context.secrets);
     const accounts = disposables.add(new Accounts(secrets));
     const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
     const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
@@ -72,7 +71,7 @@ export class App implements Disposable {
     const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
-    const memory = memoryOf(context.workspaceState);
+    const memory = mementoStore(context.workspaceState);
     const logins = (this.logins = new KnownLogins(session, memory));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
@@ -88,7 +87,7 @@ export class App implements Disposable {
     disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
     disposables.add(followSession(session));
     disposables.add(rememberAccount(session, context.globalState));
-    const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
+    const rotations = disposables.add(new PendingRotations(rotationStore(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commandContext = { ...stores, ...trees, config, log, localService };
@@ -104,7 +103,6 @@ export class App implements Disposable {
       }),
     );
     disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(warnWithoutKeyring(secrets, log));
     disposables.add(localService.follow(session));
     if (rotations.accounts.length > 0) void this.#finishRotations();
   }
