@@ -58,12 +58,12 @@ describe('A window with the local service', () => {
     started.clear();
   });
 
-  async function openWindow(): Promise<Window> {
+  async function openWindow(grace?: number): Promise<Window> {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
     const parts = { script, dataDir: folder, secrets, accounts, config: { postgresPath: undefined }, log };
-    const localService = store.add(new LocalService(parts));
+    const localService = store.add(new LocalService(grace === undefined ? parts : { ...parts, grace }));
     const openClient: OpenClient = async (account, key) => {
       const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
       const fetch = localService.whileRunning(fetchFor(baseUrl));
@@ -169,6 +169,17 @@ describe('A window with the local service', () => {
       assert.equal(await findAddress(folder, owner), undefined);
     });
   }
+
+  it('keeps the service running for another window, and the last one ends it after the grace time', async () => {
+    const [first, second] = [await openWindow(300), await openWindow(300)];
+    const { pid } = await start(first);
+    await second.localService.ready();
+    first.dispose();
+    await second.inventory.refreshAll([]);
+    assert.equal(isAlive(pid), true);
+    second.dispose();
+    await until('the service to end', async () => !isAlive(pid));
+  });
 
   it('ends a service that hangs, and starts another one', async () => {
     const window = await openWindow();
