@@ -90,7 +90,7 @@ describe('A keyring that', () => {
     assert.deepEqual((await after.accounts.list()).accounts, [main]);
   });
 
-  describe('fails in the middle of a key rotation', () => {
+  describe('fails during a key rotation', () => {
     let service: LocalService;
     let account: Account;
     let oldKey: { readonly id: number; readonly name: string };
@@ -134,7 +134,7 @@ describe('A keyring that', () => {
       return await rotateKey(open(window), account, { name: 'rotated 2', oldKey });
     }
 
-    /** Which write of the rotation fails: those of the new key, of the key in use, of the list; then all calls. */
+    /** The write that fails: of the new key, the key in use or the list. Afterwards only stores fail, or all calls. */
     for (const entry of ['newApiKey', 'apiKey', 'accounts'])
       for (const calls of [['store'], ['get', 'store', 'delete']] as const)
         it(`at ${entry} (${calls.join()}): the next window has a key that works, and no key is forgotten`, async () => {
@@ -168,7 +168,7 @@ describe('A keyring that', () => {
       assert.ok(await storedKeyWorks());
     });
 
-    /** Lets the calls fail from the first write of the entry on that a rotation makes. */
+    /** Makes these calls fail from the rotation's first write to the entry on. */
     function failAt(prefix: string, calls: readonly Call[]): { dispose(): void } {
       const store = keyring.map.store.bind(keyring.map);
       keyring.map.store = async (entry, value) => {

@@ -30,7 +30,7 @@ describe('the API Keys view', () => {
   const namesHeld = async () => (await service.client.listApiKeys()).items.map(({ name }) => name);
   const rotate = () => opened().workbench.runCommand('Hosted Postgres: Rotate API Key…');
 
-  it('tells of each key when it was used last and from where, when it was created, and its id', async () => {
+  it('shows when and from where each key was last used, when it was created, and its id', async () => {
     const { label } = await keys().waitFor(/^API key laptop/);
     assert.match(label, /^API key laptop, used .+ from 127\.0\.0\.1, created .+, #\d+$/);
     await keys().waitFor(/^API key \[deployment\] \(command:x\), never used, created/);
@@ -46,7 +46,7 @@ describe('the API Keys view', () => {
     assert.equal((await namesHeld()).length, 3);
   });
 
-  it('rotates: the window goes on with the new key, which is marked, and the old one is revoked', async () => {
+  it('rotates: the window uses and marks the new key, and the old one is revoked', async () => {
     await rotate();
     await opened().workbench.quickInput.choose('Which key', 'laptop');
     await opened().workbench.quickInput.answer('Name of the new key', 'laptop 2');

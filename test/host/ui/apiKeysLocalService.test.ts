@@ -14,7 +14,7 @@ describe('the API key of the local service', () => {
     await opened().workbench.page.locator('.pane-header[aria-label="API Keys Section"]').click();
   });
 
-  it('is rotated, and the next window goes on with the new one', async () => {
+  it('is rotated, and the next window uses the new one', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Rotate API Key…');
     const { items } = await opened().workbench.quickInput.waitFor('Which key does this window use');
     assert.match(items[0] ?? '', /used just now/);

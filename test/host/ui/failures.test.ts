@@ -48,7 +48,7 @@ describe('the tree after failed requests', () => {
     assert.deepEqual(await labels(), initialLabels);
   });
 
-  it('is replaced by the whole reason if it could not be loaded at all, and names its account once loaded', async () => {
+  it("is replaced by the full reason if it couldn't be loaded, and names its account once loaded", async () => {
     const { workbench } = opened();
     await proxy.down();
     await workbench.reload();

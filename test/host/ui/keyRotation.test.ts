@@ -10,7 +10,7 @@ import { connect } from './connect.ts';
 import { ownServiceFolder } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-describe('a key rotation that a reload interrupts', () => {
+describe('a key rotation interrupted by a reload', () => {
   const opened = useWorkbench();
   let service: LocalService;
   let proxy: FaultProxy;
@@ -36,7 +36,7 @@ describe('a key rotation that a reload interrupts', () => {
       .map(({ name }) => name)
       .filter((name) => name.startsWith('key '));
 
-  /** @param old picked where the window doesn't know which key it uses */
+  /** @param old picked if the window doesn't know which key it uses */
   async function rotate(name: string, old?: string): Promise<void> {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Rotate API Key…');
@@ -45,7 +45,7 @@ describe('a key rotation that a reload interrupts', () => {
     await workbench.dialog.press('Rotate');
   }
 
-  /** Rotates, and reloads the window while the request waits for its answer. */
+  /** Rotates, and reloads the window while the request is pending. */
   async function reloadAt(name: string, fault: FaultName, when: When): Promise<void> {
     const held = proxy.inject(fault, when);
     await rotate(name);
@@ -92,7 +92,7 @@ describe('a key rotation that a reload interrupts', () => {
     });
   }
 
-  it('leaves nothing to say at the next start', async () => {
+  it('shows nothing at the next start', async () => {
     const before = proxy.count('GET', /api_keys$/);
     await opened().workbench.reload();
     await opened().workbench.openView('Hosted Postgres');
@@ -101,7 +101,7 @@ describe('a key rotation that a reload interrupts', () => {
     assert.deepEqual(await notifications().all(), []);
   });
 
-  it('creates no key where its steps cannot be saved', async () => {
+  it("creates no key if its steps can't be saved", async () => {
     const { workbench, dataFolder } = opened();
     const file = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations.json');
     await mkdir(file, { recursive: true });

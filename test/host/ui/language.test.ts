@@ -37,7 +37,7 @@ async function translatedCopy(folder: string): Promise<void> {
   }
 }
 
-describe('In a language nobody speaks, no word is left out', () => {
+describe('In a pseudo-language, every text is translated', () => {
   const extension = temporaryFolder();
   before(() => translatedCopy(extension));
   after(() => rm(extension, { recursive: true }));
@@ -134,7 +134,7 @@ describe('In a language nobody speaks, no word is left out', () => {
     await workbench.quickInput.cancel(/./);
   });
 
-  it('of the questions that make a compute', async () => {
+  it('of creating a compute', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await tree().contextMenu(/br-aged/, title('command.compute.create'));
@@ -146,7 +146,7 @@ describe('In a language nobody speaks, no word is left out', () => {
     await quickInput.cancel(/⟦/);
   });
 
-  it('of what can be edited, and of the question before a restart', async () => {
+  it('of editing, and of the confirmation of a restart', async () => {
     const { workbench } = opened();
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.edit'));
     await asked(said('Select what to change on {0}'));

@@ -1,4 +1,4 @@
-/** Files that are links or that git cannot judge, open editors, Undo, and copies that VS Code might keep. */
+/** Links, files that git can't check, open editors, Undo, and copies that VS Code might keep. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -55,7 +55,7 @@ describe('Write DATABASE_URL to .env', () => {
     for (const each of [account, outside]) await rm(each, { recursive: true });
   });
 
-  it('creates a file for the user alone, of which nothing else keeps a copy, and removes it on Undo', async () => {
+  it('creates a file that only the user can read, leaves no copy of it, and removes it on Undo', async () => {
     const { workbench, dataFolder } = opened();
     await write();
     await isWritten('.env');
@@ -69,7 +69,7 @@ describe('Write DATABASE_URL to .env', () => {
     await until('the file to go', async () => !existsSync(file('.env')));
   });
 
-  it('restores what it replaced on Undo, unless the file has changed since', async () => {
+  it('restores the previous text on Undo, unless the file was changed in the meantime', async () => {
     const { workbench } = opened();
     await writeFile(file('.env'), 'A=1\nDATABASE_URL=old\n');
     await write();
@@ -103,7 +103,7 @@ describe('Write DATABASE_URL to .env', () => {
     await editor.waitForText(/^A=2\nDATABASE_URL=postgresql:/);
   });
 
-  it('asks about the file that a link leads to', async () => {
+  it('asks about the target of a link', async () => {
     const { workbench } = opened();
     await git('init', '--quiet');
     await mkdir(file('config'));
@@ -120,7 +120,7 @@ describe('Write DATABASE_URL to .env', () => {
     await isWritten('config/app.txt');
   });
 
-  it('refuses a link that leaves the workspace', async () => {
+  it('rejects a link out of the workspace', async () => {
     const { workbench } = opened();
     const target = path.join(outside, 'profile');
     await writeFile(target, 'A=1\n');
@@ -130,7 +130,7 @@ describe('Write DATABASE_URL to .env', () => {
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
-  it('refuses a link that takes the place of the file while the user is asked', async () => {
+  it('rejects a link that replaces the file during a question', async () => {
     const { workbench } = opened();
     const target = path.join(outside, 'late');
     await writeFile(target, 'A=1\n');
@@ -143,7 +143,7 @@ describe('Write DATABASE_URL to .env', () => {
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
-  it('asks where git cannot say whether it ignores the file', async () => {
+  it('asks if git fails to check whether it ignores the file', async () => {
     const { workbench } = opened();
     await git('init', '--quiet');
     await writeFile(file('.git/config'), 'not a config');
