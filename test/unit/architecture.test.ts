@@ -186,7 +186,7 @@ describe('The extension', () => {
     };
     const first = loadedBy('src/extension.ts');
     assert.ok(first.has('src/ui/commands/register.ts'));
-    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commands/table.ts'));
+    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commands/commands.ts'));
     const later = loadedBy('src/app.ts');
     assert.ok(later.has('src/model/inventory/inventory.ts'));
     assert.ok(!later.has('src/api/transport/http.ts'));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../helpers/vscodeValues.ts';
+import '../../../../helpers/vscodeValues.ts';
 
-const { realFile } = await import('../../../src/ui/commands/connection/realFile.ts');
+const { realFile } = await import('../../../../../src/ui/commands/connection/realFile.ts');
 
 describe('realFile', () => {
   let home: string;
@@ -13,7 +13,7 @@ describe('realFile', () => {
   const find = (name: string, folder = workspace) => realFile(path.join(folder, name), [folder]);
 
   before(function () {
-    if (process.platform === 'win32') this.skip(); // Links need a right that ordinary users lack.
+    if (process.platform === 'win32') this.skip(); // Ordinary users can't create links.
   });
   beforeEach(() => {
     home = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-links-')));
@@ -27,35 +27,35 @@ describe('realFile', () => {
     assert.deepEqual(await find('.env'), { path: file('.env'), isLink: false, hasOtherNames: false });
   });
 
-  it('follows a link, and a chain of links through folders', async () => {
+  it('follows chains of links through folders', async () => {
     symlinkSync('folder', file('one'));
     symlinkSync('one/a', file('.env'));
     assert.deepEqual(await find('.env'), { path: file('folder/a'), isLink: true, hasOtherNames: false });
   });
 
-  it('takes a workspace folder that is a link for what it leads to', async () => {
+  it('accepts a workspace folder that is a link', async () => {
     const link = path.join(home, 'link');
     symlinkSync(workspace, link);
     writeFileSync(file('.env'), '');
     assert.deepEqual(await find('.env', link), { path: file('.env'), isLink: false, hasOtherNames: false });
   });
 
-  it('reports a file with several names', async () => {
+  it('reports hard links', async () => {
     linkSync(file('folder/a'), file('.env'));
     assert.equal((await find('.env')).hasOtherNames, true);
   });
 
   for (const [what, target] of [
     ['a link that leaves the workspace', '../outside'],
-    ['a link that leaves the workspace on the way', 'up/outside'],
-    ['a link to a folder whose name begins like the workspace', '../workspace-other/a'],
+    ['a link that leaves the workspace through another link', 'up/outside'],
+    ['a link to a folder whose name starts with that of the workspace', '../workspace-other/a'],
   ] as const) {
     it(`rejects ${what}`, async () => {
       symlinkSync('..', file('up'));
       mkdirSync(path.join(home, 'workspace-other'));
       writeFileSync(path.join(home, 'workspace-other/a'), '');
       symlinkSync(target, file('.env'));
-      await assert.rejects(find('.env'), /\.env is a link to .*, which is not in the workspace/);
+      await assert.rejects(find('.env'), /\.env is a link to .*, which isn't in the workspace/);
     });
   }
 
@@ -65,9 +65,9 @@ describe('realFile', () => {
     assert.equal(found.path, path.join(home, 'outside'));
   });
 
-  it('rejects a link to nothing, and a folder', async () => {
+  it('rejects broken links and folders', async () => {
     symlinkSync('nothing', file('.env'));
-    await assert.rejects(find('.env'), /does not exist/);
-    await assert.rejects(find('folder'), /not a file/);
+    await assert.rejects(find('.env'), /doesn't exist/);
+    await assert.rejects(find('folder'), /isn't a file/);
   });
 });

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../helpers/vscodeValues.ts';
+import '../../../../helpers/vscodeValues.ts';
 
-const { gitIgnored } = await import('../../../src/ui/commands/connection/gitIgnored.ts');
+const { gitIgnored } = await import('../../../../../src/ui/commands/connection/gitIgnored.ts');
 
 describe('gitIgnored', () => {
   let folder: string;
@@ -18,7 +18,7 @@ describe('gitIgnored', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('returns outside where no folder above has a repository', async () => {
+  it('returns outside if no parent folder is a repository', async () => {
     assert.equal(await gitIgnored(file('.env')), 'outside');
   });
 
@@ -29,7 +29,7 @@ describe('gitIgnored', () => {
     assert.equal(await gitIgnored(file('.env')), 'ignored');
   });
 
-  it('returns tracked for a file of the repository, ignored or not', async () => {
+  it('returns tracked for a committed or added file, even if it is ignored', async () => {
     init();
     writeFileSync(file('.env'), '');
     writeFileSync(file('.gitignore'), '.env\n');
@@ -37,7 +37,7 @@ describe('gitIgnored', () => {
     assert.equal(await gitIgnored(file('.env')), 'tracked');
   });
 
-  it('takes a name with pattern characters as it is', async () => {
+  it('takes names with pattern characters literally', async () => {
     init();
     writeFileSync(file('a.env'), '');
     git('add', 'a.env');
@@ -45,7 +45,7 @@ describe('gitIgnored', () => {
     assert.equal(await gitIgnored(file(':(top)a.env')), 'notIgnored');
   });
 
-  it('asks the innermost repository', async () => {
+  it('uses the innermost repository', async () => {
     init();
     writeFileSync(file('.gitignore'), '.env\n');
     init('inner');
@@ -67,7 +67,7 @@ describe('gitIgnored', () => {
     assert.equal(await gitIgnored(file('.env')), 'unknown');
   });
 
-  it('is not misled by the environment', async () => {
+  it('ignores GIT_DIR and GIT_WORK_TREE', async () => {
     init();
     init('other');
     writeFileSync(file('other/.gitignore'), '.env\n');
@@ -80,7 +80,7 @@ describe('gitIgnored', () => {
     }
   });
 
-  it('runs no program of the repository', async function () {
+  it('runs no programs that the repository configures', async function () {
     if (process.platform === 'win32') return this.skip();
     init();
     writeFileSync(file('program'), `#!/bin/sh\ntouch '${file('ran')}'\n`);
