@@ -1,7 +1,7 @@
 /** Chooses the engine. Real Postgres is loaded only when it is used. */
 import type { ComputeEngine } from './core/computeEngine.ts';
 import type { EngineChoice } from './postgres/engine.ts';
-import { NoPostgres } from './core/withoutPostgres.ts';
+import { NoPostgres } from './postgres/withoutPostgres.ts';
 
 export async function loadEngine(choice: EngineChoice & { postgres: boolean }): Promise<ComputeEngine> {
   if (!choice.postgres) return new NoPostgres();

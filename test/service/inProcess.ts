@@ -4,7 +4,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
-import { NoPostgres } from '../../src/service/core/withoutPostgres.ts';
+import { NoPostgres } from '../../src/service/postgres/withoutPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 

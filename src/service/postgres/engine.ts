@@ -25,7 +25,7 @@ import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { emptyFolder, openStorage } from './data/storage.ts';
-import { PostgresMissing } from '../core/withoutPostgres.ts';
+import { PostgresMissing } from './withoutPostgres.ts';
 
 interface Options {
   /** Whether the data is removed when the engine is closed. */

@@ -4,9 +4,9 @@ import {
   type ComputeAddress,
   type ComputeEngine,
   type ComputeSpec,
-} from './computeEngine.ts';
-import { freePorts } from '../postgres/network/freePorts.ts';
-import { Gateway } from '../postgres/network/gateway.ts';
+} from '../core/computeEngine.ts';
+import { freePorts } from './network/freePorts.ts';
+import { Gateway } from './network/gateway.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
