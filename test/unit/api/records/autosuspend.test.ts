@@ -17,8 +17,7 @@ describe('autosuspend delay', () => {
     [Number.POSITIVE_INFINITY, false],
   ] as const;
   for (const [seconds, isGood] of rows) {
-    it(`${isGood ? 'can' : 'cannot'} be ${seconds}`, () =>
-      assert.equal(isAutosuspendDelay(seconds), isGood));
+    it(`${isGood ? 'can' : 'cannot'} be ${seconds}`, () => assert.equal(isAutosuspendDelay(seconds), isGood));
   }
 
   it('is five minutes by default, never for -1, and otherwise the given seconds', () => {
