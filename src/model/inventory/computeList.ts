@@ -38,7 +38,7 @@ export class ComputeList {
   }
 
   /** Begins with what another list knew last, until it is refreshed. */
-  goOnFrom(last: ComputeList): void {
+  restoreFrom(last: ComputeList): void {
     this.#computes = last.#computes;
     this.#unreadable = last.#unreadable;
     this.#failure = last.#failure;

@@ -113,8 +113,8 @@ describe('a network with a proxy and a private certificate authority', () => {
     await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Pick a service', baseUrl);
-    assert.match(await workbench.quickInput.validationMessage('The API key', 'key-1234'), /Couldn.t reach/);
+    await workbench.quickInput.answer('Select a service', baseUrl);
+    assert.match(await workbench.quickInput.validationMessage('API key for', 'key-1234'), /Couldn.t reach/);
     await workbench.quickInput.cancel(/./);
     assert.ok(proxy.rejected.length > 0);
     assert.equal(service.count(), 0);
