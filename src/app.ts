@@ -7,12 +7,12 @@ import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
-import { KnownLogins } from './model/connection/connectionDefaults.ts';
+import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
-import { WakeUps } from './model/inventory/wakeUps.ts';
+import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
@@ -42,7 +42,7 @@ export class App implements Disposable {
   readonly config = this.#disposables.add(new Config());
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly logins: KnownLogins;
+  readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -59,20 +59,13 @@ export class App implements Disposable {
       new LocalService({ script, dataDir, secrets, accounts, config, log }),
     );
 
-    const openClient: OpenClient = async (account, key, retries) => {
-      const isLocal = account.local === true;
-      const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
-      log.addSecret(key);
-      const { Client, fetchFor } = await import('./api/client.ts');
-      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
-      return new Client({ baseUrl, key, fetch, retries });
-    };
+    const openClient = clientOpener(localService, log);
     const session = (this.session = disposables.add(new Session(accounts, openClient)));
     const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
-    const logins = (this.logins = new KnownLogins(session, memory));
+    const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
@@ -84,11 +77,21 @@ export class App implements Disposable {
     };
     disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
-    disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
+    disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(followSession(session));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(rotationStore(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
+    const stores = {
+      accounts,
+      session,
+      openClient,
+      inventory,
+      changes,
+      tracker,
+      apiKeys,
+      rotations,
+      connectionDefaults,
+    };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commandContext = { ...stores, ...trees, config, log, localService };
 
@@ -98,7 +101,7 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isNear: () => session.connection?.isLocal ?? false,
+        isLocal: () => session.connection?.isLocal ?? false,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
@@ -116,4 +119,16 @@ export class App implements Disposable {
   dispose(): void {
     this.#disposables.dispose();
   }
+}
+
+/** A client of the local service sends requests only while the service runs. */
+function clientOpener(localService: LocalService, log: Log): OpenClient {
+  return async (account, key, retries) => {
+    const isLocal = account.local === true;
+    const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
+    log.addSecret(key);
+    const { Client } = await import('./api/client.ts');
+    const fetch = isLocal ? localService.whileRunning(globalThis.fetch) : globalThis.fetch;
+    return new Client({ baseUrl, key, fetch, retries });
+  };
 }

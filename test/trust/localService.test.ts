@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { Client, fetchFor } from '../../src/api/client.ts';
+import { Client } from '../../src/api/client.ts';
 import { newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
@@ -66,7 +66,7 @@ describe('A window with the local service', () => {
     const localService = store.add(new LocalService(grace === undefined ? parts : { ...parts, grace }));
     const openClient: OpenClient = async (account, key) => {
       const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-      const fetch = localService.whileRunning(fetchFor(baseUrl));
+      const fetch = localService.whileRunning(globalThis.fetch);
       return new Client({ baseUrl, key, fetch, retries: 0 });
     };
     const session = store.add(new Session(accounts, openClient));
@@ -95,7 +95,7 @@ describe('A window with the local service', () => {
   }: Window): Promise<{ pid: number; baseUrl: string }> {
     await localService.start();
     await session.reread();
-    await inventory.lookAtProjects();
+    await inventory.ensureProjects();
     assert.equal(session.current.kind, 'ready');
     return runningService();
   }

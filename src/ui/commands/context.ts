@@ -4,7 +4,7 @@ import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { OpenClient } from '../../model/account/connection.ts';
 import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
-import type { KnownLogins } from '../../model/connection/connectionDefaults.ts';
+import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
@@ -31,7 +31,7 @@ export interface CommandContext {
   readonly session: Session;
   readonly openClient: OpenClient;
   readonly inventory: Inventory;
-  readonly logins: KnownLogins;
+  readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;

@@ -1,5 +1,5 @@
 /** The local service: one process for all windows, joined or started on demand. */
-import type { Fetch } from '../../api/transport/transport.ts';
+import type { Fetch } from '../../api/transport/request.ts';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Memento, Uri } from 'vscode';
-import type { Memory } from '../../model/operations/operationTracker.ts';
+import type { Memory } from '../../model/memory.ts';
 
 /** VS Code's memento as a store of the model. */
 export const mementoStore = (memento: Memento): Memory => ({

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
-import { FaultProxy, type Canned, type FaultName } from '../../helpers/faultProxy.ts';
+import { FaultProxy, type StubReply, type FaultName } from '../../helpers/faultProxy.ts';
 import { testAuthority } from '../../helpers/faultProxyAddresses.ts';
 import { makeCertificate } from '../../helpers/faultProxyCertificate.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -35,7 +35,7 @@ const computes = [
   { ...computeRecord('ep-path'), id: '../../api_keys' },
 ];
 
-const answer: Canned = ({ path: requested }) => {
+const answer: StubReply = ({ path: requested }) => {
   if (requested.startsWith('/api_keys')) return { json: [] };
   if (requested.includes('/endpoints')) return { json: { endpoints: computes } };
   return {

@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
+import { isSendableKey } from '../../../api/records/ids.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
@@ -86,15 +87,12 @@ const askName = (page: Page, accounts: readonly Account[]): Promise<Answer<strin
         : undefined,
   });
 
-/** What an HTTP header can contain. */
-const KEY = /^[\x21-\x7e]+$/;
-
 const askKey = (context: CommandContext, page: Page, state: ConnectState): Promise<Answer<string>> =>
   askText(page, {
     prompt: l10n.t('API key for {0}', state.address ?? ''),
     isSecret: true,
     problem: (text) =>
-      KEY.test(text)
+      isSendableKey(text)
         ? undefined
         : l10n.t("This isn't an API key. Keys have only ASCII characters and no spaces."),
     check: (text, signal) => checkKey(context, state, text, signal),

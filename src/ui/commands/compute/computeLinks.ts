@@ -3,7 +3,7 @@
  * never switches the account, changes anything or sends anything to another service.
  */
 import { commands, env, l10n, window } from 'vscode';
-import { computeLink, leadsInto, parseComputeLink } from '../../../model/inventory/computeLink.ts';
+import { computeLink, isForAccount, parseComputeLink } from '../../../model/inventory/computeLink.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
@@ -29,13 +29,13 @@ export const openLink: Command = async (context, argument, run) => {
   if (link === undefined) throw new Error(notALink());
   const { session, inventory, computesView } = context;
   // The link may have opened the window, so that the account isn't known yet.
-  await session.known();
+  await session.whenRead();
   const account = session.connection?.account;
   if (account === undefined) {
     const message = l10n.t('This link opens {0}. Connect to its service first.', link.computeId);
     return offer(message, l10n.t('Connect…'), 'hostedPostgres.account.connect');
   }
-  if (!leadsInto(link, account)) {
+  if (!isForAccount(link, account)) {
     const message = l10n.t(
       'This link opens {0} on another service ({1}). Switch to an account there, then open the link again.',
       link.computeId,
@@ -46,7 +46,7 @@ export const openLink: Command = async (context, argument, run) => {
   const { projectId, computeId } = link;
   const { branch_id: branchId } = await requireCompute(context, link);
   await inventory.projects?.firstPage();
-  if (inventory.projects?.entries.has(projectId) !== true) await inventory.projects?.allPages();
+  if (inventory.projects?.entries.has(projectId) !== true) await inventory.projects?.load();
   await computesView.reveal({ kind: 'compute', projectId, branchId, computeId });
 };
 

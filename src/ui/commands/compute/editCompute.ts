@@ -2,10 +2,11 @@
 import { commands, l10n, Uri } from 'vscode';
 import { changeEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
+import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
 import { labelOf, sizeText } from '../../../model/inventory/computeStatus.ts';
-import { onlyChanged } from '../../../model/operations/computeEdit.ts';
-import { settingsAddress } from '../../../model/settings/settingsUri.ts';
+
+import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
 import { effectText } from '../../text/effectText.ts';
 import { sanitize } from '../../text/sanitize.ts';
@@ -63,5 +64,5 @@ async function openSettings({ session }: CommandContext, compute: Compute): Prom
   const account = session.connection?.account;
   if (account === undefined) return;
   const node = { projectId: compute.project_id, computeId: compute.id };
-  await commands.executeCommand('vscode.open', Uri.from(settingsAddress(account, node)));
+  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, node)));
 }

@@ -38,7 +38,7 @@ export const find: Command = async (context, _argument, run) => {
 };
 
 async function foundItems({ inventory }: CommandContext): Promise<FoundItem[]> {
-  await inventory.projects?.allPages();
+  await inventory.projects?.load();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   if (projects.length <= MOST_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
   const nameOf = (id: string) => sanitize(inventory.project(id)?.name ?? id);

@@ -68,7 +68,10 @@ export async function askForLogin(
   { title, compute, scope }: UriRequest,
   { canBePooled }: { readonly canBePooled: boolean },
 ): Promise<Login | undefined> {
-  const proposed = context.logins.propose(compute.project_id, context.config.connectionString(scope));
+  const proposed = context.connectionDefaults.propose(
+    compute.project_id,
+    context.config.connectionString(scope),
+  );
   const steps: Step<Partial<Login>>[] = [
     {
       applies: () => canBePooled && pooledHost(compute) !== undefined,
@@ -90,7 +93,7 @@ export async function askForLogin(
   ];
   const { role, database, pooled = false } = (await runSteps<Partial<Login>>(title, {}, steps)) ?? {};
   if (role === undefined || database === undefined) return undefined;
-  await context.logins.remember(compute.project_id, { role, database });
+  await context.connectionDefaults.remember(compute.project_id, { role, database });
   return { role, database, pooled };
 }
 

@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
-import { byTypeAndLabel, labelOf, sizeText, statusOf } from '../../../model/inventory/computeStatus.ts';
+import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
@@ -36,7 +36,7 @@ export async function requireCompute(
 
 export async function askProject({ inventory }: CommandContext, page: Page): Promise<Answer<string>> {
   const items = async (): Promise<Choice<string>[]> => {
-    await inventory.projects?.allPages();
+    await inventory.projects?.load();
     const projects = [...(inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
       label: sanitize(record?.name ?? id),
@@ -66,7 +66,7 @@ export function computeItem(compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),
-    iconPath: statusIcon(statusOf(compute)),
+    iconPath: statusIcon(computeStatus(compute)),
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
