@@ -7,16 +7,15 @@ import path from 'node:path';
 import { canReach, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
 import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
-import { handOverLogins } from '../../../src/service/engineProcess/rootsFile.ts';
+import { handOverLogins } from '../../../src/service/engineProcess/earlierLogins.ts';
 import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
-import { abandonedFolders } from '../../../src/service/engineProcess/storageRegistry.ts';
+import { staleFolders } from '../../../src/service/engineProcess/staleStorage.ts';
 import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { eventually, query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
-const SOURCE = path.resolve(import.meta.dirname, '../../../src/service/engineProcess');
 
 describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}`, function () {
   this.timeout(60_000);
@@ -41,17 +40,9 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     roots.add(root);
     return root;
   };
-  /** As a service that uses it now. */
   const open = (name: string) => noted(storageFolder(path.join(closed, name), account));
-  /** As a service that has ended since. */
-  const openAndEnd = (name: string) => {
-    const script = `import { storageFolder } from ${JSON.stringify(path.join(SOURCE, 'storageFolder.ts'))};
-      process.stdout.write(storageFolder(${JSON.stringify(path.join(closed, name))}, ${JSON.stringify(account)}));`;
-    const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--input-type=module', '-e', script];
-    return noted(execFileSync(process.execPath, node, { encoding: 'utf8' }));
-  };
   const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
-  const isAbandoned = (root: string) => abandonedFolders(account).includes(root);
+  const isStale = (root: string) => staleFolders(account).includes(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
     noted(readFileSync(path.join(closed, name, 'postgres-folder'), 'utf8'));
@@ -60,14 +51,14 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
 
   describe('outside its data directory', () => {
     it('is found again at every start', () => {
-      const root = openAndEnd('mine');
+      const root = open('mine');
       assert.match(root, /^\/var\/lib\/hosted-postgres\//);
       assert.equal(open('mine'), root);
       assert.equal(statSync(root).uid, account.uid);
     });
 
     it('is removed when its data directory is gone', async () => {
-      const [gone, kept] = [openAndEnd('gone'), openAndEnd('kept')];
+      const [gone, kept] = [open('gone'), open('kept')];
       writeFileSync(path.join(gone, 'file'), '');
       remove('gone');
       const service = await start('other');
@@ -77,25 +68,32 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     });
 
     it('stays without an entry of its own', () => {
-      const root = openAndEnd('gone');
-      remove('gone');
-      assert.ok(isAbandoned(root));
-      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
-        writeFileSync(`${root}.json`, text);
-        assert.ok(!isAbandoned(root), text);
-      }
-      rmSync(`${root}.json`);
-      assert.ok(!isAbandoned(root));
-    });
-
-    it('stays while a service uses it', () => {
       const root = open('gone');
       remove('gone');
-      assert.ok(!isAbandoned(root));
+      assert.ok(isStale(root));
+      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
+        writeFileSync(`${root}.json`, text);
+        assert.ok(!isStale(root), text);
+      }
+      rmSync(`${root}.json`);
+      assert.ok(!isStale(root));
+    });
+
+    it('stays while a service uses it', async () => {
+      const [gone, other] = [await start('gone'), await start('other')];
+      const root = readFileSync(path.join(closed, 'gone/postgres-folder'), 'utf8');
+      remove('gone');
+      try {
+        assert.ok(other.engine instanceof RemoteEngine);
+        assert.deepEqual([isStale(root), await other.engine.empty(root)], [true, false]);
+      } finally {
+        await gone.close();
+        await other.close();
+      }
     });
 
     it('stays while a Postgres runs on it', async () => {
-      const root = openAndEnd('gone');
+      const root = open('gone');
       const dataDir = path.join(root, 'branches/br-main/data');
       mkdirSync(dataDir, { recursive: true });
       const server = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
@@ -116,22 +114,22 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     });
 
     it('stays when its data directory was on a file system that is not there now', () => {
-      const root = openAndEnd('gone');
+      const root = open('gone');
       remove('gone');
       const entry = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
       writeFileSync(`${root}.json`, JSON.stringify({ ...entry, device: -1 }));
-      assert.ok(!isAbandoned(root));
+      assert.ok(!isStale(root));
     });
 
     it('follows a data directory that was moved', () => {
-      const root = openAndEnd('mine');
+      const root = open('mine');
       renameSync(path.join(closed, 'mine'), path.join(closed, 'moved'));
       assert.equal(open('moved'), root);
       assert.notEqual(open('mine'), root);
     });
 
     it('is not shared with a copy of the data directory', () => {
-      const root = openAndEnd('mine');
+      const root = open('mine');
       cpSync(path.join(closed, 'mine'), path.join(closed, 'copy'), { recursive: true });
       assert.notEqual(open('copy'), root);
       assert.equal(open('mine'), root);

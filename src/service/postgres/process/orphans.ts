@@ -33,7 +33,8 @@ export interface Written {
   readonly argument?: string;
 }
 
-const isRunning = ({ pid, startedAt, argument }: Written): boolean =>
+/** Whether the process that wrote a pid file still runs. */
+export const isRunning = ({ pid, startedAt, argument }: Written): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
 
 /** The pid file may be forged or stale. A process of another user is not one of our servers. */
