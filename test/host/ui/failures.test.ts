@@ -97,7 +97,11 @@ describe('the tree after failed requests', () => {
     await workbench.dialog.press('Restart');
     await restarted;
     await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
-    assert.deepEqual(await labels(), initialLabels);
+    await computes().waitFor(new RegExp(`^Compute ${replica}, active`));
+    const restartedLabels = initialLabels.map((label) =>
+      label.includes(replica) ? label.replace(', idle,', ', active,') : label,
+    );
+    assert.deepEqual(await labels(), restartedLabels);
   });
 
   it('asks for a new key again after a reload', async () => {
