@@ -1,5 +1,5 @@
-// `npm run service`: the service from its source. The bundle that esbuild makes of it is kept for the next start, with
-// the time and size of each file that went into it: while they are the same, a start reads one file, not a hundred.
+// `npm run service`: runs the service from its source. Caches the bundle together with the time and size of each source
+// file, so that a start reads one file instead of a hundred until one of them changes.
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
 import path from 'node:path';
@@ -20,7 +20,7 @@ function isUpToDate() {
     const text = readFileSync(bundle, 'utf8');
     stamps = JSON.parse(text.slice(text.lastIndexOf(stampsMark) + stampsMark.length));
   } catch {
-    return false; // None was made yet, or something else has been at it.
+    return false; // Missing or damaged.
   }
   return Object.entries(stamps).every(([file, stamp]) => stamp !== UNKNOWN && stampOf(file) === stamp);
 }
@@ -43,14 +43,14 @@ async function makeBundle() {
   });
   const sources = [...Object.keys(metafile.inputs), path.relative(root, import.meta.filename)];
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
-  // Another start may be at it as well: whoever is last puts the whole of its own in the place.
+  // Another start may write it at the same time; the last one wins, with a complete file.
   const unfinished = `${bundle}.${process.pid}`;
   mkdirSync(path.dirname(bundle), { recursive: true });
   writeFileSync(unfinished, outputFiles[0].text + stampsMark + JSON.stringify(Object.fromEntries(stamps)));
   renameSync(unfinished, bundle);
 }
 
-/** What changes with the text of a file. None is kept of one that was written while it was being read. */
+/** Changes with the text of a file. Unknown for a file that was written during the build. */
 function stampOf(file, before = Infinity) {
   const { mtimeMs, size } = statSync(path.join(root, file), { throwIfNoEntry: false }) ?? {};
   return mtimeMs < before ? `${mtimeMs} ${size}` : UNKNOWN;

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import type { Clock } from '../../src/service/core/clock.ts';
+import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { createNoPostgresEngine } from '../../src/service/engineLoader.ts';
 import { startService, type Service } from '../../src/service/service.ts';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
 
 /** Time changes only by `advance` and `set`. */
-export class ManualClock implements Clock {
+export class ManualClock implements ServiceClock {
   #now: number;
   readonly #timers = new Set<{
     readonly every: number;

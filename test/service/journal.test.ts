@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Account } from '../../src/service/state/store.ts';
+import { AccountState } from '../../src/service/state/store.ts';
 import { Journal } from '../../src/service/state/journal.ts';
 import { readJournal } from '../../src/service/state/journalReader.ts';
 import type { Change } from '../../src/service/state/storedRecords.ts';
@@ -17,7 +17,7 @@ describe('The journal', function () {
   let folder: string;
   let file: string;
   const failures: unknown[] = [];
-  const account = new Account();
+  const account = new AccountState();
   const options = () => ({
     file,
     snapshot: () => account.snapshot(),
@@ -29,7 +29,7 @@ describe('The journal', function () {
     await journal.whenDurable();
   };
   const names = () => {
-    const read = new Account();
+    const read = new AccountState();
     for (const change of readJournal(file)?.changes ?? []) read.apply(change);
     return [...read.keys.values()].map(({ name }) => name);
   };
@@ -134,10 +134,10 @@ describe('The journal', function () {
   });
 
   it('keeps revoked keys in a snapshot', async () => {
-    const written = new Account();
+    const written = new AccountState();
     for (const change of [key(1), { removed: 'key', id: 1 } as const]) written.apply(change);
     await Journal.create({ ...options(), snapshot: () => written.snapshot() }).close();
-    const read = new Account();
+    const read = new AccountState();
     for (const change of readJournal(file)?.changes ?? []) read.apply(change);
     assert(read.revokedKeys.has('0'.repeat(64)));
     assert.equal(read.nextKeyId(), 2);
