@@ -1,4 +1,4 @@
-/** Everything behind what `extension.ts` registers, wired from the ground up. One for a window. */
+/** The stores and views behind what `extension.ts` registers. One per window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
@@ -7,19 +7,18 @@ import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
-import { KnownLogins } from './model/connection/connectionDefaults.ts';
+import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
-import { WakeUps } from './model/inventory/wakeUps.ts';
-import { Commands } from './ui/commands/run.ts';
+import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
+import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
-import { warnWithoutKeyring } from './ui/notifications/notify.ts';
+import { mementoStore, rotationStore } from './ui/state/mementoStore.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
-import { Secrets } from './ui/state/secrets.ts';
+import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { followSession } from './ui/state/followSession.ts';
@@ -30,8 +29,8 @@ import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
 
-/** What VS Code shows already. */
-export interface Shown {
+/** Created at activation. */
+export interface ActiveViews {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
   readonly settings: Pick<SettingsFileSystem, 'show'>;
@@ -43,16 +42,16 @@ export class App implements Disposable {
   readonly config = this.#disposables.add(new Config());
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly logins: KnownLogins;
+  readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
-  readonly commands: Commands;
+  readonly commandContext: CommandContext;
 
-  /** The secret store and the network are touched afterwards: see `Session.start`. */
-  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: Shown) {
+  /** Uses neither the secret store nor the network: see `Session.start`. */
+  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: ActiveViews) {
     const [disposables, log, config] = [this.#disposables, this.log, this.config];
-    const secrets = disposables.add(new Secrets(context.secrets));
+    const secrets = secretStore(context.secrets);
     const accounts = disposables.add(new Accounts(secrets));
     const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
     const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
@@ -60,20 +59,13 @@ export class App implements Disposable {
       new LocalService({ script, dataDir, secrets, accounts, config, log }),
     );
 
-    const openClient: OpenClient = async (account, key, retries) => {
-      const isLocal = account.local === true;
-      const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
-      log.addSecret(key);
-      const { Client, fetchFor } = await import('./api/client.ts');
-      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
-      return new Client({ baseUrl, key, fetch, retries });
-    };
+    const openClient = clientOpener(localService, log);
     const session = (this.session = disposables.add(new Session(accounts, openClient)));
     const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
-    const memory = memoryOf(context.workspaceState);
-    const logins = (this.logins = new KnownLogins(session, memory));
+    const memory = mementoStore(context.workspaceState);
+    const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
@@ -85,13 +77,23 @@ export class App implements Disposable {
     };
     disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
-    disposables.add(announceWakeUps(disposables.add(new WakeUps(inventory, isFollowed))));
+    disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(followSession(session));
     disposables.add(rememberAccount(session, context.globalState));
-    const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations, logins };
+    const rotations = disposables.add(new PendingRotations(rotationStore(context.globalStorageUri)));
+    const stores = {
+      accounts,
+      session,
+      openClient,
+      inventory,
+      changes,
+      tracker,
+      apiKeys,
+      rotations,
+      connectionDefaults,
+    };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commands = new Commands({ ...stores, ...trees, config, log, localService });
+    this.commandContext = { ...stores, ...trees, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
@@ -99,17 +101,34 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isNear: () => session.connection?.isLocal ?? false,
+        isLocal: () => session.connection?.isLocal ?? false,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
     disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(warnWithoutKeyring(secrets, log));
     disposables.add(localService.follow(session));
-    void this.commands.finishRotations();
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  /** Key rotations that an earlier window left. */
+  async #finishRotations(): Promise<void> {
+    const { finishRotations } = await import('./ui/commands/commands.ts');
+    await finishRotations(this.commandContext);
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
+}
+
+/** A client of the local service sends requests only while the service runs. */
+function clientOpener(localService: LocalService, log: Log): OpenClient {
+  return async (account, key, retries) => {
+    const isLocal = account.local === true;
+    const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
+    log.addSecret(key);
+    const { Client } = await import('./api/client.ts');
+    const fetch = isLocal ? localService.whileRunning(globalThis.fetch) : globalThis.fetch;
+    return new Client({ baseUrl, key, fetch, retries });
+  };
 }

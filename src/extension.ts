@@ -10,7 +10,7 @@ import { hasRotations } from './model/account/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
+import { mementoStore, rotationStore } from './ui/state/mementoStore.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
@@ -43,15 +43,15 @@ export function activate(context: ExtensionContext): void {
   );
   const settings = disposables.add(new SettingsFileSystem(app));
   const { contributes }: Manifest = context.extension.packageJSON;
-  disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
+  disposables.add(registerCommands(contributes.commands, async () => (await app()).commandContext));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
   disposables.add(registerTools(contributes.languageModelTools, app));
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs as long as a window uses its account. Pending changes and key rotations are followed to their end.
+  // The local service runs while a window uses its account. Pending changes and key rotations are tracked until they end.
   const isPending =
-    hasPending(memoryOf(context.workspaceState)) || hasRotations(rotationMemory(context.globalStorageUri));
+    hasPending(mementoStore(context.workspaceState)) || hasRotations(rotationStore(context.globalStorageUri));
   if (account() === 'local' || isPending) void app();
 }

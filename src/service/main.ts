@@ -1,8 +1,9 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
 import { createInterface } from 'node:readline';
 import { serviceClock } from './core/clock.ts';
+import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
-import { loadEngine } from './engineLoader.ts';
+import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
 import { describeFailure, StartError } from './startError.ts';
@@ -22,11 +23,13 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
   const directory = openDataDirectory(options.dataDir);
   const { folder } = directory;
   const ending = endings();
+  let engine: Promise<ComputeEngine> | undefined;
   try {
     const lock = await lockInstance(folder);
     try {
       const { postgres, postgresPath } = options;
-      const engine = loadEngine({ postgres, postgresPath, dataDir: folder, log });
+      const isTemporary = options.dataDir === undefined;
+      engine = loadEngine({ postgres, postgresPath, dataDir: folder, isTemporary, log });
       const parts = {
         options: { ...options, apiKey },
         folder,
@@ -46,6 +49,8 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       const problem = failure ?? unclean;
       if (problem !== undefined) throw new StartError('notUsable', problem);
     } finally {
+      // A failed start may have left it open.
+      await engine?.then((loaded) => loaded.close()).catch(() => undefined);
       lock.release();
     }
   } finally {

@@ -55,8 +55,8 @@ async function loadProjects(service: StubService): Promise<Load> {
   const { inventory, traffic } = model;
   try {
     const startedAt = performance.now();
-    const all = inventory.projects?.allPages();
-    await inventory.lookAtProjects();
+    const all = inventory.projects?.load();
+    await inventory.ensureProjects();
     const first = performance.now() - startedAt;
     const requestsForFirst = traffic.requests;
     await all;

@@ -38,7 +38,7 @@ export async function measure(): Promise<readonly Result[]> {
     random: () => 0,
   });
   try {
-    await model.inventory.projects?.allPages();
+    await model.inventory.projects?.load();
     const samples: number[] = [];
     refresh.setWanted(true);
     for (let count = 1; count <= REFRESHES; count += 1) {

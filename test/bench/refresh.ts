@@ -29,7 +29,7 @@ export async function measure(): Promise<readonly Result[]> {
   const model = await connectModel(service);
   const [refreshes, bare]: [Refresh[], number[]] = [[], []];
   try {
-    await model.inventory.projects?.allPages();
+    await model.inventory.projects?.load();
     await model.inventory.loadComputesOf(expanded);
     for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
       await changeStates(service, round % 2 === 0 ? 'active' : 'idle');

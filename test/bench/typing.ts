@@ -1,7 +1,7 @@
 /** The time for a completion and for a hover with 20,000 known computes. */
 import { ComputeIndex } from '../../src/model/inventory/computeIndex.ts';
-import { hostMention } from '../../src/model/connection/hostAtPosition.ts';
-import { hostPlace } from '../../src/model/connection/completionContext.ts';
+import { hostAtPosition } from '../../src/model/connection/hostAtPosition.ts';
+import { completionContext } from '../../src/model/connection/completionContext.ts';
 import { ms, type Result } from './result.ts';
 import { computeId, projectId } from './sampleAccount.ts';
 import { median, quantile } from './stats.ts';
@@ -17,17 +17,17 @@ export async function measure(): Promise<readonly Result[]> {
   const service = await startStubService({ projects: PROJECTS, computesPerProject: COMPUTES });
   const model = await connectModel(service);
   try {
-    await model.inventory.projects?.allPages();
+    await model.inventory.projects?.load();
     await model.inventory.loadComputesOf(Array.from({ length: PROJECTS }, (_, index) => projectId(index)));
     const index = new ComputeIndex(model.inventory);
     const lines = [...model.inventory.allComputes()].map(({ host }) => host.toUpperCase());
     const results = [
       compare('completion', typings, lines, ({ line, column }) => {
-        const place = hostPlace(line, column);
+        const place = completionContext(line, column);
         return place === undefined ? -1 : index.search(place.typed, SHOWN).hosts.length;
       }),
       compare('hover', hovers, lines, ({ line, column }) => {
-        const mention = hostMention(line, column);
+        const mention = hostAtPosition(line, column);
         return mention === undefined || index.find(mention) === undefined ? 0 : 1;
       }),
     ];

@@ -10,7 +10,7 @@ const COMPUTE = `${COMPUTES}/ep-little-smoke-851426`;
 const BRANCH = 'br-frosty-lake-110382';
 const creation = (more: object) => ({ endpoint: { branch_id: BRANCH, type: 'read_only', ...more } });
 const errorIn = (json: unknown) =>
-  readOne('the service', { method: 'get', status: 400, json }, undefined, ErrorBody);
+  readOne({ what: 'the service', isChange: false, status: 400, json }, undefined, ErrorBody);
 const post = (body: unknown): Omit<Call, 'key'> => ({ method: 'POST', path: COMPUTES, body });
 const patch = (endpoint: unknown): Omit<Call, 'key'> => ({
   method: 'PATCH',

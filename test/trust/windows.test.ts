@@ -72,7 +72,7 @@ describe('Windows on one account', () => {
     const window = { ...store, memory, ends, refresh };
     windows.push(window);
     opened += 1;
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     await store.inventory.loadComputes(projectId);
     return window;
   }

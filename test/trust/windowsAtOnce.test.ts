@@ -29,7 +29,7 @@ describe('Two windows at the same moment', () => {
     const open = () => connectStore(proxy, { secrets, key: service.key });
     windows = [await open(), await open()];
     for (const { inventory } of windows) {
-      await inventory.lookAtProjects();
+      await inventory.ensureProjects();
       await inventory.loadComputes(projectId);
     }
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
-import { settingsAddress } from '../../src/model/settings/settingsUri.ts';
+import { settingsUri } from '../../src/model/settings/settingsUri.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -21,7 +21,7 @@ describe('The schema of Postgres settings', () => {
 
   it('matches the paths of settings documents', () => {
     const owner = { projectId: 'shop', computeId: 'ep-one' };
-    const address = settingsAddress({ baseUrl: PUBLIC_BASE_URL, name: '' }, owner);
+    const address = settingsUri({ baseUrl: PUBLIC_BASE_URL, name: '' }, owner);
     const [start, end] = fileMatch.split('*');
     const name = path.posix.basename(address.path);
     assert.ok(name.startsWith(start) && name.endsWith(end), name);

@@ -65,7 +65,7 @@ export class ApiKeyList implements Disposable {
   }
 
   /** For those who only look: asks if nobody ever did. Never rejects; a failure stays here. */
-  async look(): Promise<void> {
+  async ensureLoaded(): Promise<void> {
     if (this.#failure === undefined) await this.load().catch(() => undefined);
   }
 
@@ -125,7 +125,7 @@ export class ApiKeyList implements Disposable {
   #follow(): void {
     const { connection } = this.#session;
     if (this.#connection === connection) return;
-    const isSame = connection?.isOfSameAccount(this.#connection) === true && this.#isLoaded;
+    const isSame = connection?.isSameAccount(this.#connection) === true && this.#isLoaded;
     this.#connection = connection;
     if (isSame) return void this.#refreshQuietly();
     this.#isLoaded = false;

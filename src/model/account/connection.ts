@@ -42,7 +42,7 @@ export class Connection {
   }
 
   /** What another connection told is still the last that is known. */
-  isOfSameAccount(other: Connection | undefined): boolean {
+  isSameAccount(other: Connection | undefined): boolean {
     return other !== undefined && accountId(other.account) === accountId(this.account);
   }
 

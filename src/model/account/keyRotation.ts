@@ -102,7 +102,7 @@ export async function revokeLost(parts: RotationParts, rotation: PendingRotation
   const account = accounts.find((known) => accountId(known) === rotation.account);
   const key = account && (await parts.accounts.key(account));
   if (account === undefined || key === undefined) throw new Error('No API key is stored for the account');
-  await revoke(await parts.openClient(account, key), id);
+  await revokeKey(await parts.openClient(account, key), id);
   await parts.pending.forget(rotation.account);
 }
 
@@ -189,7 +189,8 @@ class RunningRotation {
   async #revokeOld(newKey: ExistingKey, value = this.#storedKey): Promise<RotationOutcome> {
     const { oldKey } = this.#rotation;
     try {
-      if (oldKey !== undefined) await revoke(await this.#parts.openClient(this.#account, value), oldKey.id);
+      if (oldKey !== undefined)
+        await revokeKey(await this.#parts.openClient(this.#account, value), oldKey.id);
     } catch (error) {
       return { kind: 'unfinished', step: 'revoke', error, newKey };
     }
@@ -200,7 +201,7 @@ class RunningRotation {
   async #withdraw(created: CreatedApiKey, step: 'prove' | 'store', error: unknown): Promise<RotationOutcome> {
     const newKey = { id: created.id, name: this.#rotation.name };
     try {
-      await revoke(this.#client, created.id);
+      await revokeKey(this.#client, created.id);
     } catch {
       return step === 'store' ? { kind: 'lost', newKey, error } : { kind: 'unfinished', step, error, newKey };
     }
@@ -216,7 +217,7 @@ class RunningRotation {
 }
 
 /** @throws {ApiError} unless the key is gone */
-async function revoke(client: Client, id: number): Promise<void> {
+async function revokeKey(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);
   } catch (error) {

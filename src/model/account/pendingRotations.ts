@@ -6,7 +6,7 @@ import { isApiKeyId } from '../../api/records/ids.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
-import type { Memory } from '../operations/operationTracker.ts';
+import type { Memory } from '../memory.ts';
 
 export interface PendingRotation {
   /** See `accountId`. */
@@ -17,7 +17,7 @@ export interface PendingRotation {
   readonly oldKey?: { readonly id: number; readonly name: string } | undefined;
 }
 
-const ENTRY = 'hostedPostgres.keyRotations';
+const ROTATIONS_ENTRY = 'hostedPostgres.keyRotations';
 
 /** Milliseconds between two signs of life of the window that works on a rotation. */
 const BEAT = 1000;
@@ -28,7 +28,7 @@ type Kept = PendingRotation & { readonly beat: number };
 
 /** For activation: whether there is anything to finish, without a look at what. */
 export const hasRotations = (memory: { get(entry: string): unknown }): boolean =>
-  Object.keys(memory.get(ENTRY) ?? {}).length > 0;
+  Object.keys(memory.get(ROTATIONS_ENTRY) ?? {}).length > 0;
 
 export class PendingRotations implements Disposable {
   readonly #memory: Memory;
@@ -70,7 +70,7 @@ export class PendingRotations implements Disposable {
 
   async forget(account: string): Promise<void> {
     const { [account]: _ended, ...others } = this.#all;
-    await this.#memory.update(ENTRY, Object.keys(others).length === 0 ? undefined : others);
+    await this.#memory.update(ROTATIONS_ENTRY, Object.keys(others).length === 0 ? undefined : others);
   }
 
   /**
@@ -102,11 +102,11 @@ export class PendingRotations implements Disposable {
   }
 
   async #put(rotation: Kept): Promise<void> {
-    await this.#memory.update(ENTRY, { ...this.#all, [rotation.account]: rotation });
+    await this.#memory.update(ROTATIONS_ENTRY, { ...this.#all, [rotation.account]: rotation });
   }
 
   get #all(): Readonly<Record<string, Kept>> {
-    const kept = Object.values(this.#memory.get(ENTRY) ?? {}).filter(isKept);
+    const kept = Object.values(this.#memory.get(ROTATIONS_ENTRY) ?? {}).filter(isKept);
     return Object.fromEntries(kept.map((rotation) => [rotation.account, rotation]));
   }
 }

@@ -48,11 +48,11 @@ export class Session implements Disposable {
   /** Reads the secret store again: it failed, or is known to have changed. Never rejects. */
   async reread(): Promise<void> {
     this.#newest = this.#read();
-    await this.known();
+    await this.whenRead();
   }
 
   /** Resolves when what the secret store was asked last is answered: then there is a connection, or none to have. Never rejects. */
-  async known(): Promise<void> {
+  async whenRead(): Promise<void> {
     let awaited: Promise<void> | undefined;
     while (awaited !== this.#newest) await (awaited = this.#newest);
   }
@@ -104,7 +104,7 @@ export class Session implements Disposable {
     const connection = new Connection(account, key, this.#open);
     // The key is stored before its id: the second change brings the id.
     const isSame =
-      connection.isOfSameAccount(now) && now?.hasKey(key) === true && now.account.keyId === account.keyId;
+      connection.isSameAccount(now) && now?.hasKey(key) === true && now.account.keyId === account.keyId;
     if (!isSame) this.#replace({ kind: 'loading', connection });
   }
 

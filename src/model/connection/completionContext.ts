@@ -4,7 +4,7 @@
  */
 
 /** `host`: a host fits here. `uri`: the whole connection string does. Columns are UTF-16 units, as in an editor. */
-export interface HostPlace {
+export interface CompletionContext {
   readonly kind: 'host' | 'uri';
   /** What is typed already: from `start` to the cursor. */
   readonly typed: string;
@@ -15,17 +15,17 @@ export interface HostPlace {
 
 /** Longer lines are looked at around the cursor only: nobody types into them, and a keystroke must stay cheap. */
 const LOOK_BACK = 1_000;
-const LONGEST_HOST = 260;
+const MAX_TYPED_LENGTH = 260;
 
 const TYPED = [/[A-Za-z0-9][A-Za-z0-9.-]*:\d{0,5}$/, /(?:[A-Za-z0-9][A-Za-z0-9.-]*)?$/];
 const REST = /^[A-Za-z0-9.-]*(?::\d{1,5})?/;
 
 /** @returns undefined where no host is wanted */
-export function hostPlace(line: string, column: number): HostPlace | undefined {
+export function completionContext(line: string, column: number): CompletionContext | undefined {
   const before = line.slice(Math.max(0, column - LOOK_BACK), column);
   const after = line.slice(column, column + LOOK_BACK);
   for (const pattern of TYPED) {
-    const typed = pattern.exec(before.slice(-LONGEST_HOST))?.[0];
+    const typed = pattern.exec(before.slice(-MAX_TYPED_LENGTH))?.[0];
     if (typed === undefined) continue;
     const kind = wantedAfter(before.slice(0, before.length - typed.length), after);
     if (kind === undefined) continue;
@@ -35,7 +35,7 @@ export function hostPlace(line: string, column: number): HostPlace | undefined {
   return undefined;
 }
 
-function wantedAfter(lead: string, after: string): HostPlace['kind'] | undefined {
+function wantedAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
   if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
   for (const pattern of VARIABLES) {
@@ -68,7 +68,7 @@ const OTHER_WORDS =
   /^(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
 
 /** What a variable of this name holds: `PGHOST` and `databaseHost` a host, `SHADOW_DATABASE_URL` a connection string. */
-function heldBy(name: string): HostPlace['kind'] | undefined {
+function heldBy(name: string): CompletionContext['kind'] | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()

@@ -2,28 +2,28 @@
  * The role and the database that connection strings begin with. Nobody should have to type, or guess, what was used for
  * the project before, or what every branch of the local service has.
  */
-import type { Memory } from '../operations/operationTracker.ts';
+import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 
-export interface LoginNames {
+export interface RoleAndDatabase {
   /** Empty where it is not known. */
   readonly role: string;
   readonly database: string;
 }
 
-interface UsedLogin extends LoginNames {
+interface UsedDefaults extends RoleAndDatabase {
   readonly projectId: string;
 }
 
 /** What every branch of the local service has, and nobody is told elsewhere. */
-export const LOCAL_LOGIN: LoginNames = { role: 'app_owner', database: 'app' };
+export const LOCAL_DEFAULTS: RoleAndDatabase = { role: 'app_owner', database: 'app' };
 
-const ENTRY = 'hostedPostgres.logins';
+const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 
 /** Projects kept; the one used longest ago is forgotten first. */
-const MOST = 50;
+const MAX_PROJECTS = 50;
 
-export class KnownLogins {
+export class ConnectionDefaults {
   readonly #session: Pick<Session, 'connection'>;
   readonly #memory: Memory;
 
@@ -33,28 +33,31 @@ export class KnownLogins {
   }
 
   /** @param set what the settings say, which comes first */
-  propose(projectId: string | undefined, set: LoginNames): LoginNames {
+  propose(projectId: string | undefined, set: RoleAndDatabase): RoleAndDatabase {
     const used = this.#used().find((login) => login.projectId === projectId);
-    const local = this.#session.connection?.isLocal === true ? LOCAL_LOGIN : undefined;
+    const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
     return {
       role: set.role || used?.role || local?.role || '',
       database: set.database || used?.database || local?.database || '',
     };
   }
 
-  async remember(projectId: string, { role, database }: LoginNames): Promise<void> {
+  async remember(projectId: string, { role, database }: RoleAndDatabase): Promise<void> {
     const others = this.#used().filter((login) => login.projectId !== projectId);
-    await this.#memory.update(ENTRY, [{ projectId, role, database }, ...others].slice(0, MOST));
+    await this.#memory.update(
+      DEFAULTS_ENTRY,
+      [{ projectId, role, database }, ...others].slice(0, MAX_PROJECTS),
+    );
   }
 
-  #used(): readonly UsedLogin[] {
-    const kept = this.#memory.get(ENTRY);
+  #used(): readonly UsedDefaults[] {
+    const kept = this.#memory.get(DEFAULTS_ENTRY);
     return Array.isArray(kept) ? kept.filter(isUsedLogin) : [];
   }
 }
 
-function isUsedLogin(value: unknown): value is UsedLogin {
+function isUsedLogin(value: unknown): value is UsedDefaults {
   if (typeof value !== 'object' || value === null) return false;
-  const { projectId, role, database } = value as Partial<UsedLogin>;
+  const { projectId, role, database } = value as Partial<UsedDefaults>;
   return [projectId, role, database].every((text) => typeof text === 'string');
 }

@@ -5,14 +5,14 @@ import type { Compute } from '../../api/records/records.ts';
 type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
 /** The host without a port, whatever is behind it. */
-const nameOf = (host: string): string => host.replace(/:\d+$/, '');
+const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
 
 /** Where pooled connections go, or undefined when the compute takes none. */
 export function pooledHost(compute: Hosted): string | undefined {
   if (compute.pooler_enabled !== true) return undefined;
   if (typeof compute.pooler_host === 'string') return compute.pooler_host;
   // The public service's rule: the first label of the host with `-pooler` appended.
-  return isLoopback(nameOf(compute.host)) ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
+  return isLoopback(withoutPort(compute.host)) ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
 }
 
 export interface ConnectionStringParts {
@@ -41,7 +41,7 @@ export function passwordOf(uri: string): string | undefined {
 }
 
 /** The query that makes clients insist on TLS; empty for a host of this machine. */
-export const tlsQuery = (host: string): string => (isLoopback(nameOf(host)) ? '' : '?sslmode=require');
+export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
 /** Half a surrogate pair, which no encoding has, becomes the replacement character. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -12,7 +12,7 @@ export interface TextChange {
  * at the end. `export` before it and a comment behind it stay.
  */
 export function setVariable(file: string, name: string, value: string): TextChange {
-  const text = quoted(value);
+  const text = quoteValue(value);
   const last = lastValue(file, name);
   return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
 }
@@ -26,9 +26,9 @@ export function appendLine(file: string, line: string): TextChange {
 
 /** A quoted value may go over several lines; any other ends with the line, or before a comment. */
 const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'[^']*'|`[^`]*`)/;
-const PLAIN = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
+const UNQUOTED = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
 
-const lengthOfValue = (text: string): number => (QUOTED.exec(text) ?? PLAIN.exec(text))?.[0].length ?? 0;
+const lengthOfValue = (text: string): number => (QUOTED.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
 
 /** Where the value of the last assignment is. What lies within another value's quotes is no assignment. */
 function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {
@@ -46,7 +46,7 @@ function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'
 /** Needs no quotes, neither for the libraries that read such files nor for a shell that sources them. */
 const BARE = /^[\w./:@%+,=?~-]+$/;
 
-function quoted(value: string): string {
+function quoteValue(value: string): string {
   if (BARE.test(value)) return value;
   if (!value.includes("'")) return `'${value}'`;
   return `"${value.replace(/[\\"$`]/g, '\\$&')}"`;

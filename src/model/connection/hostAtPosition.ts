@@ -1,7 +1,7 @@
 /** Hosts and compute ids as they stand in any text: the word under a position, read as a host. */
 
 /** Columns are UTF-16 units. `port` is what follows the host after a colon; `portEnd` is where it ends. */
-export interface HostMention {
+export interface HostAtPosition {
   readonly host: string;
   readonly port: string | undefined;
   readonly start: number;
@@ -10,22 +10,22 @@ export interface HostMention {
 }
 
 /** The longest host name there is; longer words are none, and a huge line costs no more than a short one. */
-const LONGEST_HOST = 253;
+const MAX_HOST_LENGTH = 253;
 
 const PART = /[A-Za-z0-9_.-]/;
 const PORT = /^:(\d{1,5})(?![\w-])/;
-const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
 
 /** @returns undefined when the position is in no word that could be a host */
-export function hostMention(line: string, column: number): HostMention | undefined {
+export function hostAtPosition(line: string, column: number): HostAtPosition | undefined {
   const at = startOfPort(line, column) ?? column;
   let [start, end] = [at, at];
-  while (start > 0 && at - start <= LONGEST_HOST && PART.test(line.charAt(start - 1))) start -= 1;
-  while (end < line.length && end - at <= LONGEST_HOST && PART.test(line.charAt(end))) end += 1;
+  while (start > 0 && at - start <= MAX_HOST_LENGTH && PART.test(line.charAt(start - 1))) start -= 1;
+  while (end < line.length && end - at <= MAX_HOST_LENGTH && PART.test(line.charAt(end))) end += 1;
   // A sentence may end with the host.
   while (end > start && !/[A-Za-z0-9]/.test(line.charAt(end - 1))) end -= 1;
   const host = line.slice(start, end).toLowerCase();
-  if (host.length > LONGEST_HOST || !HOST.test(host)) return undefined;
+  if (host.length > MAX_HOST_LENGTH || !HOST_NAME.test(host)) return undefined;
   const port = PORT.exec(line.slice(end, end + 8))?.[1];
   const portEnd = port === undefined ? end : end + 1 + port.length;
   return column <= portEnd ? { host, port, start, end, portEnd } : undefined;

@@ -19,7 +19,7 @@ export interface BackgroundRefreshOptions {
   /** Milliseconds; 0 is never. */
   readonly interval: () => number;
   /** Whether the service is on this machine, where asking quickly costs next to nothing. */
-  readonly isNear?: () => boolean;
+  readonly isLocal?: () => boolean;
   readonly onError: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -62,7 +62,7 @@ export class BackgroundRefresh implements Disposable {
   /** Something is about to happen in a project (a client connects, say): asks after it quickly for a while. */
   watch(projectId: string): void {
     this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
-    this.#poller?.waitAnew();
+    this.#poller?.reschedule();
   }
 
   dispose(): void {
@@ -87,13 +87,13 @@ export class BackgroundRefresh implements Disposable {
   #wait(): number {
     const ordinary = Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
     // Near, a look at nothing is free, and what is unfolded next is on time.
-    const isQuick = this.#options.isNear?.() === true || this.#quickProjects().length > 0;
+    const isQuick = this.#options.isLocal?.() === true || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
-    const { isNear = () => false, followed } = this.#options;
+    const { isLocal: isNear = () => false, followed } = this.#options;
     const [all, others] = [isNear(), followed()];
     const isQuick = (id: string) =>
       !others.has(id) &&
@@ -116,7 +116,7 @@ export class BackgroundRefresh implements Disposable {
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
     const isOther = changes.some(({ kind }) => kind === 'all' || kind === 'key');
-    if (isOther || this.#unsettled.size > known) this.#poller?.waitAnew();
+    if (isOther || this.#unsettled.size > known) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {

@@ -5,31 +5,31 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
-import type { HostMention } from '../connection/hostAtPosition.ts';
+import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import type { Inventory, InventoryChange } from './inventory.ts';
 
 /** A compute at one of its hosts. */
-export interface KnownHost {
+export interface ComputeHost {
   readonly compute: Compute;
   readonly host: string;
   readonly isPooled: boolean;
 }
 
-export interface FoundHost extends KnownHost {
+export interface HostMatch extends ComputeHost {
   /** The port belongs to the host. */
   readonly withPort: boolean;
 }
 
-export interface HostsFound {
-  readonly hosts: readonly KnownHost[];
+export interface HostMatches {
+  readonly hosts: readonly ComputeHost[];
   /** There are others that match. */
   readonly hasMore: boolean;
 }
 
-interface Entry {
+interface IndexEntry {
   readonly compute: Compute;
   readonly projectName: string;
-  readonly hosts: readonly KnownHost[];
+  readonly hosts: readonly ComputeHost[];
   /** In lower case: all a compute can be found by. */
   readonly text: string;
 }
@@ -37,8 +37,8 @@ interface Entry {
 export class ComputeIndex implements Disposable {
   readonly #inventory: Inventory;
   readonly #listening: Disposable;
-  readonly #byKey = new Map<string, KnownHost>();
-  readonly #byProject = new Map<string, ReadonlyMap<string, Entry>>();
+  readonly #byKey = new Map<string, ComputeHost>();
+  readonly #byProject = new Map<string, ReadonlyMap<string, IndexEntry>>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
@@ -49,7 +49,7 @@ export class ComputeIndex implements Disposable {
   }
 
   /** The compute whose host or id this is; its pooled host counts too. */
-  find({ host, port }: Pick<HostMention, 'host' | 'port'>): FoundHost | undefined {
+  find({ host, port }: Pick<HostAtPosition, 'host' | 'port'>): HostMatch | undefined {
     const name = host === 'localhost' ? '127.0.0.1' : host;
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
@@ -60,9 +60,9 @@ export class ComputeIndex implements Disposable {
   }
 
   /** Hosts that begin with what was typed first, then computes in whose names it occurs. */
-  search(typed: string, most: number): HostsFound {
+  search(typed: string, most: number): HostMatches {
     const wanted = typed.toLowerCase();
-    const [first, others]: [KnownHost[], KnownHost[]] = [[], []];
+    const [first, others]: [ComputeHost[], ComputeHost[]] = [[], []];
     for (const entry of this.#entries()) {
       if (first.length > most) break;
       if (entry.text.startsWith(wanted)) first.push(...entry.hosts);
@@ -76,7 +76,7 @@ export class ComputeIndex implements Disposable {
     this.#listening.dispose();
   }
 
-  *#entries(): Generator<Entry, void> {
+  *#entries(): Generator<IndexEntry, void> {
     for (const entries of this.#byProject.values()) yield* entries.values();
   }
 
@@ -96,8 +96,8 @@ export class ComputeIndex implements Disposable {
     const computes = this.#inventory.computesOf(projectId)?.computes;
     if (computes === undefined || computes.size === 0) this.#byProject.delete(projectId);
     const projectName = this.#inventory.project(projectId)?.name ?? '';
-    const entries = new Map<string, Entry>();
-    const added: Entry[] = [];
+    const entries = new Map<string, IndexEntry>();
+    const added: IndexEntry[] = [];
     for (const [id, compute] of computes ?? []) {
       const old = before?.get(id);
       const isSame = old?.compute === compute && old.projectName === projectName;
@@ -110,23 +110,23 @@ export class ComputeIndex implements Disposable {
     if (entries.size > 0) this.#byProject.set(projectId, entries);
   }
 
-  #add({ compute, hosts }: Entry): void {
+  #add({ compute, hosts }: IndexEntry): void {
     for (const known of hosts) this.#byKey.set(known.host.toLowerCase(), known);
     const [direct] = hosts;
     if (direct !== undefined) this.#byKey.set(compute.id, direct);
   }
 
   /** Only what still leads to this entry: a host may have gone over to another compute. */
-  #forget({ compute, hosts }: Entry): void {
+  #forget({ compute, hosts }: IndexEntry): void {
     for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
       if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);
     }
   }
 }
 
-function entryOf(compute: Compute, projectName: string): Entry {
+function entryOf(compute: Compute, projectName: string): IndexEntry {
   const pooled = pooledHost(compute);
-  const hosts: KnownHost[] = [{ compute, host: compute.host, isPooled: false }];
+  const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
   if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
   const names = [compute.host, compute.id, compute.name ?? '', projectName, compute.branch_id, pooled ?? ''];
   return { compute, projectName, hosts, text: names.join(' ').toLowerCase() };

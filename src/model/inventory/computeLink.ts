@@ -6,8 +6,8 @@ import type { ComputeNode } from './nodes.ts';
 
 /** The extension's id, which VS Code hands links over by. */
 const AUTHORITY = 'hosted-postgres.hosted-postgres';
-const PATH = '/compute';
-const LONGEST = 2000;
+const LINK_PATH = '/compute';
+const MAX_LINK_LENGTH = 2000;
 
 export interface ComputeLink {
   readonly projectId: string;
@@ -30,14 +30,14 @@ export function computeLink(
     endpoint: computeId,
     service: serviceOf(account),
   });
-  return `${scheme}://${AUTHORITY}${PATH}?${query.toString()}`;
+  return `${scheme}://${AUTHORITY}${LINK_PATH}?${query.toString()}`;
 }
 
 /** @param text a whole link, from wherever it came @returns undefined for anything else */
 export function parseComputeLink(text: string): ComputeLink | undefined {
-  if (text.length > LONGEST || !URL.canParse(text)) return undefined;
+  if (text.length > MAX_LINK_LENGTH || !URL.canParse(text)) return undefined;
   const { host, pathname, searchParams } = new URL(text);
-  if (host.toLowerCase() !== AUTHORITY || pathname !== PATH) return undefined;
+  if (host.toLowerCase() !== AUTHORITY || pathname !== LINK_PATH) return undefined;
   const [projectId, computeId] = [searchParams.get('project'), searchParams.get('endpoint')];
   if (!isId(projectId) || !isComputeId(computeId)) return undefined;
   const said = searchParams.get('service');
@@ -47,5 +47,5 @@ export function parseComputeLink(text: string): ComputeLink | undefined {
 }
 
 /** Whether a link may mean something in this account. */
-export const leadsInto = ({ service }: ComputeLink, account: Account): boolean =>
+export const isForAccount = ({ service }: ComputeLink, account: Account): boolean =>
   service === undefined || service === serviceOf(account);

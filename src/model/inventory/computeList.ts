@@ -4,8 +4,7 @@
  */
 import { isSameFailure } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
-import type { ListedAgain } from '../../api/client.ts';
-import type { ReplyBytes } from '../../api/transport/replyBytes.ts';
+import type { ChangedList } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { isEqual } from '../../base/equal.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
@@ -18,8 +17,8 @@ export interface ComputeListChange {
   readonly isStructural: boolean;
 }
 
-/** Asks the service, which may say that it answers with these bytes again. */
-type Fetch = (last: ReplyBytes | undefined) => Promise<ListedAgain<Compute>>;
+/** Returns undefined if the service's reply is still this one. */
+type Fetch = (lastBody: string | undefined) => Promise<ChangedList<Compute> | undefined>;
 
 export class ComputeList {
   readonly #fetch: Fetch;
@@ -30,7 +29,7 @@ export class ComputeList {
   #isLoaded = false;
   #changes = 0;
   /** The reply that the computes and the unreadable records are from; undefined once they are not only from it. */
-  #last: ReplyBytes | undefined;
+  #lastBody: string | undefined;
   #underway: Promise<void> | undefined;
 
   constructor(fetch: Fetch, tell: (change: ComputeListChange) => void) {
@@ -39,12 +38,12 @@ export class ComputeList {
   }
 
   /** Begins with what another list knew last, until it is refreshed. */
-  goOnFrom(last: ComputeList): void {
+  restoreFrom(last: ComputeList): void {
     this.#computes = last.#computes;
     this.#unreadable = last.#unreadable;
     this.#failure = last.#failure;
     this.#isLoaded = last.#isLoaded;
-    this.#last = last.#last;
+    this.#lastBody = last.#lastBody;
   }
 
   get computes(): ReadonlyMap<string, Compute> {
@@ -93,7 +92,7 @@ export class ComputeList {
   /** Takes over a record that a call of our own answered with. */
   put(compute: Compute): void {
     this.#changes += 1;
-    this.#last = undefined;
+    this.#lastBody = undefined;
     this.#replace(new Map(this.#computes).set(compute.id, compute), this.#unreadable, this.#failure);
   }
 
@@ -101,12 +100,12 @@ export class ComputeList {
     try {
       for (;;) {
         const changes = this.#changes;
-        const again = await this.#fetch(this.#last);
+        const changed = await this.#fetch(this.#lastBody);
         // A list asked for before our own change may tell the state before it: ask again.
         if (changes !== this.#changes) continue;
         // The service says now what it said then: what is here is what it says, and a failure since is over.
-        if (again.isSame) this.#replace(this.#computes, this.#unreadable, undefined);
-        else this.#take(again);
+        if (changed === undefined) this.#replace(this.#computes, this.#unreadable, undefined);
+        else this.#take(changed);
         return;
       }
     } catch (error) {
@@ -115,10 +114,10 @@ export class ComputeList {
     }
   }
 
-  #take({ list, bytes }: ListedAgain<Compute> & { isSame: false }): void {
+  #take({ list, body }: ChangedList<Compute>): void {
     const isFirst = !this.#isLoaded;
     this.#isLoaded = true;
-    this.#last = bytes;
+    this.#lastBody = body;
     const computes = new Map(list.items.map((compute) => [compute.id, compute]));
     this.#replace(computes, list.unreadable, undefined, isFirst);
   }

@@ -7,7 +7,7 @@ export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' 
 
 type Stated = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
 
-export function statusOf(compute: Stated): ComputeStatus {
+export function computeStatus(compute: Stated): ComputeStatus {
   if (compute.current_state === 'init') return 'init';
   if (isChanging(compute)) return 'pending';
   if (compute.disabled === true) return 'disabled';

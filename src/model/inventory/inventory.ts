@@ -4,7 +4,6 @@
  * empty; with another key of the same account it goes on from what was known last.
  */
 import { isRefused } from '../../api/errors.ts';
-import type { ReplyBytes } from '../../api/transport/replyBytes.ts';
 import type { Wait } from '../../api/transport/http.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -15,7 +14,7 @@ import type { Connection } from '../account/connection.ts';
 import type { ComputeNode } from './nodes.ts';
 import { ProjectList, type ProjectListChange } from './projectList.ts';
 import type { Session } from '../account/session.ts';
-import { Waits } from './retryStatus.ts';
+import { RetryStatus } from './retryStatus.ts';
 
 /**
  * The smallest part that changed. `all`: another account, nothing is as it was. `key`: another key of the same account,
@@ -47,13 +46,13 @@ export class Inventory implements Disposable {
   readonly onDidChange = this.#changed.event;
 
   /** Requests for what is on screen that are being tried again. */
-  readonly waits = new Waits();
+  readonly retryStatus = new RetryStatus();
 
   constructor(session: Session, organizationId: () => string | undefined) {
     this.#session = session;
     this.#organizationId = organizationId;
     this.#held.add(this.#changed);
-    this.#held.add(this.waits);
+    this.#held.add(this.retryStatus);
     this.#held.add(session.onDidChange(() => this.#follow()));
   }
 
@@ -88,17 +87,16 @@ export class Inventory implements Disposable {
   }
 
   /** For those who only look: asks if nobody ever did. Never rejects; a failure stays in the list, which tells it. */
-  async lookAtComputes(projectId: string): Promise<ComputeList | undefined> {
+  async ensureComputes(projectId: string): Promise<ComputeList | undefined> {
     const list = this.#listFor(projectId);
     if (list?.isLoaded === false && list.failure === undefined) await list.load().catch(() => undefined);
     return list;
   }
 
-  /** As `lookAtComputes`, for the first page of projects. */
-  async lookAtProjects(): Promise<ProjectList | undefined> {
+  /** As `ensureComputes`, for the first page of projects. */
+  async ensureProjects(): Promise<ProjectList | undefined> {
     const list = this.#projects;
-    if (list?.isComplete === false && list.failure === undefined)
-      await list.firstPage().catch(() => undefined);
+    if (list?.isLoaded === false && list.failure === undefined) await list.firstPage().catch(() => undefined);
     return list;
   }
 
@@ -160,29 +158,27 @@ export class Inventory implements Disposable {
     this.#computes = new Map();
     this.#listed.clear();
     this.#projects = connection && this.#projectListOf(connection);
-    const isSameAccount = connection?.isOfSameAccount(last.connection) === true;
-    if (!isSameAccount || last.projects?.isComplete !== true) return this.#changed.fire([{ kind: 'all' }]);
-    this.#projects?.goOnFrom(last.projects);
-    for (const [projectId, list] of last.computes) this.#listFor(projectId)?.goOnFrom(list);
+    const isSameAccount = connection?.isSameAccount(last.connection) === true;
+    if (!isSameAccount || last.projects?.isLoaded !== true) return this.#changed.fire([{ kind: 'all' }]);
+    this.#projects?.restoreFrom(last.projects);
+    for (const [projectId, list] of last.computes) this.#listFor(projectId)?.restoreFrom(list);
     this.#changed.fire([{ kind: 'key' }]);
   }
 
   #projectListOf(connection: Connection): ProjectList {
-    const { waits } = this;
+    const { retryStatus: waits } = this;
     const organizationId = this.#organizationId;
     async function* pages() {
       const client = await connection.client();
       let tell: ((wait: Wait) => void) | undefined;
       const onWait = (wait: Wait) => tell?.(wait);
       const { signal } = connection;
-      const each = client.projectPages(organizationId(), { signal, onWait, ahead: true });
+      const each = client.projectPages(organizationId(), { signal, onWait });
       for (;;) {
         const page = await waits.during((told) => {
           tell = told;
           return each.next();
         });
-        // The next page is asked for already, but nobody waits for it yet.
-        tell = undefined;
         if (page.done === true) return;
         yield page.value;
       }
@@ -204,7 +200,7 @@ export class Inventory implements Disposable {
 
   /** What was known of projects that are listed no longer. @returns their ids */
   #forgetGone(list: ProjectList): string[] {
-    if (!list.isComplete || list.failure !== undefined) return [];
+    if (!list.isLoaded || list.failure !== undefined) return [];
     const isUnreadable = (id: string) => list.unreadable.some((record) => record.id === id);
     const gone: string[] = [];
     for (const id of this.#computes.keys()) {
@@ -220,10 +216,10 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async (last: ReplyBytes | undefined) => {
+    const fetch = async (lastBody: string | undefined) => {
       const client = await connection.client();
-      return await this.waits.during((onWait) =>
-        client.listComputesAgain(projectId, last, { signal: connection.signal, onWait }),
+      return await this.retryStatus.during((onWait) =>
+        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onWait }),
       );
     };
     const list: ComputeList = new ComputeList(fetch, (change) => {

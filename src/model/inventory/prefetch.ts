@@ -7,12 +7,12 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from './inventory.ts';
 
 /** A person works with a few projects; as many requests as this no service minds. */
-export const PROJECTS_LOOKED_AT = 50;
+export const PREFETCHED_PROJECTS = 50;
 
 /** Milliseconds until a list of projects that could not be loaded is tried again. */
 const TRY_AGAIN_AFTER = 60_000;
 
-export class FirstLook {
+export class Prefetch {
   readonly #inventory: Inventory;
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class FirstLook {
   }
 
   /** Starts to load what was never asked for. @returns the load under way, or undefined when there is nothing to wait for */
-  begin(): Promise<void> | undefined {
+  start(): Promise<void> | undefined {
     if (this.#underway === undefined && this.#hasWork()) {
       this.#underway = this.#load().finally(() => {
         this.#underway = undefined;
@@ -39,7 +39,7 @@ export class FirstLook {
   get isPartial(): boolean {
     const projects = this.#inventory.projects;
     if (projects === undefined) return false;
-    if (!projects.isComplete) return true;
+    if (!projects.isLoaded) return true;
     for (const id of projects.entries.keys())
       if (this.#inventory.computesOf(id)?.isLoaded !== true) return true;
     return false;
@@ -49,7 +49,7 @@ export class FirstLook {
     const projects = this.#inventory.projects;
     if (projects === undefined) return false;
     if (projects.entries.size > 0) return this.#unasked().length > 0;
-    return !projects.isComplete && this.#clock.now() - this.#failedAt > TRY_AGAIN_AFTER;
+    return !projects.isLoaded && this.#clock.now() - this.#failedAt > TRY_AGAIN_AFTER;
   }
 
   #unasked(): readonly string[] {
@@ -57,7 +57,7 @@ export class FirstLook {
     const first: string[] = [];
     let seen = 0;
     for (const id of ids) {
-      if (seen === PROJECTS_LOOKED_AT) break;
+      if (seen === PREFETCHED_PROJECTS) break;
       seen += 1;
       if (this.#inventory.computesOf(id) === undefined) first.push(id);
     }

@@ -34,7 +34,7 @@ export class ProjectList {
   }
 
   /** Begins with what another list knew last, until it is refreshed. That list must be complete, and is given up. */
-  goOnFrom(last: ProjectList): void {
+  restoreFrom(last: ProjectList): void {
     this.#entries = last.#entries;
     this.#unreadable = last.#unreadable;
     this.#failure = last.#failure;
@@ -56,7 +56,7 @@ export class ProjectList {
   }
 
   /** Whether all pages were ever there. */
-  get isComplete(): boolean {
+  get isLoaded(): boolean {
     return this.#isComplete;
   }
 
@@ -66,7 +66,7 @@ export class ProjectList {
   }
 
   /** Loads once; resolves with the last page. @throws what the call threw */
-  async allPages(): Promise<void> {
+  async load(): Promise<void> {
     if (!this.#isComplete) await this.#load().all;
   }
 

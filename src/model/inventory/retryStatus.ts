@@ -3,7 +3,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
 /** Calls that are being tried again: while there is one, what is on screen is older than it could be. */
-export class Waits implements Disposable {
+export class RetryStatus implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #waiting = new Map<object, Wait>();
 

@@ -20,7 +20,7 @@ export interface AcceptedChange {
   readonly isPending: boolean;
 }
 
-interface Call {
+interface ChangeRequest {
   readonly verb: ChangeVerb;
   readonly projectId: string;
   readonly send: (client: Client, options: CallOptions) => Promise<ComputeOutcome>;
@@ -104,7 +104,7 @@ export class ComputeChanges {
     );
   }
 
-  async #make(call: Call, options: CallOptions = {}): Promise<AcceptedChange> {
+  async #make(call: ChangeRequest, options: CallOptions = {}): Promise<AcceptedChange> {
     const { connection } = this.#session;
     if (connection === undefined) throw new Error('Not connected');
     const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
@@ -121,7 +121,11 @@ export class ComputeChanges {
     }
   }
 
-  async #accept(connection: Connection, call: Call, outcome: ComputeOutcome): Promise<AcceptedChange> {
+  async #accept(
+    connection: Connection,
+    call: ChangeRequest,
+    outcome: ComputeOutcome,
+  ): Promise<AcceptedChange> {
     const { compute, operations } = outcome;
     if (connection !== this.#session.connection) return { compute, isPending: false };
     if (compute !== undefined && call.verb !== 'delete') this.#inventory.put(compute);
@@ -130,7 +134,7 @@ export class ComputeChanges {
     return { compute, isPending };
   }
 
-  async #findOut(connection: Connection, call: Call, error: unknown): Promise<Compute | boolean> {
+  async #findOut(connection: Connection, call: ChangeRequest, error: unknown): Promise<Compute | boolean> {
     if (!isOutcomeUnknown(error) || connection !== this.#session.connection) return false;
     await this.#refreshQuietly(call.projectId);
     const list = this.#inventory.computesOf(call.projectId);

@@ -22,13 +22,8 @@ import {
   type ChangeVerb,
   type PendingChange,
 } from './pendingChange.ts';
+import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
-
-/** What outlives the window: VS Code's workspace state, or a map in a test. */
-export interface Memory {
-  get(entry: string): unknown;
-  update(entry: string, value: unknown): Promise<void>;
-}
 
 export interface OperationTrackerOptions {
   readonly session: Session;

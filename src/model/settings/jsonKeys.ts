@@ -1,7 +1,7 @@
 /** Where the keys of a JSON object stand in its text, for messages about them. Reads unfinished text too. Pure. */
 
 /** Offsets in UTF-16 units; `end` is behind the last character. */
-export interface KeyPlace {
+export interface KeyRange {
   readonly key: string;
   readonly start: number;
   readonly end: number;
@@ -11,22 +11,22 @@ export interface KeyPlace {
 const TOKEN = /"(?:[^"\\\n]|\\.)*"?|[{}[\]]/g;
 
 /** The keys of the outermost object, quotes included in their places, in the order of the text. */
-export function topLevelKeys(text: string): KeyPlace[] {
-  const places: KeyPlace[] = [];
+export function topLevelKeys(text: string): KeyRange[] {
+  const places: KeyRange[] = [];
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') depth -= 1;
     else if (depth === 1) {
       const end = index + token.length;
-      const key = /^\s*:/.test(text.slice(end, end + 200)) ? unquoted(token) : undefined;
+      const key = /^\s*:/.test(text.slice(end, end + 200)) ? parseKey(token) : undefined;
       if (key !== undefined) places.push({ key, start: index, end });
     }
   }
   return places;
 }
 
-function unquoted(token: string): string | undefined {
+function parseKey(token: string): string | undefined {
   try {
     return String(JSON.parse(token));
   } catch {

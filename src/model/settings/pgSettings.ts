@@ -5,34 +5,35 @@
 import type { Compute } from '../../api/records/records.ts';
 import { isEqual } from '../../base/equal.ts';
 
-export type PgSettings = Readonly<Record<string, string>>;
+export type SettingsText = Readonly<Record<string, string>>;
 
 /** What keeps a document from being applied. A problem with a key lies in that setting. */
 export type SettingsProblem =
   { readonly kind: 'syntax' | 'notAnObject' } | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
 export type ParsedSettings =
-  | { readonly settings: PgSettings; readonly problems?: undefined }
+  | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly problems: readonly SettingsProblem[] };
 
 /** Set by the service for every compute (section 2.7, rules 1 and 3). */
-const FIXED: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
+const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
-const textOf = (value: unknown): string | undefined => {
+const settingText = (value: unknown): string | undefined => {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : undefined;
 };
 
 /** The settings on the record; what is no value of a setting is left to the service. */
-export function settingsOn({ settings }: Pick<Compute, 'settings'>): PgSettings {
+export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
   const entries = Object.entries(settings?.pg_settings ?? {});
-  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, textOf(value) ?? '']]));
+  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
 }
 
-export const formatSettings = (settings: PgSettings): string => `${JSON.stringify(settings, undefined, 2)}\n`;
+export const formatSettings = (settings: SettingsText): string =>
+  `${JSON.stringify(settings, undefined, 2)}\n`;
 
-export const areSameSettings = (one: PgSettings, other: PgSettings): boolean => isEqual(one, other);
+export const areSameSettings = (one: SettingsText, other: SettingsText): boolean => isEqual(one, other);
 
 /** Reads a document; problems are told all at once, in its order. */
 export function parseSettings(text: string): ParsedSettings {
@@ -47,8 +48,8 @@ export function parseSettings(text: string): ParsedSettings {
   const problems: SettingsProblem[] = [];
   const settings: [name: string, value: string][] = [];
   for (const [key, value] of Object.entries(json)) {
-    const setting = textOf(value);
-    if (FIXED.has(key.toLowerCase())) problems.push({ kind: 'fixed', key });
+    const setting = settingText(value);
+    if (MANAGED_SETTINGS.has(key.toLowerCase())) problems.push({ kind: 'fixed', key });
     else if (setting === undefined) problems.push({ kind: 'value', key });
     else settings.push([key, setting]);
   }

@@ -6,9 +6,9 @@ import type { ComputeNode } from '../inventory/nodes.ts';
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';
 
 /** The path ends in what `contributes.jsonValidation` of the manifest goes by. */
-const PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
+const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
 
-export interface SettingsAddress {
+export interface SettingsUri {
   readonly scheme: string;
   readonly path: string;
   /** The account: the same ids may mean something else in another. */
@@ -18,10 +18,10 @@ export interface SettingsAddress {
 /** The local service may run at another port next time, and is the same account all the same. */
 const accountText = (account: Account): string => (account.local === true ? 'local' : accountId(account));
 
-export const settingsAddress = (
+export const settingsUri = (
   account: Account,
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
-): SettingsAddress => ({
+): SettingsUri => ({
   scheme: SETTINGS_SCHEME,
   path: `/${projectId}/${computeId}.pg_settings.json`,
   query: accountText(account),
@@ -33,10 +33,10 @@ export interface SettingsOwner {
 }
 
 /** @returns undefined for an address that is none of ours */
-export function settingsOwner({ path }: Pick<SettingsAddress, 'path'>): SettingsOwner | undefined {
-  const [, projectId, computeId] = PATH.exec(path) ?? [];
+export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwner | undefined {
+  const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
 }
 
-export const isOfAccount = ({ query }: Pick<SettingsAddress, 'query'>, account: Account): boolean =>
+export const belongsToAccount = ({ query }: Pick<SettingsUri, 'query'>, account: Account): boolean =>
   query === accountText(account);

@@ -49,6 +49,12 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
+/** Other errors, such as those of the file system for a full disk, as an EngineError with the same message. */
+export const asEngineError = (error: unknown): EngineError =>
+  error instanceof EngineError
+    ? error
+    : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
+
 export interface ComputeEngine {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;

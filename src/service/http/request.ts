@@ -93,7 +93,7 @@ function decodePart(part: string): string {
   }
 }
 
-const BEARER = /^Bearer +([\x21-\x7e]{1,1024})$/i;
+const BEARER = /^Bearer +(\S{1,1024})$/i;
 
 /** Section 5. @throws {HttpError} 401, without saying what is wrong with the key */
 export function authenticate(request: IncomingMessage, keys: ApiKeys): void {

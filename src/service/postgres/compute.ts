@@ -4,11 +4,11 @@
  */
 import { limitTo } from '../../base/limit.ts';
 import { isEqual } from '../../base/equal.ts';
-import { EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './gateway.ts';
-import type { Pooler } from './pooler.ts';
-import type { Postmaster } from './postmaster.ts';
-import { isRoutine } from './serverLog.ts';
+import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
+import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Pooler } from './network/pooler.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
@@ -231,9 +231,3 @@ function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
     !isEqual(before.pgSettings, after.pgSettings)
   );
 }
-
-/** A full disk, say, is met by the service's own file operations as well as by Postgres. */
-const asEngineError = (error: unknown) =>
-  error instanceof EngineError
-    ? error
-    : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -13,8 +13,10 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -37,7 +39,7 @@ export interface DataDirectory {
 export function openDataDirectory(wanted: string | undefined): DataDirectory {
   if (wanted === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
-    return { folder, dispose: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) };
+    return { folder, dispose: () => removeFlat(folder) };
   }
   const folder = path.resolve(wanted);
   try {
@@ -47,6 +49,20 @@ export function openDataDirectory(wanted: string | undefined): DataDirectory {
     throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(error)}`);
   }
   return { folder, dispose: () => undefined };
+}
+
+/** Never descends into folders: one that the engine could not empty may belong to another user. */
+function removeFlat(folder: string): void {
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const name = path.join(folder, entry.name);
+      if (entry.isDirectory()) rmdirSync(name);
+      else rmSync(name, { force: true });
+    }
+    rmdirSync(folder);
+  } catch {
+    // The system cleans up its temporary folder.
+  }
 }
 
 export interface InstanceLock {

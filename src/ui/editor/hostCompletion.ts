@@ -1,33 +1,33 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
 import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, SnippetString } from 'vscode';
-import type { KnownHost } from '../../model/inventory/computeIndex.ts';
+import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
 import { tlsQuery } from '../../model/connection/connectionStrings.ts';
-import type { HostPlace } from '../../model/connection/completionContext.ts';
-import type { LoginNames } from '../../model/connection/connectionDefaults.ts';
+import type { CompletionContext } from '../../model/connection/completionContext.ts';
+import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.ts';
 import { computeTable } from '../text/computeTable.ts';
 import { statusText } from '../text/computeText.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 export interface ItemContext {
-  readonly place: HostPlace;
+  readonly place: CompletionContext;
   readonly line: number;
   /** @param projectId undefined if the compute is not known yet */
-  readonly login: (projectId: string | undefined) => LoginNames;
+  readonly login: (projectId: string | undefined) => RoleAndDatabase;
   readonly projectName: (projectId: string) => string;
 }
 
 class HostItem extends CompletionItem {
-  readonly known: KnownHost;
+  readonly known: ComputeHost;
 
-  constructor(known: KnownHost, label: CompletionItem['label']) {
+  constructor(known: ComputeHost, label: CompletionItem['label']) {
     super(label, CompletionItemKind.Value);
     this.known = known;
   }
 }
 
 /** The items keep the order of the hosts. */
-export const hostItems = (hosts: readonly KnownHost[], context: ItemContext): CompletionItem[] =>
+export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((known, order) => {
     const { compute, host } = known;
     // Hosts of the local service differ only in their port, so they need the name of the compute.
@@ -72,7 +72,7 @@ function placed(item: CompletionItem, { place, line }: ItemContext, sortText: st
 }
 
 /** Placeholders for role, password and database. Without a host, the cursor goes to its place. */
-function uriSnippet(known: KnownHost | undefined, context: ItemContext): SnippetString {
+function uriSnippet(known: ComputeHost | undefined, context: ItemContext): SnippetString {
   const host = known?.host;
   const login = context.login(known?.compute.project_id);
   const uri = new SnippetString('postgresql://');

@@ -2,8 +2,8 @@
 import { Hover, l10n, MarkdownString, Range } from 'vscode';
 import { isLoopback } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/account/accounts.ts';
-import type { FoundHost } from '../../model/inventory/computeIndex.ts';
-import { looksLikeCompute, type HostMention } from '../../model/connection/hostAtPosition.ts';
+import type { HostMatch } from '../../model/inventory/computeIndex.ts';
+import { looksLikeCompute, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { computeTable } from '../text/computeTable.ts';
 
@@ -16,8 +16,8 @@ const LINKED = [
 ] as const;
 
 export function hostHover(
-  { compute, isPooled, withPort }: FoundHost,
-  mention: HostMention,
+  { compute, isPooled, withPort }: HostMatch,
+  mention: HostAtPosition,
   line: number,
 ): Hover {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
@@ -41,7 +41,7 @@ function links(node: ComputeNode): string {
 }
 
 /** Whether an unknown host could be a compute of the account that isn't loaded yet. */
-export function mayBeCompute({ host, port }: HostMention, account: Account | undefined): boolean {
+export function mayBeCompute({ host, port }: HostAtPosition, account: Account | undefined): boolean {
   if (looksLikeCompute(host)) return true;
   if (account === undefined || port === undefined || !isLoopback(host)) return false;
   return isLoopback(new URL(account.baseUrl).hostname);

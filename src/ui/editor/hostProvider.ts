@@ -9,11 +9,11 @@ import type {
 } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { ComputeIndex } from '../../model/inventory/computeIndex.ts';
-import { FirstLook } from '../../model/inventory/prefetch.ts';
-import { hostMention } from '../../model/connection/hostAtPosition.ts';
-import { hostPlace } from '../../model/connection/completionContext.ts';
+import { Prefetch } from '../../model/inventory/prefetch.ts';
+import { hostAtPosition } from '../../model/connection/hostAtPosition.ts';
+import { completionContext } from '../../model/connection/completionContext.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { KnownLogins } from '../../model/connection/connectionDefaults.ts';
+import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -23,7 +23,7 @@ import { hostHover, mayBeCompute } from './hostHover.ts';
 export interface EditorParts {
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly logins: KnownLogins;
+  readonly connectionDefaults: ConnectionDefaults;
   readonly config: Config;
   readonly log: Log;
 }
@@ -35,29 +35,29 @@ export class HostProvider implements Disposable {
   readonly #parts: EditorParts;
   readonly #disposables = new DisposableStore();
   readonly #index: ComputeIndex;
-  readonly #firstLook: FirstLook;
+  readonly #prefetch: Prefetch;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
     this.#index = this.#disposables.add(new ComputeIndex(parts.inventory));
-    this.#firstLook = new FirstLook(parts.inventory, (error) => parts.log.error('Loading computes', error));
+    this.#prefetch = new Prefetch(parts.inventory, (error) => parts.log.error('Loading computes', error));
   }
 
   /** Sends no request. @returns undefined if no host belongs here */
   complete(document: TextDocument, position: Position): CompletionList | undefined {
-    const place = hostPlace(document.lineAt(position.line).text, position.character);
+    const place = completionContext(document.lineAt(position.line).text, position.character);
     if (place === undefined) return undefined;
     const { hosts, hasMore } = this.#index.search(place.typed, MOST);
-    const { config, inventory, logins } = this.#parts;
+    const { config, inventory, connectionDefaults } = this.#parts;
     const settings = config.connectionString(document.uri);
     const context = {
       place,
       line: position.line,
-      login: (id: string | undefined) => logins.propose(id, settings),
+      login: (id: string | undefined) => connectionDefaults.propose(id, settings),
       projectName: (id: string) => inventory.project(id)?.name ?? id,
     };
     const items: CompletionItem[] = hostItems(hosts, context);
-    const { isPartial } = this.#firstLook;
+    const { isPartial } = this.#prefetch;
     if (isPartial) items.push(loadItem(context));
     return { items, isIncomplete: hasMore || isPartial };
   }
@@ -72,13 +72,13 @@ export class HostProvider implements Disposable {
     position: Position,
     token: CancellationToken,
   ): Promise<Hover | undefined> {
-    const mention = hostMention(document.lineAt(position.line).text, position.character);
+    const mention = hostAtPosition(document.lineAt(position.line).text, position.character);
     if (mention === undefined) return undefined;
     const known = this.#index.find(mention);
     if (known !== undefined) return hostHover(known, mention, position.line);
     if (!mayBeCompute(mention, this.#parts.session.connection?.account)) return undefined;
     const canceled = new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
-    await Promise.race([this.#firstLook.begin(), canceled]);
+    await Promise.race([this.#prefetch.start(), canceled]);
     const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
     return found && hostHover(found, mention, position.line);
   }

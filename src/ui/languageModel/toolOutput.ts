@@ -2,7 +2,7 @@
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { computeSize, maxConnections } from '../../api/records/sizes.ts';
-import { isPrimary, labelOf, sizeOf, statusOf } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, labelOf, sizeOf, computeStatus } from '../../model/inventory/computeStatus.ts';
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -62,7 +62,7 @@ export function computeDetails(inventory: Inventory, compute: Compute) {
 export const computeName = (compute: Compute): string => sanitize(labelOf(compute));
 
 function stateOutput(compute: Compute): string {
-  const status = statusOf(compute);
+  const status = computeStatus(compute);
   if (status !== 'pending') return status === 'unknown' ? sanitize(compute.current_state) : status;
   return `${sanitize(compute.current_state)}, becoming ${sanitize(compute.pending_state ?? '')}`;
 }

@@ -49,7 +49,7 @@ const listComputes: Tool = {
   async invoke(parts, input) {
     requireConnection(parts);
     const { inventory } = parts;
-    await inventory.projects?.allPages();
+    await inventory.projects?.load();
     const found = matchingProjects(inventory, fieldsOf(input)['project']);
     const listed = found.slice(0, MOST_PROJECTS);
     // Failures are returned with each project.

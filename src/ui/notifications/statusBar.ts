@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import { openOperations, type ChangeEnd, type PendingChange } from '../../model/operations/pendingChange.ts';
-import type { WakeUps } from '../../model/inventory/wakeUps.ts';
+import type { WakeWatcher } from '../../model/inventory/wakeWatcher.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
 import { announce } from './announce.ts';
@@ -68,8 +68,8 @@ export class PendingOperations implements Disposable {
 }
 
 /** Announces computes that became active without a change made in this window. */
-export const announceWakeUps = (wakeUps: WakeUps): Disposable =>
-  wakeUps.onDidWake((computes) => {
+export const announceWakeUps = (watcher: WakeWatcher): Disposable =>
+  watcher.onDidWake((computes) => {
     const [first] = computes;
     if (first === undefined) return;
     const message =

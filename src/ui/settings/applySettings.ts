@@ -5,9 +5,9 @@ import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import { areSameSettings, settingsOn, type PgSettings } from '../../model/settings/pgSettings.ts';
+import { areSameSettings, settingsOn, type SettingsText } from '../../model/settings/pgSettings.ts';
 import type { Session } from '../../model/account/session.ts';
-import { isOfAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
+import { belongsToAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
 import { announce } from '../notifications/announce.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -25,7 +25,7 @@ export function requireAccount({ connection }: Session, uri: Uri): SettingsOwner
   const owner = settingsOwner(uri);
   if (owner === undefined) throw FileSystemError.FileNotFound(uri);
   if (connection === undefined) throw unavailable(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
-  if (isOfAccount(uri, connection.account)) return owner;
+  if (belongsToAccount(uri, connection.account)) return owner;
   throw unavailable(l10n.t('This document belongs to another account. Switch to that account first.'));
 }
 
@@ -54,7 +54,7 @@ export async function applySettings(
   { session, inventory, changes }: SettingsParts,
   document: SettingsDocument,
   text: string,
-  wanted: PgSettings,
+  wanted: SettingsText,
 ): Promise<boolean> {
   const owner = requireAccount(session, document.uri);
   const compute = await readCompute(inventory, owner);

@@ -6,7 +6,7 @@ import {
   formatSettings,
   parseSettings,
   settingNamedIn,
-  type PgSettings,
+  type SettingsText,
   type SettingsProblem,
 } from '../../model/settings/pgSettings.ts';
 import type { SettingsOwner } from '../../model/settings/settingsUri.ts';
@@ -23,15 +23,15 @@ export class SettingsDocument {
   readonly owner: SettingsOwner;
   status: 'applied' | 'saving' | 'notApplied' = 'applied';
   /** If the service has other settings than these, another client has changed them. */
-  base: PgSettings;
+  base: SettingsText;
   /** The settings before a pending change, which are restored if it fails. */
-  before: PgSettings | undefined;
+  before: SettingsText | undefined;
   /** Why the service rejected the text. Shown until the value of the setting changes. */
   rejection: Rejection | undefined;
   #text: string;
   #changedAt = Date.now();
 
-  constructor(uri: Uri, owner: SettingsOwner, settings: PgSettings) {
+  constructor(uri: Uri, owner: SettingsOwner, settings: SettingsText) {
     this.uri = uri;
     this.owner = owner;
     this.base = settings;
@@ -47,7 +47,7 @@ export class SettingsDocument {
     return this.#changedAt;
   }
 
-  isKnown(settings: PgSettings): boolean {
+  isKnown(settings: SettingsText): boolean {
     if (areSameSettings(settings, this.base)) return true;
     return this.before !== undefined && areSameSettings(settings, this.before);
   }
@@ -59,7 +59,7 @@ export class SettingsDocument {
   }
 
   /** The compute has these settings, or gets them. @param before the previous settings, while the change is pending */
-  accept(text: string, settings: PgSettings, before?: PgSettings): void {
+  accept(text: string, settings: SettingsText, before?: SettingsText): void {
     this.base = settings;
     this.before = before;
     this.rejection = undefined;
@@ -77,7 +77,7 @@ export class SettingsDocument {
   }
 }
 
-const settingsIn = (text: string): PgSettings | undefined =>
+const settingsIn = (text: string): SettingsText | undefined =>
   ({ settings: undefined, ...parseSettings(text) }).settings;
 
 /** @param state undefined if only the text is to be checked */

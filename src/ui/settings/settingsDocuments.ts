@@ -23,7 +23,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { InventoryChange } from '../../model/inventory/inventory.ts';
 import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
 import { formatSettings, parseSettings, settingsOn } from '../../model/settings/pgSettings.ts';
-import { isOfAccount, SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
+import { belongsToAccount, SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
 import { sanitize } from '../text/sanitize.ts';
 import {
   announceNotApplied,
@@ -129,7 +129,7 @@ export class SettingsDocuments implements Disposable {
     if (known !== undefined) return known;
     const { session, inventory } = this.#parts;
     // After a reload VS Code restores documents before the account is known.
-    await session.known();
+    await session.whenRead();
     const owner = requireAccount(session, uri);
     const settings = settingsOn(await readCompute(inventory, owner));
     // Another call may have opened it by now.
@@ -155,7 +155,7 @@ export class SettingsDocuments implements Disposable {
     const isAll = changes.some(({ kind }) => kind === 'all');
     const projects = new Set(changes.flatMap((change) => ('projectId' in change ? [change.projectId] : [])));
     for (const document of this.#documents.values()) {
-      const isOfOther = account === undefined || !isOfAccount(document.uri, account);
+      const isOfOther = account === undefined || !belongsToAccount(document.uri, account);
       if (isAll && isOfOther) void closeUnchanged(document.uri);
       else if (projects.has(document.owner.projectId)) this.#update(document);
     }

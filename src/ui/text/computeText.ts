@@ -1,7 +1,7 @@
 /** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
-import { isPrimary, statusOf, type ComputeStatus } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, computeStatus, type ComputeStatus } from '../../model/inventory/computeStatus.ts';
 import { sanitize } from './sanitize.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
@@ -25,7 +25,7 @@ export function statusIcon(status: ComputeStatus): ThemeIcon {
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
 export function statusText(compute: Compute): string {
-  const status = statusOf(compute);
+  const status = computeStatus(compute);
   switch (status) {
     case 'pending':
       return compute.pending_state === compute.current_state

@@ -36,7 +36,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   async getChildren(): Promise<KeysNode[]> {
-    if (this.#session.connection !== undefined) await this.#keys.look();
+    if (this.#session.connection !== undefined) await this.#keys.ensureLoaded();
     return this.#nodes.setChildren(undefined, keysNodes(this.#keys));
   }
 
@@ -54,7 +54,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;
-    const isOtherAccount = isOtherKey && connection?.isOfSameAccount(this.#connection) !== true;
+    const isOtherAccount = isOtherKey && connection?.isSameAccount(this.#connection) !== true;
     this.#connection = connection;
     // The connection decides which key is in use.
     if (isOtherKey) this.#drawn.clear();

@@ -42,7 +42,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#log = log;
     this.#disposables.add(this.#changed);
     this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
-    this.#disposables.add(inventory.waits.onDidChange(() => this.#updateMessage()));
+    this.#disposables.add(inventory.retryStatus.onDidChange(() => this.#updateMessage()));
     this.view = view;
     this.#disposables.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
     this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
@@ -55,12 +55,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
     if (node === undefined) {
-      await this.#inventory.lookAtProjects();
+      await this.#inventory.ensureProjects();
       return this.#nodes.setChildren(undefined, roots(this.#inventory, this.#shownRoots));
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
-      await this.#inventory.lookAtComputes(node.projectId);
+      await this.#inventory.ensureComputes(node.projectId);
     }
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
   }
@@ -182,7 +182,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #updateMessage(): void {
-    const { current } = this.#inventory.waits;
+    const { current } = this.#inventory.retryStatus;
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;

@@ -1,7 +1,7 @@
 /** The tree item of each node. Pure: it depends only on the inventory and the node. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import type { Compute, Project } from '../../api/records/records.ts';
-import { isPrimary, labelOf, sizeText, statusOf } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
@@ -65,7 +65,7 @@ function branchItem(branchId: string): TreeItem {
 function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
   // Deleted since the last refresh: its parent is about to drop it.
   if (compute === undefined) return new TreeItem(computeId);
-  const status = statusOf(compute);
+  const status = computeStatus(compute);
   const label = sanitize(labelOf(compute));
   const item = new TreeItem(label);
   item.iconPath = statusIcon(status);

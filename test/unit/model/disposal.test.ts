@@ -14,7 +14,7 @@ describe('A store that is disposed', () => {
       shown: () => ['shop'],
       followed: () => store.tracker.projects,
       interval: () => 60_000,
-      isNear: () => false,
+      isLocal: () => false,
       onError: (error) => store.errors.push(error),
       clock: store.clock,
     });

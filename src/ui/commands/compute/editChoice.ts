@@ -1,14 +1,14 @@
-/** What of a compute is to be edited, each with what holds now. */
+/** Asks what to edit on a compute; each item shows the current value. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { labelOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
 import { autosuspendText } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { answered, type Answer, type Page } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
-/** `pooler` and `disabled` turn into their opposite without a further question. */
+/** `pooler` and `disabled` are toggled without another question. */
 export type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
 
 interface EditItem extends QuickPickItem {
@@ -16,8 +16,8 @@ interface EditItem extends QuickPickItem {
 }
 
 export async function askWhat(page: Page, compute: Compute): Promise<Answer<Edited>> {
-  const placeholder = l10n.t('What to change of {0}', sanitize(labelOf(compute)));
-  return answered(await pickOne(page, { placeholder, items: editItems(compute) }), ({ edited }) => edited);
+  const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
+  return mapAnswer(await pickOne(page, { placeholder, items: editItems(compute) }), ({ edited }) => edited);
 }
 
 function editItems(compute: Compute): EditItem[] {
@@ -44,8 +44,8 @@ function editItems(compute: Compute): EditItem[] {
   ];
 }
 
-const item = (edited: Edited, icon: string, label: string, now: string): EditItem => ({
+const item = (edited: Edited, icon: string, label: string, current: string): EditItem => ({
   label: `$(${icon}) ${label}`,
-  description: now,
+  description: current,
   edited,
 });

@@ -1,17 +1,17 @@
-/** Primary or read replica: a branch has at most one primary (section 8). */
+/** Asks for the type: primary or read replica. A branch has at most one primary (section 8). */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { type Answer, answered, type Page } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 export type ComputeType = ComputeCreation['type'];
 
 interface TypeItem extends QuickPickItem {
   readonly type: ComputeType;
-  readonly isRefused: boolean;
+  readonly isUnavailable: boolean;
 }
 
 export async function askType(
@@ -25,25 +25,25 @@ export async function askType(
     const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
     return primary === undefined ? [first, replica] : [replica, first];
   };
-  const placeholder = l10n.t('Type of the compute on {0}', branch.branchId);
-  const isRefused = (item: TypeItem) => item.isRefused;
-  return answered(await pickOne(page, { placeholder, items: items(), isRefused }), (item) => item.type);
+  const placeholder = l10n.t('Select the type of the compute on {0}', branch.branchId);
+  const isUnavailable = (item: TypeItem) => item.isUnavailable;
+  return mapAnswer(await pickOne(page, { placeholder, items: items(), isUnavailable }), (item) => item.type);
 }
 
 const replicaItem = (): TypeItem => ({
   label: l10n.t('Read replica'),
-  description: l10n.t('read-only; a branch may have any number'),
+  description: l10n.t('read-only, any number per branch'),
   type: 'read_only',
-  isRefused: false,
+  isUnavailable: false,
 });
 
-/** @param taken the label of the primary there is */
+/** @param taken the label of the existing primary */
 const primaryItem = (taken: string | undefined): TypeItem => ({
   label: l10n.t('Primary'),
   description:
     taken === undefined
-      ? l10n.t('read and write; one for each branch')
-      : l10n.t('not possible: {0} is the primary of this branch', taken),
+      ? l10n.t('read and write, one per branch')
+      : l10n.t('not available: {0} is the primary of this branch', taken),
   type: 'read_write',
-  isRefused: taken !== undefined,
+  isUnavailable: taken !== undefined,
 });

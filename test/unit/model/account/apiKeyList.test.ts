@@ -93,7 +93,7 @@ describe('ApiKeyList', () => {
   it('does not take a key for revoked that the service says is not', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? [{ id: 1, name: 'laptop' }] : { id: 1, name: 'laptop', revoked: false };
-    await assert.rejects(keys.revoke(1), /without a usable revoked/);
+    await assert.rejects(keys.revoke(1), /no usable revoked/);
     assert.equal(keys.keys.length, 1);
   });
 

@@ -32,7 +32,7 @@ describe('Session', () => {
   });
 
   it('is ready with projects and empty without', async () => {
-    await store.inventory.projects?.allPages();
+    await store.inventory.projects?.load();
     assert.equal(store.session.current.kind, 'ready');
     service.script = () => ({ projects: [] });
     await store.inventory.refreshAll([]);
@@ -47,7 +47,7 @@ describe('Session', () => {
 
   it('has failed when nothing could be loaded, keeps the key, and recovers with the next refresh', async () => {
     service.script = () => 401;
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     assert.equal(store.session.current.kind, 'failed');
     assert.equal(await store.accounts.key(store.account), 'key');
     service.script = () => ({ projects: [project('shop')] });
@@ -83,11 +83,11 @@ describe('Session', () => {
   it('drops what arrives for the account before', async () => {
     const late = Promise.withResolvers<unknown>();
     service.script = () => late.promise;
-    const looking = store.inventory.lookAtProjects();
+    const looking = store.inventory.ensureProjects();
     await until('the request', async () => service.requests.length > 0);
     await store.accounts.add({ baseUrl: other.baseUrl, name: '' }, 'other-key');
     await until('the other account', async () => store.session.connection?.account.baseUrl === other.baseUrl);
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     late.resolve({ projects: [project('late')] });
     await looking;
     assert.deepEqual([...(store.inventory.projects?.entries.keys() ?? [])], ['other']);

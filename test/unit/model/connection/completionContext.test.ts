@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { hostPlace } from '../../../../src/model/connection/completionContext.ts';
+import { completionContext } from '../../../../src/model/connection/completionContext.ts';
 
 /** The kind of the place at the last `|`, and what is typed, or is to be replaced, around it. */
 function placeIn(marked: string): string | undefined {
   const column = marked.lastIndexOf('|');
   const line = marked.slice(0, column) + marked.slice(column + 1);
-  const place = hostPlace(line, column);
+  const place = completionContext(line, column);
   if (place === undefined) return undefined;
   const { kind, start, end } = place;
   return `${kind} ${line.slice(start, column)}|${line.slice(column, end)}`;
@@ -97,7 +97,7 @@ describe('the place of a host in a line', () => {
 
   it('is found at the end of a line of a megabyte', () => {
     const line = `${'x'.repeat(1_000_000)} postgresql://me@ep-`;
-    assert.deepEqual(hostPlace(line, line.length), {
+    assert.deepEqual(completionContext(line, line.length), {
       kind: 'host',
       typed: 'ep-',
       start: line.length - 3,
@@ -108,7 +108,7 @@ describe('the place of a host in a line', () => {
   it('is looked for without walking back and forth over hostile lines', () => {
     const hostile = ['postgres://', '@'.repeat(900), 'PGHOST'.repeat(150), 'a,'.repeat(450), ':'.repeat(900)];
     for (const line of [...hostile, hostile.join(''), 'postgres://'.repeat(90)]) {
-      for (let column = 0; column <= line.length; column += 7) hostPlace(line, column);
+      for (let column = 0; column <= line.length; column += 7) completionContext(line, column);
     }
   });
 });

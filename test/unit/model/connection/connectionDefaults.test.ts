@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../../src/model/account/connection.ts';
-import { KnownLogins, LOCAL_LOGIN } from '../../../../src/model/connection/connectionDefaults.ts';
-import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/logins.ts';
+import { ConnectionDefaults, LOCAL_DEFAULTS } from '../../../../src/model/connection/connectionDefaults.ts';
+import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/data/logins.ts';
 import { MemoryMap } from '../../../helpers/connectedStore.ts';
 
 const nothing = { role: '', database: '' };
 const at = (isNear: boolean, memory = new MemoryMap()) =>
-  new KnownLogins({ connection: { isLocal: isNear } as Connection }, memory);
+  new ConnectionDefaults({ connection: { isLocal: isNear } as Connection }, memory);
 
 describe('Known logins', () => {
   it('propose what was used for the project last, also to the next window', async () => {
@@ -27,7 +27,7 @@ describe('Known logins', () => {
 
   it('propose what every branch of the local service has', () => {
     assert.deepEqual(at(true).propose('shop', nothing), { role: BRANCH_ROLE, database: BRANCH_DATABASE });
-    assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_LOGIN);
+    assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_DEFAULTS);
   });
 
   it('keep fifty projects and forget the one used longest ago', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { hostMention, looksLikeCompute } from '../../../../src/model/connection/hostAtPosition.ts';
+import { hostAtPosition, looksLikeCompute } from '../../../../src/model/connection/hostAtPosition.ts';
 
 /** What is found at `|`: host, and port after a space. */
 function mentionedIn(marked: string): string | undefined {
-  const mention = hostMention(marked.replace('|', ''), marked.indexOf('|'));
+  const mention = hostAtPosition(marked.replace('|', ''), marked.indexOf('|'));
   return mention && [mention.host, mention.port].filter((part) => part !== undefined).join(' ');
 }
 
@@ -40,7 +40,7 @@ describe('a host mentioned in a line', () => {
       fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(80), (pieces, at) => {
         const line = pieces.join('');
         const column = Math.min(at, line.length);
-        const mention = hostMention(line, column);
+        const mention = hostAtPosition(line, column);
         if (mention === undefined) return;
         const { host, port, start, end, portEnd } = mention;
         assert.equal(line.slice(start, end).toLowerCase(), host);

@@ -30,13 +30,13 @@ describe('BackgroundRefresh', () => {
         : { endpoints: [computeRecord('ep-one', { current_state: state })] },
     );
     store = await connectStore(service);
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
       shown: () => shown,
       followed: () => followed,
       interval: () => interval,
-      isNear: () => isNear,
+      isLocal: () => isNear,
       onError: (error) => errors.push(error),
       clock: store.clock,
       random: () => 1,

@@ -126,7 +126,7 @@ describe('the index of 20,000 known computes', () => {
     writeFileSync(file, JSON.stringify({ projects: Array.from({ length: 200 }, (_, p) => projectOf(p)) }));
     service = await startLocalService({ postgres: false, args: ['--projects', file] });
     connected = await connectInventory(service);
-    await connected.inventory.projects?.allPages();
+    await connected.inventory.projects?.load();
     index = new ComputeIndex(connected.inventory);
     await connected.inventory.loadComputesOf(connected.inventory.projects?.entries.keys() ?? []);
   });

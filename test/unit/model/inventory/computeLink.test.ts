@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined, PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
 import type { Account } from '../../../../src/model/account/accounts.ts';
-import { computeLink, leadsInto, parseComputeLink } from '../../../../src/model/inventory/computeLink.ts';
+import { computeLink, isForAccount, parseComputeLink } from '../../../../src/model/inventory/computeLink.ts';
 
 const node = { projectId: 'shiny-wind-028834', computeId: 'ep-little-smoke-851426' };
 const account: Account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
@@ -35,17 +35,17 @@ describe('A link to a compute', () => {
     const other: Account = { baseUrl: elsewhere, name: '' };
     const local: Account = { baseUrl: PUBLIC_BASE_URL, name: '', local: true };
     assert.deepEqual(
-      [account, other, local].map((each) => leadsInto(link, each)),
+      [account, other, local].map((each) => isForAccount(link, each)),
       [true, false, false],
     );
     assert.deepEqual(
-      [account, other, local].map((each) => leadsInto(open, each)),
+      [account, other, local].map((each) => isForAccount(open, each)),
       [true, true, true],
     );
     const atHome = parseComputeLink(computeLink('vscode', local, node));
     assert.equal(atHome?.service, 'local');
     assert.deepEqual(
-      [account, local].map((each) => atHome && leadsInto(atHome, each)),
+      [account, local].map((each) => atHome && isForAccount(atHome, each)),
       [false, true],
     );
   });

@@ -3,11 +3,11 @@ import {
   byTypeAndLabel,
   isSettled,
   sizeText,
-  statusOf,
+  computeStatus,
 } from '../../../../src/model/inventory/computeStatus.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
-describe('statusOf', () => {
+describe('computeStatus', () => {
   const rows = [
     ['init', { current_state: 'init' }],
     ['init', { current_state: 'init', pending_state: 'active' }],
@@ -21,7 +21,7 @@ describe('statusOf', () => {
     ['unknown', { current_state: 'hibernating' }],
   ] as const;
   for (const [status, record] of rows) {
-    it(`is ${status} for ${JSON.stringify(record)}`, () => assert.equal(statusOf(record), status));
+    it(`is ${status} for ${JSON.stringify(record)}`, () => assert.equal(computeStatus(record), status));
   }
 });
 

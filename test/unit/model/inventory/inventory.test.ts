@@ -100,8 +100,8 @@ describe('Inventory', () => {
 
   it('does not ask again for those who only look, after it has failed', async () => {
     service.script = () => 500;
-    await store.inventory.lookAtComputes('shop');
-    await store.inventory.lookAtComputes('shop');
+    await store.inventory.ensureComputes('shop');
+    await store.inventory.ensureComputes('shop');
     assert.equal(service.requests.length, 1);
   });
 

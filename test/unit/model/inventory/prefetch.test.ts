@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BaseUrl } from '../../../../src/api/baseUrl.ts';
-import { FirstLook, PROJECTS_LOOKED_AT } from '../../../../src/model/inventory/prefetch.ts';
+import { Prefetch, PREFETCHED_PROJECTS } from '../../../../src/model/inventory/prefetch.ts';
 import { connectInventory } from '../../../helpers/connectedInventory.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 
@@ -14,7 +14,7 @@ describe('the first look at an account', () => {
 
   before(async () => {
     const file = path.join(folder, 'projects.json');
-    const projects = Array.from({ length: PROJECTS_LOOKED_AT + 10 }, (_, p) => ({
+    const projects = Array.from({ length: PREFETCHED_PROJECTS + 10 }, (_, p) => ({
       id: `p${p}`,
       name: `project ${p}`,
       branches: [
@@ -31,15 +31,15 @@ describe('the first look at an account', () => {
 
   it('loads the first projects once, and says that there are others', async () => {
     const connected = await connectInventory(service);
-    const look = new FirstLook(connected.inventory, noError);
+    const look = new Prefetch(connected.inventory, noError);
     assert.equal(look.isPartial, true);
-    const [one, other] = [look.begin(), look.begin()];
+    const [one, other] = [look.start(), look.start()];
     assert.ok(one);
     assert.equal(one, other);
     await one;
-    assert.equal([...connected.inventory.allComputes()].length, PROJECTS_LOOKED_AT);
-    assert.equal(connected.requests.length, 1 + PROJECTS_LOOKED_AT);
-    assert.equal(look.begin(), undefined);
+    assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
+    assert.equal(connected.requests.length, 1 + PREFETCHED_PROJECTS);
+    assert.equal(look.start(), undefined);
     assert.equal(look.isPartial, true);
     connected.dispose();
   });
@@ -49,21 +49,21 @@ describe('the first look at an account', () => {
     await connected.inventory.projects?.firstPage();
     await connected.inventory.loadComputesOf(['p0', 'p1', 'p55']);
     const before = connected.requests.length;
-    await new FirstLook(connected.inventory, noError).begin();
-    assert.equal(connected.requests.length, before + PROJECTS_LOOKED_AT - 2);
+    await new Prefetch(connected.inventory, noError).start();
+    assert.equal(connected.requests.length, before + PREFETCHED_PROJECTS - 2);
     connected.dispose();
   });
 
   it('does nothing when nobody is signed in, and begins again for another connection', async () => {
     const connected = await connectInventory(service);
-    const look = new FirstLook(connected.inventory, noError);
+    const look = new Prefetch(connected.inventory, noError);
     await connected.signOut();
-    assert.equal(look.begin(), undefined);
+    assert.equal(look.start(), undefined);
     assert.equal(look.isPartial, false);
     assert.deepEqual(connected.requests, []);
     await connected.signIn();
-    await look.begin();
-    assert.equal([...connected.inventory.allComputes()].length, PROJECTS_LOOKED_AT);
+    await look.start();
+    assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
     connected.dispose();
   });
 
@@ -73,12 +73,12 @@ describe('the first look at an account', () => {
     const nobody = { baseUrl: 'http://127.0.0.1:9/api/v2' as BaseUrl, key: 'k' };
     const connected = await connectInventory(nobody);
     const errors: unknown[] = [];
-    const look = new FirstLook(connected.inventory, (error) => errors.push(error), clock);
-    await look.begin();
+    const look = new Prefetch(connected.inventory, (error) => errors.push(error), clock);
+    await look.start();
     assert.equal(errors.length, 1);
-    assert.equal(look.begin(), undefined);
+    assert.equal(look.start(), undefined);
     now = 61_000;
-    await look.begin();
+    await look.start();
     assert.equal(errors.length, 2);
     connected.dispose();
   });

@@ -23,7 +23,7 @@ describe('The list of projects', () => {
     await service.close();
   });
 
-  const loadAll = async () => await store.inventory.projects?.allPages();
+  const loadAll = async () => await store.inventory.projects?.load();
   const ids = () => [...(store.inventory.projects?.entries.keys() ?? [])];
 
   it('is there with the first page and grows with the next ones', async () => {
@@ -32,11 +32,11 @@ describe('The list of projects', () => {
       service.requests.length === 1
         ? { projects: projects(0, 400), pagination: { cursor: 'next' } }
         : second.promise;
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     assert.equal(ids().length, 400);
     assert.equal(store.session.current.kind, 'ready');
     second.resolve({ projects: projects(400, 450) });
-    await store.inventory.projects?.allPages();
+    await store.inventory.projects?.load();
     assert.equal(ids().length, 450);
   });
 
@@ -57,13 +57,13 @@ describe('The list of projects', () => {
     service.script = () => (service.requests.length === 1 ? first : 500);
     await assert.rejects(loadAll(), /status 500/);
     assert.equal(ids().length, 400);
-    assert.equal(store.inventory.projects?.isComplete, false);
+    assert.equal(store.inventory.projects?.isLoaded, false);
     assert.deepEqual(told, ['projects', 'projects']);
     service.script = () => (service.requests.length === 3 ? first : { projects: projects(400, 450) });
     await loadAll();
     assert.equal(ids().length, 450);
     assert.equal(store.inventory.projects?.failure, undefined);
-    assert.equal(store.inventory.projects?.isComplete, true);
+    assert.equal(store.inventory.projects?.isLoaded, true);
   });
 
   it('tells of the one project that changed, and of the list when projects come or go', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { Waits } from '../../../../src/model/inventory/retryStatus.ts';
+import { RetryStatus } from '../../../../src/model/inventory/retryStatus.ts';
 
 const wait = { status: 503, attempt: 1, milliseconds: 100 };
 
-describe('Waits', () => {
+describe('RetryStatus', () => {
   it('tell of a call that is tried again, once, until it has ended', async () => {
-    const waits = new Waits();
+    const waits = new RetryStatus();
     const told: (number | undefined)[] = [];
     waits.onDidChange(() => told.push(waits.current?.status));
     const answer = await waits.during(async (onWait) => {
@@ -18,7 +18,7 @@ describe('Waits', () => {
   });
 
   it('end with a call that fails, and say nothing of one that goes well', async () => {
-    const waits = new Waits();
+    const waits = new RetryStatus();
     let told = 0;
     waits.onDidChange(() => (told += 1));
     await waits.during(async () => 'done');

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { parseBaseUrl, PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
-import { isOfAccount, settingsAddress, settingsOwner } from '../../../../src/model/settings/settingsUri.ts';
+import { belongsToAccount, settingsUri, settingsOwner } from '../../../../src/model/settings/settingsUri.ts';
 
 const account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
 const owner = { projectId: 'shop', computeId: 'ep-one' };
 
 describe('the address of a settings document', () => {
   it('leads back to its compute', () => {
-    assert.deepEqual(settingsOwner(settingsAddress(account, owner)), owner);
+    assert.deepEqual(settingsOwner(settingsUri(account, owner)), owner);
   });
 
   it('belongs to one account alone', () => {
-    const address = settingsAddress(account, owner);
-    assert.ok(isOfAccount(address, account));
-    assert.ok(!isOfAccount(address, { ...account, name: '' }));
+    const address = settingsUri(account, owner);
+    assert.ok(belongsToAccount(address, account));
+    assert.ok(!belongsToAccount(address, { ...account, name: '' }));
   });
 
   it('stays the same when the local service runs at another port', () => {
@@ -24,7 +24,7 @@ describe('the address of a settings document', () => {
     });
     const [before, after] = local;
     assert.ok(before !== undefined && after !== undefined);
-    assert.ok(isOfAccount(settingsAddress(before, owner), after));
+    assert.ok(belongsToAccount(settingsUri(before, owner), after));
   });
 
   it('is none of ours with anything but ids in it', () => {

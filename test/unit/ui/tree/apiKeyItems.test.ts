@@ -34,7 +34,7 @@ describe('keysItem', () => {
     });
     const list = new ApiKeyList(session);
     await session.start();
-    await list.look();
+    await list.ensureLoaded();
     const rows = keysNodes(list).map((node) => keysItem(list, node));
     list.dispose();
     session.dispose();

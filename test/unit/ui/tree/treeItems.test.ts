@@ -36,8 +36,8 @@ describe('treeItem', () => {
   });
 
   const load = async () => {
-    await store.inventory.lookAtProjects();
-    await store.inventory.lookAtComputes('shop');
+    await store.inventory.ensureProjects();
+    await store.inventory.ensureComputes('shop');
   };
   const textOf = ({ label, description }: TreeItem) =>
     [label, description].filter((part) => typeof part === 'string').join(' | ');
@@ -131,7 +131,7 @@ describe('treeItem', () => {
   it('shows the first projects and how many are left', async () => {
     projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
     service.script = () => (service.requests.length === 1 ? { projects } : { projects: [] });
-    await store.inventory.lookAtProjects();
+    await store.inventory.ensureProjects();
     const shown = tree(400);
     assert.equal(shown.length, 401);
     assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { WakeWatcher } from '../../../../src/model/inventory/wakeWatcher.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+describe('WakeWatcher', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let watcher: WakeWatcher;
+  let computes: ReturnType<typeof computeRecord>[];
+  let woken: string[][];
+  const followed = new Set<string>();
+  const refresh = () => store.inventory.refreshComputes('shop');
+
+  beforeEach(async () => {
+    computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
+    service = await scriptService(() => ({ endpoints: computes }));
+    store = await connectStore(service);
+    watcher = new WakeWatcher(store.inventory, (id) => followed.has(id));
+    woken = [];
+    watcher.onDidWake((all) => woken.push(all.map(({ id }) => id)));
+    followed.clear();
+    await refresh();
+  });
+
+  afterEach(async () => {
+    watcher.dispose();
+    store.dispose();
+    await service.close();
+  });
+
+  it('says nothing of computes that are active when first seen', () => {
+    assert.deepEqual(woken, []);
+  });
+
+  it('tells an idle compute that is active at the next look, once', async () => {
+    computes = [computeRecord('ep-one'), computeRecord('ep-two')];
+    await refresh();
+    await refresh();
+    assert.deepEqual(woken, [['ep-one']]);
+  });
+
+  it('tells those of one look together, and each again when it has been idle again', async () => {
+    computes = computes.map(({ id }) => computeRecord(id, { current_state: 'idle' }));
+    await refresh();
+    computes = computes.map(({ id }) => computeRecord(id));
+    await refresh();
+    assert.deepEqual(woken, [['ep-one', 'ep-two']]);
+  });
+
+  it('leaves to the operations what was asked for here', async () => {
+    followed.add('ep-one');
+    computes = [computeRecord('ep-one'), computeRecord('ep-two')];
+    await refresh();
+    assert.deepEqual(woken, []);
+  });
+});
