@@ -132,8 +132,8 @@ describe('The engine', () => {
   it('gives nothing to another user, which only its process of root could', () => {
     const givers = engine.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
     assert.deepEqual(givers.map(({ file }) => file).toSorted(), [
+      'src/service/engineProcess/earlierLogins.ts',
       'src/service/engineProcess/engineProcess.ts',
-      'src/service/engineProcess/rootsFile.ts',
       'src/service/engineProcess/storageFolder.ts',
     ]);
   });

@@ -28,13 +28,6 @@ export function canSearch(folder: string, account: Account): boolean {
   return (mode & (gid === account.gid ? 0o010 : 0o001)) !== 0;
 }
 
-/** Whether the account can make files in a folder. */
-export const canWrite = (folder: string, account: Account): boolean => {
-  const { uid, mode } = statSync(folder);
-  const rights = uid === account.uid ? mode >> 6 : mode;
-  return canReach(folder, account) && (rights & 0o003) === 0o003;
-};
-
 /** Whether it is a folder that only the account and root can use. */
 export function isPrivate(folder: string, account: Account): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });

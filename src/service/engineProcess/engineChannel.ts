@@ -1,12 +1,11 @@
-/** One engine process: started, called, listened to, and ended. */
+/** One engine process: start it, call it, receive its events, end it. */
 import { fork, type ChildProcess } from 'node:child_process';
-import os from 'node:os';
 import path from 'node:path';
-import { EngineError, type EngineEvents } from '../core/computeEngine.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { serverEnvironment } from '../postgres/process/runProgram.ts';
 import { ServerLog } from '../postgres/process/serverLog.ts';
-import { canWrite, type Account } from './account.ts';
-import { isFromEngine, toError, toFailure, type FromEngine, type Method, type ToEngine } from './messages.ts';
+import type { Account } from './account.ts';
+import { Peer } from './peer.ts';
 
 export interface ChannelOptions {
   readonly account: Account;
@@ -14,37 +13,29 @@ export interface ChannelOptions {
   readonly log: (line: string) => void;
 }
 
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
+/** The methods of an engine, and `begin` and `empty` (see engineProcess.ts). */
+type Method = Exclude<keyof ComputeEngine, 'pgVersion' | 'pooler'> | 'begin' | 'empty';
 
-/** In the source and in a bundle it lies next to this file. */
+/** In the source and in a bundle it is next to this file. */
 const PROGRAM = path.join(import.meta.dirname, `engineProcess${path.extname(import.meta.filename)}`);
 
-/** How long a process that has closed its engine may take to end. Milliseconds. */
+/** For a process that has closed its engine. Milliseconds. */
 const EXIT_LIMIT = 5_000;
 
 export class EngineChannel {
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
-  readonly #options: ChannelOptions;
   readonly #child: ChildProcess;
-  readonly #pending = new Map<number, Pending>();
-  #lastId = 0;
-  #end: EngineError | undefined;
+  readonly #peer: Peer;
 
   constructor(options: ChannelOptions) {
-    this.#options = options;
     this.#child = startProcess(options.account);
-    this.#child.on('message', (message) => {
-      if (isFromEngine(message)) this.#receive(message);
-    });
+    this.#peer = new Peer(this.#child, (method, args) => handle(options, method, args));
     const { stderr } = this.#child;
     if (stderr !== null) new ServerLog(stderr, options.log);
     this.ended = new Promise((resolve) => {
       const end = (how: string) => {
-        this.#fail(new EngineError(`The process that runs Postgres ${how}`));
+        this.#peer.fail(new EngineError(`The process that runs Postgres ${how}`));
         resolve(how);
       };
       this.#child.once('error', (error) => end(`could not be run (${error.message})`));
@@ -54,12 +45,7 @@ export class EngineChannel {
 
   /** @throws {EngineError} also when the process ends before it answers */
   async call(method: Method, ...args: readonly unknown[]): Promise<unknown> {
-    if (this.#end !== undefined) throw this.#end;
-    const id = (this.#lastId += 1);
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      this.#send({ kind: 'call', id, method, args });
-    });
+    return this.#peer.call(method, ...args);
   }
 
   /** Disconnects the process, which then stops its remaining servers and exits. */
@@ -69,65 +55,29 @@ export class EngineChannel {
     await this.ended;
     clearTimeout(late);
   }
+}
 
-  #send(message: ToEngine): void {
-    // If this fails, the process has ended, and its end rejects the call.
-    this.#child.send(message, () => undefined);
-  }
-
-  #receive(message: FromEngine): void {
-    const { events, log } = this.#options;
-    switch (message.kind) {
-      case 'result':
-        return this.#take(message.id)?.resolve(message.value);
-      case 'failed':
-        return this.#take(message.id)?.reject(toError(message.failure));
-      case 'wake':
-        return void this.#wake(message.id, message.computeId);
-      case 'activity':
-        return events.activity(message.computeId, message.open);
-      case 'crashed':
-        return events.crashed(message.computeId, message.reason);
-      case 'log':
-        return log(message.line);
-      default:
-        return message satisfies never;
-    }
-  }
-
-  async #wake(id: number, computeId: string): Promise<void> {
-    try {
-      await this.#options.events.wake(computeId);
-      this.#send({ kind: 'woken', id });
-    } catch (error) {
-      this.#send({ kind: 'woken', id, failure: toFailure(error) });
-    }
-  }
-
-  #take(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
-  }
-
-  #fail(error: EngineError): void {
-    this.#end = error;
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
-  }
+/** Performs a call of the engine. It is not trusted, so only these are possible, and their arguments are checked. */
+function handle({ events, log }: ChannelOptions, method: string, [text, value]: readonly unknown[]): unknown {
+  if (typeof text !== 'string') return undefined;
+  if (method === 'wake') return events.wake(text);
+  if (method === 'activity' && typeof value === 'number') events.activity(text, value);
+  if (method === 'crashed' && typeof value === 'string') events.crashed(text, value);
+  if (method === 'log') log(text);
+  return undefined;
 }
 
 function startProcess(account: Account): ChildProcess {
   const environment: NodeJS.ProcessEnv = { ...serverEnvironment(), ELECTRON_RUN_AS_NODE: '1' };
-  // Without the variable, the engine uses the system's temporary folder.
-  if (!canWrite(os.tmpdir(), account)) delete environment['TMPDIR'];
+  // Root's may be closed to the account. Without it, the engine uses the system's temporary folder.
+  delete environment['TMPDIR'];
   return fork(PROGRAM, [String(account.uid), String(account.gid)], {
     cwd: '/',
     env: environment,
     execArgv: PROGRAM.endsWith('.ts') ? ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'] : [],
     // A separate session, so that Ctrl-C in a terminal reaches only the service.
     detached: true,
-    // Standard error is piped: the service's own may be a log file that the engine must not read.
+    // Standard error is piped: the service's may be a log file that the engine must not read.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 }

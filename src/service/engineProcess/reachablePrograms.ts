@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Programs } from '../postgres/config/programs.ts';
 import { canReach, type Account } from './account.ts';
-import { SYSTEM_FOLDER } from './storageRegistry.ts';
+import { SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** The parts of a Postgres. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];

@@ -13,7 +13,7 @@ import { EngineError } from '../core/computeEngine.ts';
 import type { PostgresEngineOptions } from '../postgres/engine.ts';
 import type { Account } from './account.ts';
 import { EngineChannel } from './engineChannel.ts';
-import { fieldOf, hasFields } from './messages.ts';
+import { fieldOf, hasFields } from './peer.ts';
 
 export interface RemoteEngineOptions {
   readonly account: Account;
@@ -63,7 +63,7 @@ export class RemoteEngine implements ComputeEngine {
 
   async allocateAddress(): Promise<ComputeAddress> {
     const address = await this.#call('allocateAddress');
-    if (!isAddress(address)) throw new EngineError('The engine gave no address');
+    if (!isAddress(address)) throw new EngineError('The engine returned no address');
     return address;
   }
 
@@ -96,14 +96,9 @@ export class RemoteEngine implements ComputeEngine {
     return isLogin(login) ? login : undefined;
   }
 
-  /** Empties a folder of data that no service needs. @returns whether it is empty now */
+  /** Empties a folder of data unless processes use it. @returns whether it is empty */
   async empty(folder: string): Promise<boolean> {
-    try {
-      return (await this.#call('empty', folder)) === true;
-    } catch (error) {
-      if (this.#closed === undefined) throw error;
-      return false; // The next service continues.
-    }
+    return (await this.#call('empty', folder)) === true;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Scales a compute within its range (section 2.7): as many compute units as queries run at once, up at the first sign of
- * load, down when it stayed lower for a while. A new size reaches the running server by a reload, so nobody is
- * disconnected (section 3.2, rule 3). What follows from it in Postgres is how much cache the planner counts on.
+ * Scales a compute within its range (section 2.7) by the number of running queries: up at once, down after a few seconds
+ * of lower load. The server reloads the new size, so no client is disconnected (section 3.2, rule 3). In Postgres, the
+ * size determines how much cache the planner expects.
  */
 import type Client from 'pg/lib/client.js';
 import { COMPUTE_SIZES } from '../../api/records/sizes.ts';
@@ -10,10 +10,10 @@ import type { Postmaster } from './process/postmaster.ts';
 import { writeSizeFile } from './config/sizeFile.ts';
 import { connectAsSuperuser } from './network/superuser.ts';
 
-/** How often the load is looked at. Milliseconds. */
+/** Between two checks of the load. Milliseconds. */
 const INTERVAL = 1000;
-/** Looks in a row that must find less load before the compute shrinks. */
-const LOOKS_BEFORE_SHRINKING = 5;
+/** Successive checks that must find less load before the compute shrinks. */
+const CHECKS_BEFORE_SHRINKING = 5;
 
 const RUNNING_QUERIES = `select pg_catalog.count(*) from pg_catalog.pg_stat_activity
   where backend_type operator(pg_catalog.=) 'client backend' and state operator(pg_catalog.=) 'active'
@@ -23,7 +23,7 @@ export interface AutoscalerOptions {
   readonly server: Postmaster;
   readonly range: Pick<ComputeSpec, 'minCu' | 'maxCu'>;
   readonly superuserPassword: string;
-  /** Client connections now: without any there is no load to look for. */
+  /** The number of client connections. Without any, the load is not checked. */
   readonly open: () => number;
   readonly log: (line: string) => void;
 }
@@ -33,7 +33,7 @@ export class Autoscaler {
   #timer: NodeJS.Timeout | undefined;
   #client: Client | undefined;
   #current: number;
-  #lowerLooks = 0;
+  #lowerChecks = 0;
 
   constructor(options: AutoscalerOptions) {
     this.#options = options;
@@ -54,18 +54,18 @@ export class Autoscaler {
   }
 
   #next(): void {
-    this.#timer = setTimeout(() => void this.#look(), INTERVAL);
+    this.#timer = setTimeout(() => void this.#check(), INTERVAL);
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       const load = this.#options.open() > 0 ? await this.#runningQueries() : 0;
       if (this.#timer === undefined) return;
       this.#follow(load);
     } catch (error) {
-      // A server on its way out answers no questions; one that has no connection left for us may do later.
-      this.#options.log(`The load is not known: ${String(error)}`);
+      // The server may be stopping, or may have no free connection at the moment.
+      this.#options.log(`Couldn't read the load: ${String(error)}`);
       this.#disconnect();
     }
     if (this.#timer !== undefined && !this.#options.server.isStopping) this.#next();
@@ -81,8 +81,8 @@ export class Autoscaler {
   #follow(load: number): void {
     const { server, range, log } = this.#options;
     const wanted = sizeFor(load, range);
-    this.#lowerLooks = wanted < this.#current ? this.#lowerLooks + 1 : 0;
-    if (wanted === this.#current || (wanted < this.#current && this.#lowerLooks < LOOKS_BEFORE_SHRINKING))
+    this.#lowerChecks = wanted < this.#current ? this.#lowerChecks + 1 : 0;
+    if (wanted === this.#current || (wanted < this.#current && this.#lowerChecks < CHECKS_BEFORE_SHRINKING))
       return;
     log(`Scaled from ${this.#current} to ${wanted} CU`);
     this.#current = wanted;
@@ -91,7 +91,7 @@ export class Autoscaler {
   }
 }
 
-/** The smallest size of the range with a vCPU for every running query, else its largest. */
+/** The smallest size of the range with a vCPU for each running query, or else its largest. */
 export function sizeFor(runningQueries: number, range: Pick<ComputeSpec, 'minCu' | 'maxCu'>): number {
   const sizes = COMPUTE_SIZES.filter(({ cu }) => cu >= range.minCu && cu <= range.maxCu);
   return (sizes.find(({ vcpu }) => vcpu >= runningQueries) ?? sizes.at(-1))?.cu ?? range.maxCu;

@@ -1,6 +1,6 @@
 /**
- * One compute as the engine runs it: its address, the server behind it when it runs, and one change at a time. Changes
- * queue, so a client that arrives during a restart waits for its end.
+ * One compute: its address and, while it is active, its server. Changes are queued, so a client that connects during a
+ * restart waits for its end.
  */
 import { limitTo } from '../../base/limit.ts';
 import { isEqual } from '../../base/equal.ts';
@@ -14,11 +14,11 @@ export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
   readonly hasPooler: boolean;
-  /** Starts the pooler of a compute. @throws {EngineError} also when there is none to be had */
+  /** Starts the pooler of a compute. @throws {EngineError} also if PgBouncer is not available */
   readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
-  /** Lets a server scale within its compute's range for as long as it runs. `open`: its client connections. */
+  /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */
   readonly scale: (compute: ComputeSpec, server: Postmaster, open: () => number) => void;
-  /** The kind of server behind it; `restart` is for the server to ask for. */
+  /** Creates the compute's role. It calls `restart` when its server needs one. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
 
@@ -28,10 +28,10 @@ export interface ServerRole {
   stop(compute: ComputeSpec, server: Postmaster): Promise<void>;
 }
 
-/** How long a client waits for a compute to be reachable. Milliseconds. */
+/** How long a client waits for the server. Milliseconds. */
 const REACH_LIMIT = 60_000;
 const REACH_PAUSE = 20;
-/** Before a pooler that died by itself is started again. Milliseconds. */
+/** Before a pooler that ended unexpectedly is started again. Milliseconds. */
 const POOLER_PAUSE = 1000;
 
 export class Compute {
@@ -55,7 +55,7 @@ export class Compute {
     return this.#spec;
   }
 
-  /** The server, while it runs and is not being ended. */
+  /** The server, unless it is being stopped. */
   get server(): Postmaster | undefined {
     return this.#server?.isStopping === true ? undefined : this.#server;
   }
@@ -68,7 +68,7 @@ export class Compute {
         running: () => this.server?.socket,
         activity: (open) => this.#options.events().activity(spec.id, open),
       });
-      // A PgBouncer that is no longer installed must not keep the compute itself from being reached.
+      // Without PgBouncer, the compute itself must still be reachable.
       if (this.#options.hasPooler) await this.#matchPooler();
     });
   }
@@ -84,7 +84,7 @@ export class Compute {
     return this.#turn(async () => this.#stop());
   }
 
-  /** Takes over a change, with a restart where section 3.2 asks for one; on failure everything is as before. */
+  /** Applies a change, with a restart if section 3.2 requires one. If it fails, the previous state is restored. */
   async applyConfig(after: ComputeSpec): Promise<void> {
     return this.#turn(async () => {
       const before = this.#spec;
@@ -96,19 +96,19 @@ export class Compute {
         if (restarts && !after.disabled) await this.#start();
       } catch (error) {
         this.#spec = before;
-        await this.#goBack(restarts);
+        await this.#restore(restarts);
         throw error;
       }
     });
   }
 
-  async #goBack(restarts: boolean): Promise<void> {
+  async #restore(restarts: boolean): Promise<void> {
     try {
       await this.#matchPooler();
       if (restarts) await this.#start();
     } catch (error) {
-      // The change's own error is the one to report; the next client starts the compute again.
-      this.#log(`Not as before: ${String(error)}`);
+      // The caller gets the error of the change. The next client starts the compute again.
+      this.#log(`Couldn't restore the previous configuration: ${String(error)}`);
     }
   }
 
@@ -147,7 +147,7 @@ export class Compute {
     this.#server = undefined;
   }
 
-  /** A restart that the server itself needs. Clients who arrive meanwhile wait. */
+  /** A restart that the server itself needs. Clients that connect in the meantime wait. */
   async #restart(reason: string): Promise<void> {
     return this.#turn(async () => {
       if (this.#server === undefined) return;
@@ -165,7 +165,7 @@ export class Compute {
     this.#options.log(`${this.#spec.id}: ${line}`);
   }
 
-  /** Runs the pooler as the compute is now described: not at all, or with the pool size its size gives. */
+  /** Starts, restarts or stops the pooler according to the compute's configuration. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled, minCu } = this.#spec;
     const wanted = poolerEnabled && !disabled;
@@ -185,7 +185,7 @@ export class Compute {
   #poolerEnded(pooler: Pooler): void {
     if (this.#pooler !== pooler || pooler.isStopping) return;
     this.#pooler = undefined;
-    this.#log('PgBouncer ended by itself; starting it again');
+    this.#log('PgBouncer ended unexpectedly. Starting it again');
     setTimeout(() => {
       this.#turn(async () => this.#matchPooler()).catch((error: unknown) => this.#log(String(error)));
     }, POOLER_PAUSE).unref();
@@ -198,7 +198,7 @@ export class Compute {
     this.#options.events().crashed(this.#spec.id, `Postgres ${how}`);
   }
 
-  /** Resolves with the server's address; waits for a change in progress, wakes a compute that does not run. */
+  /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
   async #reach(): Promise<ServerSocket> {
     for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
       if (this.server) return this.server.socket;
@@ -206,13 +206,13 @@ export class Compute {
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;
       await this.#wake();
-      // A wake-up that did not lead to a running compute is tried again, but not in a tight loop.
+      // It was suspended again, so retry, but not in a tight loop.
       if (!this.server) await new Promise((resolve) => setTimeout(resolve, REACH_PAUSE));
     }
     throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${REACH_LIMIT / 1000} s`);
   }
 
-  /** However many clients arrive at once, the compute is woken once. */
+  /** Clients that connect at the same time share one wake-up. */
   async #wake(): Promise<void> {
     this.#waking ??= this.#options
       .events()

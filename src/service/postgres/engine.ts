@@ -1,4 +1,4 @@
-/** The engine that runs a real Postgres behind every compute. */
+/** The engine that runs a real Postgres for each compute. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type {
@@ -59,8 +59,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
-  const making = { storage, binaries, logins, ending: ending.signal };
-  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options);
+  const parts = { storage, binaries, logins, ending: ending.signal };
+  return new PostgresEngine({ ...parts, branches: new BranchData(parts) }, ending, options);
 }
 
 class PostgresEngine implements ComputeEngine {

@@ -10,13 +10,13 @@ import * as compute from './compute/compute.ts';
 import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
-import * as copy from './connection/copy.ts';
-import { insertHost } from './connection/insertHost.ts';
+import { copyConnectionString } from './connection/connectionString.ts';
+import { copyHost, insertHost } from './connection/host.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext } from './context.ts';
 import { showOperations } from './operation/operations.ts';
-import { refresh } from './view.ts';
+import { copyId, refresh } from './view.ts';
 
 export { finishRotations } from './apiKey/rotationRecovery.ts';
 
@@ -33,8 +33,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.delete': compute.deleteCompute,
   'hostedPostgres.compute.find': find,
   'hostedPostgres.compute.restart': compute.restart,
-  'hostedPostgres.compute.copyHost': copy.copyHost,
-  'hostedPostgres.compute.copyConnectionString': copy.copyConnectionString,
+  'hostedPostgres.compute.copyHost': copyHost,
+  'hostedPostgres.compute.copyConnectionString': copyConnectionString,
   'hostedPostgres.compute.copyLink': computeLinks.copyLink,
   'hostedPostgres.compute.openLink': computeLinks.openLink,
   'hostedPostgres.compute.insertHost': insertHost,
@@ -44,7 +44,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': showOperations,
-  'hostedPostgres.view.copyId': copy.copyId,
+  'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };

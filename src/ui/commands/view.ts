@@ -1,6 +1,8 @@
 import { l10n, window } from 'vscode';
-import { asProjectNode } from '../../model/inventory/nodes.ts';
+import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
 import type { Command } from './context.ts';
+import { copyText } from './input/dialogs.ts';
+import { pickCompute } from './input/pickers.ts';
 
 /** Refreshes everything visible, or the computes of one project. */
 export const refresh: Command = async (context, argument, run) => {
@@ -14,4 +16,12 @@ export const refresh: Command = async (context, argument, run) => {
     const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
     await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
   });
+};
+
+/** Copies the id of a project, branch or compute. From the palette, of a compute. */
+export const copyId: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the id");
+  const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
+  const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
+  if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
 };

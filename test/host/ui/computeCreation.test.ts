@@ -36,7 +36,7 @@ describe('Create Compute…', () => {
     await quickInput().answer('Select a branch', emptyBranch);
     assert.match(await titleOf('Select the type'), /3\/5/);
     await quickInput().choose('Select the type', 'Primary');
-    assert.match(await titleOf('Size'), /4\/5/);
+    assert.match(await titleOf('Select a fixed size'), /4\/5/);
     await quickInput().choose('Select a fixed size', '2 CU');
     assert.match(await titleOf('Suspend'), /5\/5/);
     await quickInput().choose('Suspend', 'After 1 hour');

@@ -159,7 +159,7 @@ describe('the main job on the local service', () => {
     await workbench.tree('Computes').contextMenu(row, 'Delete Compute');
     const { message, detail } = await workbench.dialog.read();
     assert.equal(message, `Delete ${createdId}?`);
-    assert.match(detail, new RegExp(`cannot be undone.*the data stays on branch ${branch}`));
+    assert.match(detail, new RegExp(`can't be undone.*The data stays on branch ${branch}`));
     await workbench.dialog.press('Delete');
     await workbench.statusBar.waitFor(`Deleted ${createdId}`);
     await workbench.tree('Computes').waitUntilGone(row);

@@ -12,7 +12,7 @@ import { startControlPlane } from '../postgres/controlPlane.ts';
 const NOBODY = 65_534;
 const why = process.getuid?.() === 0 ? '' : ' (skipped: needs root)';
 
-describe(`A service of root${why}`, function () {
+describe(`service that runs as root${why}`, function () {
   this.timeout(60_000);
   let folder: string;
   let dataDir: string;
@@ -41,7 +41,7 @@ describe(`A service of root${why}`, function () {
   const engineOf = () =>
     (JSON.parse(readFileSync(path.join(dataDir, 'postgres/engine.pid'), 'utf8')) as { pid: number }).pid;
 
-  it('has an engine without any right of root', async function () {
+  it("runs its engine without root's rights", async function () {
     if (process.platform !== 'linux') return this.skip();
     const service = await startControlPlane({ dataDir });
     const status = readFileSync(`/proc/${engineOf()}/status`, 'utf8');
@@ -53,7 +53,7 @@ describe(`A service of root${why}`, function () {
     assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
   });
 
-  it('counts its computes as crashed when its engine is killed, and has them answer again', async () => {
+  it('reports its computes as crashed when its engine is killed, and serves them again', async () => {
     const service = await startControlPlane({ dataDir });
     try {
       const compute = await service.create();
@@ -71,7 +71,7 @@ describe(`A service of root${why}`, function () {
     }
   });
 
-  it('says why it cannot start a compute when its engine dies again and again', async () => {
+  it('reports why it cannot start a compute when its engine keeps crashing', async () => {
     const service = await startControlPlane({ dataDir });
     try {
       const compute = await service.create();
@@ -119,7 +119,7 @@ describe(`A service of root${why}`, function () {
     assert.deepEqual([uid, (mode & 0o777).toString(8)], [0, '755']);
   });
 
-  it('does not end a process of root that a forged postmaster.pid names', async () => {
+  it('does not kill a root process that a forged postmaster.pid names', async () => {
     await (await startControlPlane({ dataDir })).close();
     const victim = spawn('sleep', ['60'], { stdio: 'ignore' });
     try {

@@ -1,4 +1,4 @@
-/** The folder of a service of root's that belongs to its engine's account: made, found again, handed over, removed. */
+/** Where a service that runs as root stores the data of its engine, which does not run as root. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
@@ -7,18 +7,17 @@ import path from 'node:path';
 import { canReach, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
 import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
-import { handOverLogins } from '../../../src/service/engineProcess/rootsFile.ts';
+import { handOverLogins } from '../../../src/service/engineProcess/earlierLogins.ts';
 import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
-import { abandonedFolders } from '../../../src/service/engineProcess/storageRegistry.ts';
+import { staleFolders } from '../../../src/service/engineProcess/staleStorage.ts';
 import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { eventually, query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
-const SOURCE = path.resolve(import.meta.dirname, '../../../src/service/engineProcess');
 
-describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}`, function () {
+describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, function () {
   this.timeout(60_000);
   let account: Account;
   let closed: string;
@@ -28,7 +27,7 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     account = nobody();
   });
   beforeEach(() => {
-    // Not in the temporary folder, and like every folder mkdtemp makes closed to others.
+    // Not in the temporary folder. mkdtemp creates it with a mode that excludes other users.
     closed = mkdtempSync('/var/tmp/hosted-postgres-closed-');
   });
   afterEach(() => {
@@ -41,33 +40,25 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     roots.add(root);
     return root;
   };
-  /** As a service that uses it now. */
   const open = (name: string) => noted(storageFolder(path.join(closed, name), account));
-  /** As a service that has ended since. */
-  const openAndEnd = (name: string) => {
-    const script = `import { storageFolder } from ${JSON.stringify(path.join(SOURCE, 'storageFolder.ts'))};
-      process.stdout.write(storageFolder(${JSON.stringify(path.join(closed, name))}, ${JSON.stringify(account)}));`;
-    const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--input-type=module', '-e', script];
-    return noted(execFileSync(process.execPath, node, { encoding: 'utf8' }));
-  };
   const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
-  const isAbandoned = (root: string) => abandonedFolders(account).includes(root);
+  const isStale = (root: string) => staleFolders(account).includes(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
     noted(readFileSync(path.join(closed, name, 'postgres-folder'), 'utf8'));
     return service;
   };
 
-  describe('outside its data directory', () => {
-    it('is found again at every start', () => {
-      const root = openAndEnd('mine');
+  describe('outside the data directory', () => {
+    it('returns the same folder at every start', () => {
+      const root = open('mine');
       assert.match(root, /^\/var\/lib\/hosted-postgres\//);
       assert.equal(open('mine'), root);
       assert.equal(statSync(root).uid, account.uid);
     });
 
-    it('is removed when its data directory is gone', async () => {
-      const [gone, kept] = [openAndEnd('gone'), openAndEnd('kept')];
+    it('is removed after its data directory', async () => {
+      const [gone, kept] = [open('gone'), open('kept')];
       writeFileSync(path.join(gone, 'file'), '');
       remove('gone');
       const service = await start('other');
@@ -76,26 +67,33 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
       assert.deepEqual([existsSync(gone), existsSync(kept)], [false, true]);
     });
 
-    it('stays without an entry of its own', () => {
-      const root = openAndEnd('gone');
-      remove('gone');
-      assert.ok(isAbandoned(root));
-      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
-        writeFileSync(`${root}.json`, text);
-        assert.ok(!isAbandoned(root), text);
-      }
-      rmSync(`${root}.json`);
-      assert.ok(!isAbandoned(root));
-    });
-
-    it('stays while a service uses it', () => {
+    it('is kept if it has no valid entry', () => {
       const root = open('gone');
       remove('gone');
-      assert.ok(!isAbandoned(root));
+      assert.ok(isStale(root));
+      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
+        writeFileSync(`${root}.json`, text);
+        assert.ok(!isStale(root), text);
+      }
+      rmSync(`${root}.json`);
+      assert.ok(!isStale(root));
     });
 
-    it('stays while a Postgres runs on it', async () => {
-      const root = openAndEnd('gone');
+    it('is kept while a service uses it', async () => {
+      const [gone, other] = [await start('gone'), await start('other')];
+      const root = readFileSync(path.join(closed, 'gone/postgres-folder'), 'utf8');
+      remove('gone');
+      try {
+        assert.ok(other.engine instanceof RemoteEngine);
+        assert.deepEqual([isStale(root), await other.engine.empty(root)], [true, false]);
+      } finally {
+        await gone.close();
+        await other.close();
+      }
+    });
+
+    it('is kept while a Postgres runs on it', async () => {
+      const root = open('gone');
       const dataDir = path.join(root, 'branches/br-main/data');
       mkdirSync(dataDir, { recursive: true });
       const server = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
@@ -115,30 +113,30 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
       }
     });
 
-    it('stays when its data directory was on a file system that is not there now', () => {
-      const root = openAndEnd('gone');
+    it('is kept if the file system of its data directory is not mounted', () => {
+      const root = open('gone');
       remove('gone');
       const entry = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
       writeFileSync(`${root}.json`, JSON.stringify({ ...entry, device: -1 }));
-      assert.ok(!isAbandoned(root));
+      assert.ok(!isStale(root));
     });
 
-    it('follows a data directory that was moved', () => {
-      const root = openAndEnd('mine');
+    it('is found by a data directory that was moved', () => {
+      const root = open('mine');
       renameSync(path.join(closed, 'mine'), path.join(closed, 'moved'));
       assert.equal(open('moved'), root);
       assert.notEqual(open('mine'), root);
     });
 
     it('is not shared with a copy of the data directory', () => {
-      const root = openAndEnd('mine');
+      const root = open('mine');
       cpSync(path.join(closed, 'mine'), path.join(closed, 'copy'), { recursive: true });
       assert.notEqual(open('copy'), root);
       assert.equal(open('mine'), root);
     });
   });
 
-  it('runs a copy of a Postgres that it cannot reach, which only root can write', () => {
+  it('copies a Postgres that the engine cannot reach, to a folder that only root can write', () => {
     const prefix = path.join(closed, 'pg');
     for (const name of ['bin', 'lib', 'private']) mkdirSync(path.join(prefix, name), { recursive: true });
     for (const name of ['bin/postgres', 'bin/initdb', 'lib/libpq', 'private/file'])
@@ -154,10 +152,10 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
     assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
   });
 
-  describe('in its data directory', () => {
+  describe('in the data directory', () => {
     beforeEach(() => chmodSync(closed, 0o755));
 
-    it('is not taken from another user, nor through a link', () => {
+    it('does not use a folder of another user or a link', () => {
       for (const name of ['link', 'strangers']) mkdirSync(path.join(closed, name));
       const [victim, strangers] = [path.join(closed, 'victim'), path.join(closed, 'strangers/postgres')];
       for (const folder of [victim, strangers]) mkdirSync(folder, { mode: 0o700 });
@@ -167,7 +165,7 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
       assert.deepEqual([statSync(victim).uid, statSync(strangers).uid], [0, 12_345]);
     });
 
-    it('is that of an earlier version, whose files with passwords were of root', async () => {
+    it('uses the data of an earlier version, with password files of root', async () => {
       const dataDir = path.join(closed, 'data');
       const first = await startControlPlane({ dataDir });
       const uri = await first.uri(await first.create());
@@ -184,7 +182,7 @@ describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}
       await second.close();
     });
 
-    it('receives no file of root that a link of the account leads to', () => {
+    it('hands over no root file that a link leads to', () => {
       const root = open('data');
       const login = '{"role":"r","password":"p","database":"d"}';
       const secret = (name: string) => {

@@ -22,7 +22,7 @@ describe('access to a compute', function () {
 
   const as = (user: string, password: string) => uri.replace(/\/\/.*@/, `//${user}:${password}@`);
 
-  it('asks for a password, whoever connects', async () => {
+  it('requires a password from every role', async () => {
     for (const [user, password] of [
       ['app_owner', 'wrong'],
       ['postgres', 'postgres'],
@@ -34,7 +34,7 @@ describe('access to a compute', function () {
     await assert.rejects(query(uri.replace(/:[^:@/]+@/, '@'), 'select 1'), /password/i);
   });
 
-  it('asks by SCRAM', async () => {
+  it('uses SCRAM', async () => {
     const socket = net.connect(compute.address.port, '127.0.0.1');
     const parameters = Buffer.from('user\0app_owner\0database\0app\0\0');
     const head = Buffer.alloc(8);
@@ -47,7 +47,7 @@ describe('access to a compute', function () {
     assert.match(answer.toString('latin1', 9), /^SCRAM-SHA-256\0/);
   });
 
-  it('gives the branch role its database, and neither the server nor its files', async () => {
+  it('gives the branch role rights on its database, but not on the server and its files', async () => {
     assert.deepEqual(await query(uri, 'select current_user::text'), ['app_owner']);
     await query(uri, 'create table public.mine (id int)');
     for (const sql of [
@@ -62,7 +62,7 @@ describe('access to a compute', function () {
     }
   });
 
-  it('keeps data that errors tell of out of the log', async () => {
+  it('logs no data from errors', async () => {
     await query(uri, "create table public.held as select 'word of a row' as word");
     await query(uri, 'create unique index on public.held (word)');
     for (const statement of [
@@ -71,13 +71,13 @@ describe('access to a compute', function () {
       "do $$ begin raise warning 'word of a warning'; end $$",
     ])
       await query(uri, statement).catch(() => undefined);
-    // Who is refused is told, so what came before would be there by then.
+    // This failed login is logged, so earlier lines would be in the log by then.
     await assert.rejects(query(as('stranger', 'x'), 'select 1'));
     await eventually(() => service.log.some((line) => line.includes('"stranger"')));
     assert.ok(!service.log.some((line) => line.includes('word of')), service.log.join('\n'));
   });
 
-  it('keeps passwords of one branch from another', async () => {
+  it('uses different passwords on each branch', async () => {
     const other = await service.create({ branchId: 'br-other' });
     const login = await service.engine.login('br-main', 'app_owner', 'app');
     assert.ok(login);
@@ -85,7 +85,7 @@ describe('access to a compute', function () {
     await assert.rejects(query(wrong, 'select 1'), { code: '28P01' });
   });
 
-  it('knows the logins of a branch, running or not', async () => {
+  it('returns the logins of a branch, active or not', async () => {
     await query(uri, 'create database "it\'s \\ mine"');
     for (const state of ['running', 'suspended']) {
       for (const database of ['app', 'postgres', "it's \\ mine"]) {
@@ -107,7 +107,7 @@ describe('access to a compute', function () {
     }
   });
 
-  it('keeps every folder and file to itself', () => {
+  it('creates only private folders and files', () => {
     const root = path.join(service.dataDir, 'postgres');
     const open = [
       root,
@@ -122,7 +122,7 @@ describe('access to a compute', function () {
     const [row] = (await client.query('show listen_addresses')).rows;
     assert.deepEqual(row, { listen_addresses: '' });
     await client.end();
-    // Nothing about a password on any command line.
+    // No password on any command line.
     const login = await service.engine.login('br-main', 'app_owner', 'app');
     assert.ok(login && !execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(login.password));
   });

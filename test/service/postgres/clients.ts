@@ -1,10 +1,10 @@
-/** Stock clients of the tests: the node-postgres driver, those of an installed Postgres, and a wait for what takes a moment. */
+/** Postgres clients for tests: the node-postgres driver and the programs of an installed Postgres. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
-/** An open connection. It does not throw when the server ends it: tests look at what they asked instead. */
+/** Opens a connection. It does not throw when the server closes it. */
 export async function connectTo(uri: string, options: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: uri, ...options });
   client.on('error', () => {});
@@ -22,19 +22,19 @@ export async function query(uri: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Waits until a condition holds, and fails when it does not within the limit. */
+/** Waits until a condition is true. Fails after the limit. */
 export async function eventually(condition: () => boolean | Promise<boolean>, limit = 10_000): Promise<void> {
   for (const until = Date.now() + limit; Date.now() < until;) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  assert.fail(`did not come about within ${limit} ms: ${condition.toString()}`);
+  assert.fail(`not true within ${limit} ms: ${condition.toString()}`);
 }
 
 const programs = ['psql', 'pg_dump', 'pg_restore', 'pgbench', 'postgres', 'initdb'];
 
 /**
- * The folder of the newest installed Postgres that has both clients and server, as Debian lays it out (packages
+ * The folder of the newest installed Postgres with clients and server, as on Debian (packages
  * postgresql and postgresql-client). The npm package has no clients, and pg_dump refuses a server newer than itself.
  */
 export function installedPostgres(): string | undefined {

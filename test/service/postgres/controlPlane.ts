@@ -1,4 +1,4 @@
-/** The least control plane an engine needs: it wakes what is reached, and remembers what it was told. */
+/** A minimal control plane for an engine. It wakes computes and records events. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,14 +9,14 @@ export interface ControlPlane {
   readonly engine: ComputeEngine;
   readonly dataDir: string;
   readonly log: string[];
-  /** Computes as they are now, by id. */
+  /** The current computes by id. */
   readonly computes: Map<string, ComputeSpec>;
   /** Ids in the order they were woken. */
   readonly woken: string[];
   readonly crashed: { readonly id: string; readonly reason: string }[];
   /** Open client connections by compute. */
   readonly open: Map<string, number>;
-  /** Makes a compute and attaches it, without starting it. */
+  /** Creates and attaches a compute without starting it. */
   create(change?: Partial<ComputeSpec>): Promise<ComputeSpec>;
   change(compute: ComputeSpec, change: Partial<ComputeSpec>): Promise<ComputeSpec>;
   /** A connection string for the branch's own login. */

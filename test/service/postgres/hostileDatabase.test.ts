@@ -1,4 +1,4 @@
-/** Statements the service runs as superuser must not run anything that the owner of a database created there. */
+/** The service's statements run as superuser, so they must not use anything that the owner of a database created. */
 import assert from 'node:assert/strict';
 import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';

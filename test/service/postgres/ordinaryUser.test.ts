@@ -13,10 +13,10 @@ const why =
       ? ''
       : ' (skipped: the project is closed to other users)';
 
-describe(`as an ordinary user${why}`, function () {
+describe(`engine of an ordinary user${why}`, function () {
   this.timeout(60_000);
 
-  it('the gateway and the settings do as they do for root', function () {
+  it('passes the tests of gateway and access', function () {
     if (why !== '') return this.skip();
     const files = ['network/gateway.test.ts', 'access.test.ts'].map((name) =>
       path.join(import.meta.dirname, name),

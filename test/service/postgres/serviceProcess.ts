@@ -1,6 +1,6 @@
 /**
- * A service process of its own, for tests that kill it: an engine with one primary (and, if asked, a replica and a
- * pooler) on the folder it is given. Says where they are in one line of JSON; SIGTERM ends it cleanly.
+ * A separate service process, for tests that kill it: an engine with one primary (and optionally a replica and a
+ * pooler) on a given folder. Prints their addresses as one line of JSON. SIGTERM ends it cleanly.
  *
  *     node serviceProcess.ts DATA_DIR PORT POOLER_PORT [pooler]
  */

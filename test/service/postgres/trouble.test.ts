@@ -8,7 +8,7 @@ import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
-describe('trouble around a compute', function () {
+describe('compute in trouble', function () {
   this.timeout(30_000);
   const services: ControlPlane[] = [];
   const start = async (dataDir?: string) => {
@@ -20,7 +20,7 @@ describe('trouble around a compute', function () {
     await Promise.all(services.splice(0).map(async (service) => service.close()));
   });
 
-  it('a disk that is full is named, and the compute starts once there is room', async function () {
+  it('reports a full disk, and starts when there is space again', async function () {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'full-'));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=50m,mode=755', 'tmpfs', folder]);
     if (mounted.status !== 0) return this.skip(); // Only root may mount.
@@ -38,7 +38,7 @@ describe('trouble around a compute', function () {
     }
   });
 
-  it('data of another version is named', async () => {
+  it('reports data of another version', async () => {
     const service = await start();
     const compute = await service.create();
     const uri = await service.uri(compute);
@@ -49,13 +49,13 @@ describe('trouble around a compute', function () {
     writeFileSync(file, '9\n');
     await assert.rejects(
       query(uri, 'select 1'),
-      /Branch br-main holds data of Postgres 9, but the Postgres found is \d+/,
+      /Branch br-main has data of Postgres 9, but the Postgres found is \d+/,
     );
     writeFileSync(file, version);
     assert.deepEqual(await query(uri, 'select 1'), [1]);
   });
 
-  it('a PgBouncer that died is started again', async function () {
+  it('restarts a crashed PgBouncer', async function () {
     if ('reason' in findPooler()) return this.skip();
     const service = await start();
     const compute = await service.create({ poolerEnabled: true });
@@ -70,15 +70,15 @@ describe('trouble around a compute', function () {
     );
   });
 
-  for (const state of ['runs', 'sleeps']) {
-    it(`a replica whose copy was damaged is copied again while its primary ${state}`, async () => {
+  for (const state of ['runs', 'is suspended']) {
+    it(`copies the branch again for a replica with a damaged copy while the primary ${state}`, async () => {
       const service = await start();
       const primary = await service.create();
       await query(await service.uri(primary), 'create table t as select 1 as id');
       const replica = await service.create({ type: 'read_only' });
       await query(await service.uri(replica), 'select 1');
       await service.engine.suspend(replica.id);
-      if (state === 'sleeps') await service.engine.suspend(primary.id);
+      if (state === 'is suspended') await service.engine.suspend(primary.id);
       writeFileSync(
         path.join(service.dataDir, 'postgres/replicas', replica.id, 'data/global/pg_control'),
         'x',

@@ -9,8 +9,8 @@ import { runProgram } from '../process/runProgram.ts';
 import { fixedArguments, settingsLines, userSettings } from './settings.ts';
 
 /**
- * Has Postgres itself read a compute's settings, without starting a server.
- * @throws {EngineError} with Postgres's own message for the first it refuses
+ * Lets Postgres read a compute's settings without starting a server.
+ * @throws {EngineError} with Postgres's message for the first invalid setting
  */
 export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
   const settings = userSettings(compute.pgSettings);

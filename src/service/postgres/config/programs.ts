@@ -1,4 +1,4 @@
-/** Finds Postgres and PgBouncer. Programs that other users can change are left out. */
+/** Finds Postgres and PgBouncer. Programs that other users can change are not used. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -6,36 +6,36 @@ import { ownFolder } from '../../core/ownFolder.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
 
-/** Older ones lack `pg_backup_start`, and are out of support. */
+/** Older versions lack `pg_backup_start` and are no longer supported. */
 export const OLDEST_MAJOR = 15;
 
 export const EXE = process.platform === 'win32' ? '.exe' : '';
 
 export interface Programs {
-  /** Folder with `postgres` and `initdb` that is tried first: the one the user named, or the one installed from npm. */
+  /** The folder with `postgres` and `initdb` to try first: the user's choice, or the npm package. */
   readonly first: string | undefined;
-  /** The machine's own, in the order they are tried. */
+  /** Folders of installed versions, in the order in which they are tried. */
   readonly others: readonly string[];
-  /** Message for the user when none of them can be used. */
+  /** Message for the user if no Postgres can be used. */
   readonly missing: string;
   readonly pooler: PoolerProgram;
 }
 
-/** @param given folder the user named; when set, no other is tried */
+/** @param given the user's choice. If set, no other folder is tried */
 export function findPrograms(given: string | undefined): Programs {
   const pooler = findPooler();
   if (given !== undefined) {
     const found = lookIn(given);
     const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${given}.`;
-    return { first: found.folder, others: [], missing: found.refused ?? none, pooler };
+    return { first: found.folder, others: [], missing: found.problem ?? none, pooler };
   }
   const packaged = lookIn(npmFolder());
   const others = [...pathFolders(), ...usualFolders()].map(lookIn);
-  const refused = [packaged, ...others].find((each) => each.refused !== undefined)?.refused;
+  const problem = [packaged, ...others].find((each) => each.problem !== undefined)?.problem;
   return {
     first: packaged.folder,
     others: others.flatMap(({ folder }) => folder ?? []),
-    missing: refused ?? NOT_INSTALLED,
+    missing: problem ?? NOT_INSTALLED,
     pooler,
   };
 }
@@ -48,7 +48,7 @@ const NOT_INSTALLED =
 interface Found {
   readonly folder?: string;
   /** Why the Postgres in it must not be run. */
-  readonly refused?: string;
+  readonly problem?: string;
 }
 
 function lookIn(folder: string): Found {
@@ -57,10 +57,10 @@ function lookIn(folder: string): Found {
   if (path.dirname(postgres) !== path.dirname(initdb)) return {};
   const changeable = changeableByOthers(postgres) ?? changeableByOthers(initdb);
   if (changeable === undefined) return { folder: path.dirname(postgres) };
-  return { refused: `The Postgres in ${folder} is not run, because other users can change ${changeable}.` };
+  return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
 
-/** Only in this project: a `node_modules` further up may belong to another user. */
+/** Only in this project: a `node_modules` above it may belong to another user. */
 function npmFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `${platform}-${process.arch}`;
@@ -70,7 +70,7 @@ function npmFolder(): string {
 const pathFolders = (): string[] =>
   (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
 
-/** Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app keep one folder per version. */
+/** Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app have one folder per version. */
 function usualFolders(): string[] {
   const patterns: readonly (readonly [parent: string, version: RegExp])[] = [
     ['/usr/lib/postgresql', /^(\d+)$/],
@@ -92,7 +92,7 @@ function usualFolders(): string[] {
 
 export type PoolerProgram = { readonly program: string } | { readonly reason: string };
 
-/** @returns the program, or why pooled connections are not available */
+/** @returns the program, or the reason why pooled connections are not available */
 export function findPooler(): PoolerProgram {
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
   const program = folders
@@ -108,7 +108,6 @@ export function findPooler(): PoolerProgram {
 }
 
 export interface Binaries {
-  /** Folder with `postgres` and `initdb`. */
   readonly folder: string;
   readonly postgres: string;
   readonly initdb: string;

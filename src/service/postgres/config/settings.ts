@@ -1,13 +1,13 @@
 /**
- * The Postgres settings of a compute: what its size fixes, what the service needs for itself, and what the user adds
- * in `pg_settings`. Ours go on the command line, which wins over every file; the user's go into `postgresql.conf`.
+ * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
+ * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
 import { maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { SIZE_FILE } from './sizeFile.ts';
 import { listenArguments, type ServerAddress } from '../network/serverAddress.ts';
 
-/** Settings that section 2.7 or the service's own working fixes, with the reason a user is told. */
+/** Settings that users can't change (section 2.7), with the reason for the error message. */
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
   [/^max_connections$/, 'it follows from the compute size'],
   [/^shared_buffers$/, `it is ${SHARED_BUFFERS_MB} MB on every compute`],
@@ -37,20 +37,20 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
   ],
 ];
 
-/** Chosen by the service, changeable by the user. */
+/** Defaults that users can change. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
-  // Statements hold data, and the service's log is no place for it.
+  // Statements contain data, which must not be in the service's log.
   log_min_error_statement: 'panic',
-  // What a read replica may fall behind while it sleeps before it has to be made again.
+  // How far a suspended read replica can fall behind before its branch is copied again.
   wal_keep_size: '256MB',
 };
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
- * The user's settings as name and text, checked as far as that goes without a server.
- * @throws {EngineError} for a setting that is ours, or a value that is none
+ * The user's settings as text by name, checked as far as possible without a server.
+ * @throws {EngineError} for a setting of the service's and for an invalid value
  */
 export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
   const settings = new Map<string, string>();
@@ -59,19 +59,19 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${given}"`);
     const fixed = FIXED.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
-    settings.set(name, textOf(name, value));
+    settings.set(name, formatValue(name, value));
   }
   return settings;
 }
 
-function textOf(name: string, value: unknown): string {
+function formatValue(name: string, value: unknown): string {
   switch (typeof value) {
     case 'boolean':
       return value ? 'on' : 'off';
     case 'number':
       return String(value);
     case 'string':
-      // A file is read line by line, so a value cannot hold the end of one.
+      // Postgres reads the file line by line, so a value can't contain a line break.
       // oxlint-disable-next-line no-control-regex
       if (!/[\u0000\r\n]/.test(value)) return value;
       break;
@@ -80,13 +80,13 @@ function textOf(name: string, value: unknown): string {
   throw new EngineError(`invalid value for parameter "${name}": a string, a number or a boolean is needed`);
 }
 
-/** The whole of a server's `postgresql.conf`. */
+/** The text of `postgresql.conf`. */
 export function configurationFile(settings: ReadonlyMap<string, string>): string {
-  // Later lines win: what the user sets counts more than what follows from the size.
+  // Later lines win, so the user's settings override those of the size.
   return `# Written by the service at every start.\ninclude_if_exists '${SIZE_FILE}'\n${settingsLines(settings)}`;
 }
 
-/** What follows from `settings` alone, one line each. */
+/** One line for each setting, including the defaults. */
 export function settingsLines(settings: ReadonlyMap<string, string>): string {
   const all = new Map([...Object.entries(DEFAULTS), ...settings]);
   const lines = [...all].map(
@@ -102,7 +102,7 @@ export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   return connections;
 }
 
-/** The service's own settings, for the command line. `overrides` come last and win. */
+/** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
   compute: ComputeSpec,
   address: ServerAddress,
@@ -114,7 +114,7 @@ export function fixedArguments(
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
     wal_level: 'replica',
-    // A walsender for every read replica a branch may have; an unused one costs next to nothing.
+    // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,
     logging_collector: 'off',
     log_destination: 'stderr',

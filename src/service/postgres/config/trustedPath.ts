@@ -1,4 +1,4 @@
-/** Finds out whether other users can replace a program, by writing to it or to a folder above it. */
+/** Checks whether other users can replace a program, by writing to it or to a folder above it. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { programFile } from '../../core/ownFolder.ts';
@@ -32,7 +32,7 @@ export function changeableByOthers(file: string): string | undefined {
   }
 }
 
-/** @param isAbove false for the program and its folder. Above them a sticky folder such as /tmp is safe */
+/** @param isAbove false for the program and its folder. Above them, a sticky folder such as /tmp is safe */
 function isOurs(part: string, isAbove: boolean): boolean {
   const { uid, gid, mode } = lstatSync(part);
   if (!owners.has(uid)) return false;

@@ -1,28 +1,28 @@
-/** Folders that are there whole or not at all, however their making ends. */
+/** Creates a folder completely or not at all. */
 import { renameSync, rmSync } from 'node:fs';
 import { EngineError } from '../../core/computeEngine.ts';
 
 /**
- * @param make fills another folder, which then takes the name
- * @throws what `make` throws, after its folder was removed
+ * @param fill creates the folder under another name; then it is renamed
+ * @throws what `fill` throws, after the unfinished folder was removed
  */
 export async function createAtomically(
   folder: string,
-  make: (making: string) => Promise<void>,
+  fill: (unfinished: string) => Promise<void>,
 ): Promise<void> {
-  const making = `${folder}.new`;
-  // Of a service that was killed meanwhile.
-  rmSync(making, { recursive: true, force: true });
+  const unfinished = `${folder}.new`;
+  // Left by a service that was killed.
+  rmSync(unfinished, { recursive: true, force: true });
   try {
-    await make(making);
-    renameSync(making, folder);
+    await fill(unfinished);
+    renameSync(unfinished, folder);
   } catch (error) {
-    rmSync(making, { recursive: true, force: true });
+    rmSync(unfinished, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** @param ending aborted when the engine is closed @throws {EngineError} then */
+/** @throws {EngineError} if the engine is being closed */
 export function throwIfClosing(ending: AbortSignal | undefined): void {
-  if (ending?.aborted === true) throw new EngineError('The service is ending');
+  if (ending?.aborted === true) throw new EngineError('The service is stopping');
 }

@@ -1,4 +1,4 @@
-/** The data of branches: one directory each, made when it is first needed, used by one server at a time. */
+/** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
@@ -8,7 +8,7 @@ import type { StandbySettings } from '../config/standbySettings.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { makeFromTemplate, type TemplateOptions } from './template.ts';
+import { copyTemplate, type TemplateOptions } from './template.ts';
 
 export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
@@ -21,16 +21,16 @@ export class BranchData {
   readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
-  /** One template is made at a time; the branches that follow find it there. */
-  readonly #making = limitTo(1);
+  /** The first branch creates the template; others wait for it. */
+  readonly #creation = limitTo(1);
 
   constructor(options: TemplateOptions) {
     this.#options = options;
   }
 
   /**
-   * Runs `work` while nothing else starts, stops or copies this branch's data. Never call it from within: a turn
-   * inside a turn of the same branch would wait for itself.
+   * Runs `work` while no other work starts a server on the branch's data, stops one or copies the data. Do not call it
+   * inside `work`: it would wait for itself.
    */
   async inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
     const turn = this.#turns.get(branchId) ?? limitTo(1);
@@ -77,18 +77,18 @@ export class BranchData {
     return path.join(this.#options.storage.branch(branchId), 'data');
   }
 
-  /** The branch's data directory, made when missing. Call it in turn. @throws {EngineError} */
+  /** Returns the branch's data directory; creates it if missing. Call it in turn. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
-      await this.#making(() => makeFromTemplate(this.#options, dataDir, login.password));
+      await this.#creation(() => copyTemplate(this.#options, dataDir, login.password));
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
   }
 
-  /** The branch's own login, made at the first call. */
+  /** The branch's login, created at the first call. */
   login(branchId: string): BranchLogin {
     const folder = this.#options.storage.branch(branchId);
     makePrivateFolder(folder);
@@ -104,7 +104,7 @@ export class BranchData {
     const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
     if (version === major) return;
     throw new EngineError(
-      `Branch ${branchId} holds data of Postgres ${version}, but the Postgres found is ${major}: ` +
+      `Branch ${branchId} has data of Postgres ${version}, but the Postgres found is ${major}: ` +
         `name the folder of a Postgres ${version}, or use another data directory`,
     );
   }

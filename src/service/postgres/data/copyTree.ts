@@ -1,22 +1,22 @@
-/** Copies a data directory, also one that a running server is changing. */
+/** Copies a data directory. A server may be running on it. */
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { throwIfClosing } from './atomicDirectory.ts';
 
 export interface CopyOptions {
-  /** Whether to leave out a file or folder, by its path below the top. */
+  /** Whether to skip a file or folder, by its path relative to the data directory. */
   readonly omit?: (relative: string) => boolean;
   /** Stops the copy when aborted. */
   readonly ending?: AbortSignal;
 }
 
-/** Files copied at once: enough to keep a disk busy, far below any limit on open files. */
+/** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
 const AT_ONCE = 16;
 
 /**
- * Files that vanish meanwhile are skipped: during a base backup that is how it should be.
- * @throws {EngineError} when it was stopped, or what a file could not be copied for; nothing is written any more then
+ * Skips files that are deleted during the copy, as a base backup must.
+ * @throws {EngineError} if it was stopped, or the error of a file; nothing is written after that
  */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
   const files: string[] = [];
@@ -33,7 +33,7 @@ export async function copyTree(from: string, to: string, options: CopyOptions): 
   throwIfClosing(options.ending);
 }
 
-/** Makes the folders and collects the files, which follow once every folder is there. */
+/** Creates the folders and collects the files, which are copied when all folders exist. */
 async function copyFolders(
   from: string,
   to: string,
@@ -54,7 +54,7 @@ async function copyFolders(
 }
 
 async function copyOne(from: string, to: string): Promise<void> {
-  // Where the file system can, the copy shares its blocks with the original until one of them changes.
+  // If the file system supports it, the copy shares its blocks with the original until one of them changes.
   await copyFile(from, to, constants.COPYFILE_FICLONE);
 }
 

@@ -1,4 +1,4 @@
-/** Tells whether a branch has a database, without waking any of its computes. */
+/** Checks whether a branch has a database, without waking any of its computes. */
 import { existsSync } from 'node:fs';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { BRANCH_DATABASE } from './logins.ts';
@@ -37,5 +37,5 @@ async function hasRows(server: Postmaster, password: string, sql: string): Promi
   }
 }
 
-/** A text in SQL, whatever `standard_conforming_strings` says. */
+/** An SQL literal that does not depend on `standard_conforming_strings`. */
 const literal = (text: string) => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;

@@ -1,6 +1,6 @@
 /**
- * Roles and their passwords. Every branch has a database and a role that owns it, with a password of its own. Two more
- * roles, the same on every branch, are the service's and never leave it. All are kept in files of mode 600.
+ * Roles and their passwords. Each branch has a database and a role that owns it, with a separate password. Two more roles
+ * are used by the service only, with the same passwords on each branch. All are in files of mode 600.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
 /** The bootstrap superuser. Only the service logs in with it. */
 export const SUPERUSER = 'postgres';
-/** What read replicas stream with; may do nothing else. */
+/** Read replicas stream with this role. It has no other rights. */
 export const REPLICATOR = 'service_replicator';
 
 export interface ServiceLogins {
@@ -23,22 +23,22 @@ export interface ServiceLogins {
 
 const newPassword = () => randomBytes(24).toString('base64url');
 
-/** The service's own passwords, made at the first call. */
+/** The service's passwords, created at the first call. */
 export function serviceLogins(root: string): ServiceLogins {
   const make = () => ({ superuser: newPassword(), replicator: newPassword() });
-  return kept(path.join(root, 'logins.json'), make, 'use another data directory');
+  return readOrCreate(path.join(root, 'logins.json'), make, 'use another data directory');
 }
 
-/** The login of a branch, made at the first call; its data directory may come later. */
+/** The login of a branch, created at the first call. The branch may not have a data directory yet. */
 export function branchLogin(branchFolder: string): BranchLogin {
   const login = (password: string) => ({ role: BRANCH_ROLE, password, database: BRANCH_DATABASE });
   const shape = JSON.stringify(login('…'));
   const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
-  return kept(path.join(branchFolder, 'login.json'), () => login(newPassword()), remedy);
+  return readOrCreate(path.join(branchFolder, 'login.json'), () => login(newPassword()), remedy);
 }
 
-/** @param remedy what to do without a backup of a damaged file @throws {EngineError} which names the file */
-function kept<T extends object>(file: string, make: () => T, remedy: string): T {
+/** @param remedy what to do about a damaged file without a backup @throws {EngineError} which names the file */
+function readOrCreate<T extends object>(file: string, make: () => T, remedy: string): T {
   const made = make();
   if (existsSync(file)) {
     const read = parsed(readFileSync(file, 'utf8'));
@@ -54,11 +54,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The parser's message may repeat a password.
+    return undefined; // The parser's message may contain a password.
   }
 }
 
-/** Whether `value` has every property of `sample`, as a text like there. */
+/** Whether `value` has all properties of `sample`, as strings. */
 const isLike = <T extends object>(sample: T, value: unknown): value is T =>
   typeof value === 'object' &&
   value !== null &&

@@ -1,12 +1,13 @@
 /**
- * Where the engine keeps what. Everything lies in one private folder:
+ * Where the engine's files are, all in one private folder:
  *
- *     template-<major>/          a data directory made once, copied for every branch
+ *     template-<major>/          a data directory, created once and copied for each branch
  *     branches/<branch>/data/    the branch's data, on which its primary runs
+ *     branches/<branch>/standby.json   what it requires of read replicas
  *     branches/<branch>/login.json
- *     replicas/<compute>/data/   a read replica's own copy
+ *     replicas/<compute>/data/   a read replica's copy
  *     poolers/<compute>/         PgBouncer's configuration
- *     sockets/<short name>/      one socket folder per server, here or (path no good) in the temporary folder
+ *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { isId } from '../../../api/records/ids.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 
-/** What `sun_path` holds on the BSDs and macOS, the shortest of all; Linux takes 107. */
+/** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const LONGEST_SOCKET_PATH = 103;
 
 export interface Storage {
@@ -26,11 +27,11 @@ export interface Storage {
   branch(branchId: string): string;
   replica(computeId: string): string;
   pooler(computeId: string): string;
-  /** The folder for a server's socket, by the name of what it serves; made when missing. */
+  /** The folder for a server's socket, by the id of its branch or replica. Created if missing. */
   socketFolder(name: string): string;
-  /** On Windows, the loopback port of each server in the place of its socket folder. */
+  /** On Windows, the loopback port of each server, instead of a socket folder. */
   readonly loopbackPorts: Map<string, number>;
-  /** Takes the sockets away when nothing runs any more. */
+  /** Call it when no server runs. */
   removeSockets(): void;
 }
 
@@ -72,8 +73,8 @@ function checked(id: string): string {
 }
 
 /**
- * Socket paths are short or not at all, so a deep data directory has its sockets in the temporary folder. So has one with
- * a comma in its name, which Postgres and its clients would take for the beginning of another folder's.
+ * Socket paths have a low limit, so a deep data directory has its sockets in the temporary folder. So does one with a comma
+ * in its name, which separates folders for Postgres and its clients.
  */
 function socketsRoot(root: string): string {
   const inside = path.join(root, 'sockets');
@@ -85,9 +86,9 @@ function socketsRoot(root: string): string {
   const note = path.join(root, 'sockets-folder');
   const noted = readNote(note);
   if (noted !== undefined && isOurs(noted)) return noted;
-  const made = mkdtempSync(path.join(os.tmpdir(), 'hpg-'));
-  writePrivateFile(note, made);
-  return made;
+  const created = mkdtempSync(path.join(os.tmpdir(), 'hpg-'));
+  writePrivateFile(note, created);
+  return created;
 }
 
 function readNote(file: string): string | undefined {
@@ -100,7 +101,7 @@ function readNote(file: string): string | undefined {
 
 const isPrivate = (mode: number) => process.platform === 'win32' || (mode & 0o077) === 0;
 
-/** After the temporary folder was cleaned up, the name may be another user's. */
+/** After the temporary folder was cleaned up, another user may have taken the name. */
 function isOurs(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return (

@@ -1,6 +1,6 @@
 /**
- * Makes data directories. `initdb` runs once per Postgres version; every branch begins as a copy of its result, with
- * a password of its own.
+ * Creates data directories. `initdb` runs once per Postgres version. The data of each branch is a copy of its result, with
+ * a separate password.
  */
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { runProgram } from '../process/runProgram.ts';
 import { scramVerifier } from './scramVerifier.ts';
 import type { Storage } from './storage.ts';
 
-/** Never trust: the gateway passes connections of any local user's on to this server. */
+/** Always with a password: the gateway forwards connections of any local user. */
 const HBA = `# Written by the service.
 local   all          all                                  scram-sha-256
 local   replication  ${REPLICATOR}                   scram-sha-256
@@ -25,25 +25,25 @@ export interface TemplateOptions {
   readonly storage: Storage;
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
-  /** Aborted when the engine is closed: what is half made then is given up. */
+  /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly ending: AbortSignal;
 }
 
-/** Makes the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
+/** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
 export async function ensureTemplate(options: TemplateOptions): Promise<string> {
   const template = options.storage.template(options.binaries.major);
-  if (!existsSync(template)) await createAtomically(template, (making) => initialise(options, making));
+  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(options, folder));
   return template;
 }
 
-async function initialise(options: TemplateOptions, making: string): Promise<void> {
+async function initialise(options: TemplateOptions, folder: string): Promise<void> {
   const { storage, binaries, logins, ending } = options;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
   try {
     const args = [
       '-D',
-      making,
+      folder,
       '-U',
       SUPERUSER,
       `--pwfile=${passwordFile}`,
@@ -57,14 +57,14 @@ async function initialise(options: TemplateOptions, making: string): Promise<voi
   } finally {
     rmSync(passwordFile, { force: true });
   }
-  writePrivateFile(path.join(making, 'pg_hba.conf'), HBA);
-  writePrivateFile(path.join(making, 'postgresql.conf'), '');
-  await runSingleUser(options, making, rolesAndDatabase(binaries.major, logins), ending);
-  await syncToDisk(options, making);
+  writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
+  writePrivateFile(path.join(folder, 'postgresql.conf'), '');
+  await runSingleUser(options, folder, rolesAndDatabase(binaries.major, logins), ending);
+  await syncToDisk(options, folder);
 }
 
-/** A new data directory, made as a copy of the template with this password for its owner. */
-export async function makeFromTemplate(
+/** Creates a data directory as a copy of the template, with this password for its owner. */
+export async function copyTemplate(
   options: TemplateOptions,
   dataDir: string,
   password: string,
@@ -73,14 +73,14 @@ export async function makeFromTemplate(
   throwIfClosing(ending);
   const template = await ensureTemplate(options);
   const ownPassword = `ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`;
-  await createAtomically(dataDir, async (making) => {
-    await copyTree(template, making, { ending });
-    await runSingleUser(options, making, [ownPassword], ending);
-    await syncToDisk(options, making);
+  await createAtomically(dataDir, async (unfinished) => {
+    await copyTree(template, unfinished, { ending });
+    await runSingleUser(options, unfinished, [ownPassword], ending);
+    await syncToDisk(options, unfinished);
   });
 }
 
-/** UTF-8 everywhere, with rules that need nothing of the operating system's where this version brings them. */
+/** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
   '--encoding=UTF8',
   '--locale=C',
@@ -88,14 +88,14 @@ const clusterArguments = (major: number) => [
 ];
 
 function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
-  // Before 16, CREATEROLE was as good as any predefined role, also those that run programs.
+  // Before 16, CREATEROLE could grant any predefined role, including those that run programs.
   const rights = major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB';
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${rights}`,
     `GRANT pg_monitor, pg_signal_backend TO ${BRANCH_ROLE}`,
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
-    // Errors and warnings of sessions are told to their clients. They hold data, which is not for the service's log.
+    // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",
   ];
 }
@@ -103,9 +103,9 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
 type Tools = Pick<TemplateOptions, 'storage' | 'binaries'>;
 
 /**
- * Runs statements, one a line, on a data directory no server runs on.
- * @param signal ends it in the middle; only for a data directory that is then thrown away
- * @returns what it printed
+ * Runs statements, one per line, on a data directory without a server.
+ * @param signal ends it at any point, so only for a data directory that is then removed
+ * @returns its output
  */
 export async function runSingleUser(
   tools: Tools,
@@ -132,7 +132,7 @@ export async function runSingleUser(
   });
 }
 
-/** Postgres trusts that files it did not write itself are on the disk: without this a power cut could tear them. */
+/** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
 async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
   await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
     cwd: options.storage.root,

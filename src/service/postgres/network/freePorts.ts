@@ -1,17 +1,17 @@
-/** Picks ports for computes to keep. */
+/** Chooses the ports of a compute, which keeps them for its whole life. */
 import { randomInt } from 'node:crypto';
 import net from 'node:net';
 import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
 
 /**
- * Below the range that systems give to outgoing connections (from 32768 on Linux), so that a compute finds its port
- * free when the service comes back.
+ * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
+ * service starts again.
  */
 const FIRST = 15_000;
 const LAST = 32_000;
 const ATTEMPTS = 1000;
 
-/** Two free ports on 127.0.0.1, none of `taken`. @throws {EngineError} when they cannot be found */
+/** Two free ports on 127.0.0.1, except those in `taken`. @throws {EngineError} if there are not enough */
 export async function freePorts(taken: ReadonlySet<number>): Promise<ComputeAddress> {
   const found: number[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -1,10 +1,10 @@
 /**
- * A compute's address: listens whether the compute runs or not. It reads a connection's first packet, has the compute
- * woken for it, hands the packet on, and from then on moves bytes both ways without looking at them.
+ * A compute's address, which listens whether the compute is active or not. It reads the first packet of a connection, wakes
+ * the compute, forwards the packet, and from then on forwards bytes both ways without reading them.
  *
- * Activity (what keeps a compute from being suspended) is a client connection past its first packet, from then until
- * it closes, whether it runs queries or not. A bare TCP connection, an SSL request and a cancel request are none, nor is a
- * read replica, which reaches its primary without passing here. A connection of the pooler's counts as any other.
+ * Activity keeps a compute from being suspended. It is any client connection after its first packet until it closes,
+ * whether it runs queries or not. A TCP connection without a packet, an SSL request and a cancel request are not activity,
+ * and neither is a read replica, which does not use the gateway. A connection of the pooler is.
  */
 import net from 'node:net';
 import { EngineError } from '../../core/computeEngine.ts';
@@ -14,24 +14,24 @@ import { readFirstPacket } from './firstPacket.ts';
 export type ServerSocket = { path: string } | { host: string; port: number };
 
 export interface GatewayTarget {
-  /** Where the server listens, once it runs; starts it if need be. Rejects with words for the client. */
+  /** Starts the server if necessary. @returns its address. @throws with a message for the client */
   reach(): Promise<ServerSocket>;
-  /** Where the server listens if it runs now. */
+  /** The server's address, if it runs. */
   running(): ServerSocket | undefined;
   /** The number of client connections changed. */
   activity(open: number): void;
 }
 
-/** How long a client may take to say who it is: Postgres's own `authentication_timeout`. Milliseconds. */
+/** For a client's first packet, like Postgres's `authentication_timeout`. Milliseconds. */
 const FIRST_PACKET_LIMIT = 60_000;
 const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
-/** For a client to take the error it was sent before its connection is cut. */
-const LAST_WORDS_LIMIT = 1000;
-/** A process on its way out may hold the port for a moment. Milliseconds. */
+/** For a client to read its error before the connection is closed. Milliseconds. */
+const ERROR_LIMIT = 1000;
+/** A process that is ending may still use the port. Milliseconds. */
 const PORT_LIMIT = 1000;
 const PORT_PAUSE = 50;
-/** Waiting connections; a burst of clients at an idle compute must not be refused. */
+/** Enough for a burst of clients at an idle compute. */
 const BACKLOG = 4096;
 
 export class Gateway {
@@ -45,7 +45,7 @@ export class Gateway {
     this.#server = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
-  /** @throws {EngineError} when the port is another program's */
+  /** @throws {EngineError} if another program uses the port */
   static async listen(port: number, target: GatewayTarget): Promise<Gateway> {
     const gateway = new Gateway(target);
     for (const until = performance.now() + PORT_LIMIT; ;) {
@@ -54,7 +54,7 @@ export class Gateway {
       if (problem.code !== 'EADDRINUSE' || performance.now() > until) throw portProblem(port, problem);
       await new Promise((resolve) => setTimeout(resolve, PORT_PAUSE));
     }
-    // From here on only a failing accept (no file descriptor left) can report an error; the next one may do.
+    // Later errors are failed accepts, without a free file descriptor. The next one may succeed.
     gateway.#server.on('error', () => {});
     return gateway;
   }
@@ -74,25 +74,25 @@ export class Gateway {
     client.once('close', () => this.#clients.delete(client));
     client.on('error', () => client.destroy());
     client.setTimeout(FIRST_PACKET_LIMIT, () => client.destroy());
-    let arrived: Buffer = Buffer.alloc(0);
+    let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
-      arrived = arrived.length === 0 ? chunk : Buffer.concat([arrived, chunk]);
-      const packet = readFirstPacket(arrived);
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      const packet = readFirstPacket(received);
       if (packet === undefined) return;
       if (packet === 'invalid') {
         client.destroy();
       } else if (packet.kind === 'ssl' || packet.kind === 'gssenc') {
-        // "No": neither is offered on loopback. What came along uncalled-for would be an attempt to smuggle.
-        if (arrived.length > packet.length) client.destroy();
+        // "No": neither is offered on loopback. Bytes after the request would be an injection attempt.
+        if (received.length > packet.length) client.destroy();
         else client.write('N');
-        arrived = Buffer.alloc(0);
+        received = Buffer.alloc(0);
       } else {
         client.off('data', read);
         client.pause();
         client.setTimeout(0);
         client.removeAllListeners('timeout');
-        if (packet.kind === 'cancel') this.#cancel(client, arrived);
-        else void this.#serve(client, arrived);
+        if (packet.kind === 'cancel') this.#cancel(client, received);
+        else void this.#serve(client, received);
       }
     };
     client.on('data', read);
@@ -101,7 +101,7 @@ export class Gateway {
     });
   }
 
-  /** A cancel request bears the key of one backend, so a server that does not know the key ignores it. */
+  /** A cancel request contains the key of one backend. A server that does not know the key ignores it. */
   #cancel(client: net.Socket, packet: Buffer): void {
     const socket = this.#target.running();
     if (socket === undefined) client.destroy();
@@ -112,24 +112,24 @@ export class Gateway {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
     try {
-      const server = await this.#introduce(client, packet);
+      const server = await this.#forward(client, packet);
       if (client.destroyed) server.destroy();
       else join(client, server);
     } catch (error) {
       client.end(errorResponse(error instanceof Error ? error.message : String(error)));
-      client.resume().setTimeout(LAST_WORDS_LIMIT, () => client.destroy());
+      client.resume().setTimeout(ERROR_LIMIT, () => client.destroy());
     }
   }
 
   /**
-   * Hands the first packet to the server and waits for the first answer. A server that ends without one had not taken the
-   * connection yet (it was about to end, or is dead and not known to be, or its queue was full): the next is tried.
+   * Sends the first packet to the server and waits for its answer. A server that closes the connection without one was
+   * stopping, had crashed or had a full queue, so the packet is sent again.
    */
-  async #introduce(client: net.Socket, packet: Buffer): Promise<net.Socket> {
+  async #forward(client: net.Socket, packet: Buffer): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
       const socket = await this.#target.reach();
       try {
-        return await answering(socket, packet);
+        return await connectAndWait(socket, packet);
       } catch (error) {
         if (attempt === ATTEMPTS || client.destroyed) throw error;
         await new Promise((resolve) => setTimeout(resolve, ATTEMPT_PAUSE));
@@ -144,13 +144,13 @@ function connectTo(socket: ServerSocket, packet: Buffer): net.Socket {
   return server;
 }
 
-async function answering(socket: ServerSocket, packet: Buffer): Promise<net.Socket> {
+async function connectAndWait(socket: ServerSocket, packet: Buffer): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const server = connectTo(socket, packet);
-    const refuse = () => reject(new Error('Postgres closed the connection'));
-    server.once('close', refuse).once('error', reject);
+    const fail = () => reject(new Error('Postgres closed the connection'));
+    server.once('close', fail).once('error', reject);
     server.once('data', (answer: Buffer) => {
-      server.off('close', refuse).off('error', reject).pause();
+      server.off('close', fail).off('error', reject).pause();
       server.unshift(answer);
       resolve(server);
     });
@@ -158,7 +158,7 @@ async function answering(socket: ServerSocket, packet: Buffer): Promise<net.Sock
   });
 }
 
-/** Passes everything between two sockets until one is done; what the server said last still reaches the client. */
+/** Connects two sockets until one ends. The server's last bytes still reach the client. */
 function join(client: net.Socket, server: net.Socket): void {
   server.on('error', () => server.destroy());
   server.once('close', () => client.destroySoon());
@@ -180,5 +180,5 @@ async function listenOn(server: net.Server, port: number): Promise<NodeJS.ErrnoE
 
 function portProblem(port: number, error: NodeJS.ErrnoException): EngineError {
   const reason = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message;
-  return new EngineError(`Port ${port} on 127.0.0.1 cannot be listened on: ${reason}`, { cause: error });
+  return new EngineError(`Port ${port} on 127.0.0.1 can't be used: ${reason}`, { cause: error });
 }

@@ -1,7 +1,7 @@
 /**
- * Pooled connections of a compute: a PgBouncer of its own on the compute's second address, in transaction mode. Its server
- * side connects to the compute's first address, so a pooled client wakes the compute like any other, and the sockets of
- * 10,000 clients are PgBouncer's, not ours. A server connection left idle is closed soon, for it counts as activity.
+ * Pooled connections of a compute: a separate PgBouncer on the compute's second address, in transaction mode. Its server
+ * connections use the compute's first address, so a pooled client wakes the compute like any other. The sockets of up to
+ * 10,000 clients are PgBouncer's, not the service's. Idle server connections are closed soon, because they are activity.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
@@ -17,11 +17,11 @@ import { connectionsOf } from '../config/settings.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
-/** PgBouncer holds nothing that could be lost, so it is given little time to take its leave. Milliseconds. */
+/** PgBouncer has nothing to lose, so it gets little time to stop. Milliseconds. */
 const STOP_LIMIT = 500;
 
 export class Pooler {
-  /** Resolves once the process is gone, whatever the reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
   #stopping = false;
@@ -34,7 +34,7 @@ export class Pooler {
     });
   }
 
-  /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's own reason */
+  /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's reason */
   static async start(
     tools: ServerTools,
     program: string,
@@ -74,25 +74,25 @@ export class Pooler {
 async function listening(pooler: Pooler, child: ChildProcess, log: (line: string) => void): Promise<void> {
   const { stderr } = child;
   if (stderr === null) throw new EngineError('PgBouncer has no standard error');
-  const said: string[] = [];
+  const problems: string[] = [];
   const up = new Promise<true>((resolve) => {
     new ServerLog(stderr, (line) => {
       if (line.includes('process up')) resolve(true);
-      // Everyday events are at level LOG; what went wrong is above it.
+      // Normal events are at level LOG.
       if (!/ (WARNING|ERROR|FATAL) /.test(line)) return;
-      said.push(line.replace(/^.* (WARNING|ERROR|FATAL) /, ''));
+      problems.push(line.replace(/^.* (WARNING|ERROR|FATAL) /, ''));
       log(`PgBouncer: ${line}`);
     });
   });
   if ((await Promise.race([up, pooler.ended])) === true) return;
-  throw new EngineError(`PgBouncer did not start: ${said.join('; ') || 'it gave no reason'}`);
+  throw new EngineError(`PgBouncer did not start: ${problems.join('; ') || 'it gave no reason'}`);
 }
 
 function configuration(folder: string, compute: ComputeSpec): string {
-  // A role's password is looked up where it is kept, so one that was made or changed in SQL counts here too. What the
-  // client proves it with opens the server connection as well: no role's password is written down.
-  // It runs as superuser in the client's database, whose owner chooses the search_path: Every name and operator in it
-  // is qualified, so that it never runs an operator that the owner created.
+  // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server
+  // connection with the client's own SCRAM keys, so no role's password is in a file.
+  // The query runs as superuser in the client's database, whose owner chooses the search_path. Each name and operator is
+  // qualified, so that it never runs an operator that the owner created.
   const lookUp =
     'SELECT rolname, rolpassword FROM pg_catalog.pg_authid ' +
     'WHERE rolname OPERATOR(pg_catalog.=) $1 AND rolcanlogin';
@@ -106,7 +106,7 @@ function configuration(folder: string, compute: ComputeSpec): string {
     auth_query: lookUp,
     pool_mode: 'transaction',
     max_client_conn: POOLED_CONNECTIONS,
-    // The rest of the compute's connections stay for those who connect directly.
+    // The other connections are for clients that connect directly.
     default_pool_size: Math.floor(connectionsOf(compute) * 0.9),
     server_idle_timeout: SERVER_IDLE,
     server_login_retry: 1,

@@ -1,4 +1,4 @@
-/** Starts the server of a compute: a primary on its branch's data, a read replica on its own copy. */
+/** Starts the server of a compute on its data directory. */
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
@@ -14,17 +14,17 @@ export interface LaunchOptions {
   readonly dataDir: string;
   readonly address: ServerAddress;
   readonly onLine: (line: string) => void;
-  /** Settings of the service's for this start alone: in the file, and (as they win) on the command line. */
+  /** Further settings of the service, in the file and on the command line (which wins). */
   readonly inFile?: ReadonlyMap<string, string>;
   readonly onCommandLine?: ReadonlyMap<string, string | number>;
 }
 
-/** Processes of a server that was killed may hold its memory for a moment after it. Milliseconds. */
+/** Processes of a killed server may still use its shared memory. Milliseconds. */
 const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
 
-/** Starts a server on a data directory. @throws {EngineError} with Postgres's own reason */
+/** @throws {EngineError} with Postgres's reason */
 export async function launchServer(tools: ServerTools, start: LaunchOptions): Promise<Postmaster> {
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));

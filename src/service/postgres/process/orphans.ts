@@ -1,6 +1,6 @@
 /**
- * After a service that was killed, its servers live on. They are found by the pid files in the data directory, each
- * checked by its process's start time or arguments, and ended cleanly, so that what they hold is written out.
+ * When a service is killed, its servers continue to run. The next service finds them by their pid files, which it checks
+ * against the start time or the arguments of the process, and stops them cleanly, so that their data is written.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,14 +9,14 @@ import { postmasterPidFile, readPostmasterPid } from './postmasterPid.ts';
 import type { Storage } from '../data/storage.ts';
 
 const POLL = 20;
-/** How long each signal is given before the next, harder one. Milliseconds. */
+/** How long to wait after each signal. Milliseconds. */
 const STEPS = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ] as const;
 
-/** Name of the file that PgBouncer writes its pid to, and of its configuration, which it is started with. */
+/** PgBouncer's pid file, and its configuration file, which is its argument. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
 export const POOLER_FILE = 'pgbouncer.ini';
 
@@ -25,18 +25,19 @@ const dataDirsOf = (root: string) =>
     subfolders(path.join(root, kind)).map((folder) => path.join(folder, 'data')),
   );
 
-/** A process as its pid file tells it. */
-export interface Written {
+/** A process according to its pid file. */
+export interface PidRecord {
   readonly pid: number;
   readonly startedAt: number;
-  /** What it was started with and nothing else was. */
+  /** An argument that no other process has. */
   readonly argument?: string;
 }
 
-const isRunning = ({ pid, startedAt, argument }: Written): boolean =>
+/** Whether the process that wrote a pid file still runs. */
+export const isRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
 
-/** The pid file may be forged or stale. A process of another user is not one of our servers. */
+/** The pid file may be forged or stale. A process of another user is not a server of this service. */
 function maySignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -45,13 +46,13 @@ function maySignal(pid: number): boolean {
   }
 }
 
-/** Whether a Postgres or a PgBouncer runs on this storage, whoever started it. */
+/** Whether any Postgres or PgBouncer runs on this storage. */
 export const hasProcesses = (root: string): boolean =>
   [...dataDirsOf(root).map(readServer), ...subfolders(path.join(root, 'poolers')).map(readPooler)].some(
     (written) => written !== undefined && isRunning(written),
   );
 
-/** Ends every process that an earlier service left on this storage. @returns how many there were */
+/** Stops all processes that an earlier service left on this storage. @returns their number */
 export async function endOrphans(storage: Storage): Promise<number> {
   const dataDirs = dataDirsOf(storage.root);
   const ended = await Promise.all([
@@ -61,12 +62,12 @@ export async function endOrphans(storage: Storage): Promise<number> {
   return ended.filter(Boolean).length;
 }
 
-/** Ends a server that runs on this data directory without being our child. @returns whether there was one */
+/** Stops a server of an earlier service on this data directory. @returns whether there was one */
 export async function endServer(dataDir: string): Promise<boolean> {
   const written = readServer(dataDir);
   if (written === undefined) return false;
   const found = await endProcess(written);
-  // A pid that is somebody else's now would keep Postgres from starting.
+  // If another process has the pid now, Postgres would not start.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
     rmSync(postmasterPidFile(dataDir), { force: true });
   return found;
@@ -80,22 +81,22 @@ async function endPooler(folder: string): Promise<boolean> {
   return found;
 }
 
-function readServer(dataDir: string): Written | undefined {
+function readServer(dataDir: string): PidRecord | undefined {
   const written = readPostmasterPid(dataDir);
   return written && { pid: written.pid, startedAt: written.startedAt, argument: dataDir };
 }
 
-/** PgBouncer's pid file holds the pid alone; it is written as the process starts, so its own time will do. */
-function readPooler(folder: string): Written | undefined {
+/** PgBouncer's pid file contains only the pid. It is written at the start, so its own time is the start time. */
+function readPooler(folder: string): PidRecord | undefined {
   const file = path.join(folder, POOLER_PID_FILE);
   if (!existsSync(file)) return undefined;
   const startedAt = statSync(file).mtimeMs / 1000;
   return { pid: Number(readFileSync(file, 'utf8')), startedAt, argument: path.join(folder, POOLER_FILE) };
 }
 
-/** Ends a process unless it is gone. @returns whether it was there */
+/** Stops a process. @returns whether it was running */
 export async function endProcess(
-  written: Written,
+  written: PidRecord,
   from: (typeof STEPS)[number][0] = 'SIGINT',
 ): Promise<boolean> {
   if (!isRunning(written)) return false;
@@ -113,7 +114,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself just now.
+    // It has just ended.
   }
 }
 

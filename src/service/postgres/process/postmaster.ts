@@ -1,4 +1,4 @@
-/** One running Postgres server: started on a data directory, ready, reloaded, stopped, or found dead. */
+/** A Postgres server as a child process: start, reload, stop, and notice its end. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
@@ -12,21 +12,21 @@ export interface PostmasterOptions {
   readonly binaries: Binaries;
   readonly dataDir: string;
   readonly address: ServerAddress;
-  /** Arguments after `-D`; they win over every configuration file. */
+  /** Arguments after `-D`. They win over every configuration file. */
   readonly args: readonly string[];
   readonly onLine: (line: string) => void;
 }
 
-/** How long a start may take, crash recovery included. Milliseconds. */
+/** For a start, including crash recovery. Milliseconds. */
 const START_LIMIT = 120_000;
-/** How often a starting server is looked at: its whole start takes some 20 ms. */
+/** Between two checks of a starting server. A start takes about 20 ms. Milliseconds. */
 const START_POLL = 1;
-/** A clean stop writes out what is dirty; one that takes longer is cut short and recovers at the next start. */
+/** For a clean stop. A server that takes longer is killed and recovers at the next start. Milliseconds. */
 const STOP_LIMIT = 30_000;
 const KILL_LIMIT = 5_000;
 
 export class Postmaster {
-  /** Resolves with how it ended once the process is gone, whatever the reason. */
+  /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
   readonly socket: ReturnType<typeof socketAddress>;
   readonly #child: ChildProcess;
@@ -37,7 +37,7 @@ export class Postmaster {
   private constructor(options: PostmasterOptions) {
     this.#options = options;
     this.socket = socketAddress(options.address);
-    // A session of its own: Ctrl-C in a terminal reaches the service alone, which then stops its servers in order.
+    // Detached, so that Ctrl-C in a terminal reaches only the service, which then stops its servers.
     this.#child = spawn(options.binaries.postgres, ['-D', options.dataDir, ...options.args], {
       cwd: path.parse(options.dataDir).root,
       detached: true,
@@ -51,7 +51,7 @@ export class Postmaster {
     this.ended = howItEnded(this.#child);
   }
 
-  /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's own reason. */
+  /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
   static async start(options: PostmasterOptions): Promise<Postmaster> {
     const postmaster = new Postmaster(options);
     await postmaster.#ready();
@@ -70,12 +70,12 @@ export class Postmaster {
     return this.#stopping;
   }
 
-  /** Lets the server read its configuration again; wakes a standby that waits for its primary. */
+  /** Makes the server read its configuration again, and a standby try its primary at once. */
   reload(): void {
     this.#signal('SIGHUP');
   }
 
-  /** Ends the server cleanly and its connections with it. Idempotent. */
+  /** Stops the server cleanly and closes its connections. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const [signal, limit] of [
@@ -108,7 +108,8 @@ export class Postmaster {
     const { pid } = this.#child;
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     if (process.platform === 'win32' && signal !== 'SIGKILL') {
-      // Windows has no signals; Postgres listens on a pipe that its own pg_ctl writes to.
+      // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
+      // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
       const name = signal.slice('SIG'.length);
       execFile(path.join(this.#options.binaries.folder, 'pg_ctl.exe'), ['kill', name, String(pid)], () => {});
     } else this.#child.kill(signal);
@@ -118,8 +119,8 @@ export class Postmaster {
 async function howItEnded(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be run (${error.message})`));
-    // `close` comes after the last of standard error, so the reason is complete; a backend that outlives a killed
-    // postmaster may hold standard error open, hence the bound.
+    // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
+    // standard error open, so the wait is limited.
     child.once('exit', (code, signal) => {
       const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
       const timer = setTimeout(() => resolve(how), 200);

@@ -1,4 +1,4 @@
-/** Reads `postmaster.pid`, the file a running Postgres keeps in its data directory. */
+/** Reads `postmaster.pid`, which a running Postgres has in its data directory. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -6,7 +6,7 @@ export interface PostmasterPid {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** `starting`, `ready`, `standby` (accepts reads), `stopping`; empty while there is none yet. */
+  /** `starting`, `ready`, `standby` (accepts reads), `stopping`, or empty at first. */
   readonly status: string;
 }
 

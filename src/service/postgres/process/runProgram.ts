@@ -1,4 +1,4 @@
-/** Runs Postgres's own programs (initdb, a single-user server) to their end. */
+/** Runs a Postgres program (initdb, a single-user server) until it ends. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -10,11 +10,11 @@ import { reasonIn } from './serverLog.ts';
 export interface ProgramOptions {
   readonly cwd: string;
   readonly input?: string;
-  /** Ends the program, and whatever it started, when aborted. */
+  /** Kills the program and its child processes when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** @returns what it printed. @throws {EngineError} with its own reason when it fails */
+/** @returns its output. @throws {EngineError} with its reason if it fails */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -24,22 +24,22 @@ export async function runProgram(
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: serverEnvironment(),
-    // A group of its own, so that it can be ended with what it started.
+    // A separate process group, so that its child processes can be killed with it.
     detached: process.platform !== 'win32',
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const end = () => killGroup(child);
   options.signal?.addEventListener('abort', end);
-  child.stdin.on('error', () => {}); // It ended before it read all; its exit code tells.
+  child.stdin.on('error', () => {}); // It ended before it read all. Its exit code says why.
   child.stdin.end(options.input ?? '');
   try {
-    const said = Promise.all([text(child.stdout), text(child.stderr)]);
-    const [[code]] = await Promise.all([once(child, 'close'), said]);
-    const [printed, complaint] = await said;
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [[code]] = await Promise.all([once(child, 'close'), output]);
+    const [printed, errors] = await output;
     throwIfClosing(options.signal);
     if (code === 0) return printed;
-    throw new EngineError(reasonIn(complaint.trim().split('\n')) ?? (complaint.trim() || unexplained(child)));
+    throw new EngineError(reasonIn(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
   } catch (error) {
     throw asEngineError(error);
   } finally {
@@ -48,8 +48,8 @@ export async function runProgram(
 }
 
 /**
- * What server processes see of our environment. Everything else stays out: a PGDATA, PGPORT or LC_ALL of the
- * user's would bend the server, and a key kept in the environment is none of its business.
+ * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
+ * server's behaviour, and any keys.
  */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = ['PATH', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];
@@ -62,13 +62,13 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
   `${path.basename(spawnfile)} ended with ${exitCode ?? signalCode}`;
 
-/** What it leaves is thrown away, so it need not end in good order. */
+/** Its files are removed, so it need not end cleanly. */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     if (process.platform === 'win32') child.kill('SIGKILL');
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It ended by itself just now.
+    // It has just ended.
   }
 }

@@ -1,12 +1,12 @@
-/** What a server process writes to standard error: line by line to whoever listens, and the last lines kept. */
+/** Reads the standard error of a server: passes each line to a listener and keeps the last lines. */
 import type { Readable } from 'node:stream';
 
 const KEPT_LINES = 40;
 
-/** A line longer than this is cut, so that a runaway message cannot fill the memory. */
+/** Longer lines are cut, so that a message can't fill the memory. */
 const LONGEST_LINE = 10_000;
 
-/** What every start and stop says; whoever reads the service's log looks for the rest. */
+/** Messages of every start and stop, which are left out of the service's log. */
 const ROUTINE =
   /^LOG: {2}(starting PostgreSQL|listening on|database system (was shut down|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo starts|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
 
@@ -31,18 +31,18 @@ export class ServerLog {
     listener(line);
   }
 
-  /** Postgres's own reason for ending, if it gave one. */
+  /** Postgres's reason for ending, if it gave one. */
   reason(): string | undefined {
     return reasonIn(this.#lines);
   }
 }
 
-/** The place of a refused setting, in a file of the service's that the user neither wrote nor sees. */
-const WRITTEN_BY_US = / in file ".*" line \d+/;
+/** The position of an invalid setting, in a file that only the service uses. */
+const POSITION = / in file ".*" line \d+/;
 
 /**
- * Why a Postgres program gave up, from what it wrote: its last FATAL or ERROR with detail and hint. A setting it refuses
- * is named before that, at level LOG.
+ * Why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
+ * level LOG.
  */
 export function reasonIn(lines: readonly string[]): string | undefined {
   const end = lines.findLastIndex((line) => /^(FATAL|PANIC|ERROR):/.test(line));
@@ -52,5 +52,5 @@ export function reasonIn(lines: readonly string[]): string | undefined {
   const before = isFile ? lines.slice(0, end).filter((line) => /^(LOG|DETAIL|HINT):/.test(line)) : [];
   const after = lines.slice(end + 1).filter((line) => /^(DETAIL|HINT):/.test(line));
   const chosen = before.length > 0 ? before : [last, ...after];
-  return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '').replace(WRITTEN_BY_US, '')).join(' ');
+  return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '').replace(POSITION, '')).join(' ');
 }

@@ -1,5 +1,5 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
-import { env, l10n, window, type QuickPickItem } from 'vscode';
+import { l10n, window, type QuickPickItem } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
@@ -7,7 +7,7 @@ import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, withProgress } from '../input/dialogs.ts';
+import { confirm, copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
@@ -50,9 +50,7 @@ async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
   );
   const title = l10n.t('Created API key “{0}”', sanitize(name));
   const chosen = await window.showInformationMessage(title, { modal: true, detail }, copy, close);
-  if (chosen !== copy) return;
-  await env.clipboard.writeText(key);
-  announce(l10n.t('Copied API key “{0}”', sanitize(name)));
+  if (chosen === copy) await copyText(key, l10n.t('Copied API key “{0}”', sanitize(name)));
 }
 
 export const revoke: Command = async (context, argument, run) => {

@@ -4,9 +4,9 @@
  */
 import { commands, env, l10n, window } from 'vscode';
 import { computeLink, isForAccount, parseComputeLink } from '../../../model/inventory/computeLink.ts';
-import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickCompute, requireCompute } from '../input/pickers.ts';
 import { askText } from '../input/quickInput.ts';
@@ -16,8 +16,8 @@ export const copyLink: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Copy Link'), argument);
   const account = context.session.connection?.account;
   if (node === undefined || account === undefined) return;
-  await env.clipboard.writeText(computeLink(env.uriScheme, account, node));
-  announce(l10n.t('Copied the link to {0}', node.computeId));
+  const link = computeLink(env.uriScheme, account, node);
+  await copyText(link, l10n.t('Copied the link to {0}', node.computeId));
 };
 
 /** @param argument the link. Asks for it if the operating system can't open such links */

@@ -1,15 +1,29 @@
 /**
- * The questions for a connection string. The password comes from the service if it provides it, or else from the user. It
+ * Copy Connection String…, and the questions for a connection string. The password comes from the service if it provides it, or else from the user. It
  * goes into the result and nowhere else.
  */
 import { l10n, ProgressLocation, window, type QuickPickItem, type Uri } from 'vscode';
 import { faultOf, isRefused } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { connectionString, pooledHost } from '../../../model/connection/connectionStrings.ts';
-import type { CommandContext } from '../context.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
-import { askPooled, hostOf } from './host.ts';
+import { askPooled, hostOf, pickRecord } from './host.ts';
+
+export const copyConnectionString: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the connection string");
+  const title = l10n.t('Copy Connection String');
+  const compute = await pickRecord(context, title, argument);
+  const scope = window.activeTextEditor?.document.uri;
+  const result = compute && (await askForUri(context, { title, compute, scope }));
+  if (result === undefined) return;
+  const announcement = result.hasPassword
+    ? l10n.t('Copied the connection string with its password')
+    : l10n.t('Copied the connection string with a placeholder for the password');
+  await copyText(result.uri, announcement);
+};
 
 export interface UriRequest {
   readonly title: string;

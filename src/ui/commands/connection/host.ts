@@ -1,12 +1,32 @@
-/** The compute and the host that a command copies, inserts or writes. */
-import { l10n, type QuickPickItem } from 'vscode';
+/** Copy Host and Insert Host, and the questions for the compute and its host. */
+import { l10n, window, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import type { CommandContext } from '../context.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
 import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickCompute, requireCompute } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
+
+export const copyHost: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the host");
+  const host = await pickHost(context, l10n.t('Copy Host'), argument);
+  if (host !== undefined) await copyText(host, l10n.t('Copied {0}', sanitize(host)));
+};
+
+/** Inserts a host at every cursor of the editor, or replaces the selections. */
+export const insertHost: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't insert the host");
+  const editor = window.activeTextEditor;
+  if (editor === undefined) throw new Error(l10n.t('No editor is open.'));
+  const host = await pickHost(context, l10n.t('Insert Host'), argument);
+  if (host === undefined) return;
+  const isInserted = await editor.edit((edit) => {
+    for (const selection of editor.selections) edit.replace(selection, host);
+  });
+  if (!isInserted) throw new Error(l10n.t("The document can't be edited."));
+};
 
 /** The record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
 export async function pickRecord(
@@ -19,7 +39,7 @@ export async function pickRecord(
 }
 
 /** Asks for the compute if there is no argument, and for the host if there are two. */
-export async function pickHost(
+async function pickHost(
   context: CommandContext,
   title: string,
   argument: unknown,

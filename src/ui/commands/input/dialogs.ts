@@ -1,6 +1,7 @@
-/** The confirmation before a change, and its progress. */
-import { l10n, ProgressLocation, window } from 'vscode';
+/** The confirmation before a change, its progress, and copying a result. */
+import { env, l10n, ProgressLocation, window } from 'vscode';
 import type { CallOptions } from '../../../api/client.ts';
+import { announce } from '../../notifications/announce.ts';
 
 /** Modal. @param detail the consequences. @param button a verb */
 export async function confirm(question: string, detail: string, button: string): Promise<boolean> {
@@ -34,4 +35,9 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
     return ended;
   });
   return (message) => report(message);
+}
+
+export async function copyText(text: string, announcement: string): Promise<void> {
+  await env.clipboard.writeText(text);
+  announce(announcement);
 }

@@ -23,7 +23,7 @@ export function requireConnection({ session }: CommandContext): Connection {
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
-  { inventory }: CommandContext,
+  { inventory }: Pick<CommandContext, 'inventory'>,
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): Promise<Compute> {
   await inventory.loadComputes(projectId);

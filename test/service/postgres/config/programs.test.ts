@@ -1,4 +1,4 @@
-/** Which folders the service takes its Postgres and its PgBouncer from: none that another user can write to. */
+/** Where the service finds Postgres and PgBouncer: only in folders that other users can't change. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { projectRoot } from '../../../workbench/folders.ts';
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';
 const STRANGER = 12_345;
 
-describe(`The folder of the programs${why}`, function () {
+describe(`findPrograms${why}`, function () {
   this.timeout(30_000);
   let parent: string;
   let folder: string;
@@ -29,7 +29,7 @@ describe(`The folder of the programs${why}`, function () {
   });
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-  /** A program that tells the version of a Postgres to come, and leaves a mark that it was run. */
+  /** A program that prints a high Postgres version and leaves a mark that it was run. */
   const script = (file: string) => {
     writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) 99.0'\n`);
     chmodSync(file, 0o755);
@@ -45,7 +45,7 @@ describe(`The folder of the programs${why}`, function () {
     }
   };
 
-  it('may be one below a shared temporary folder', () => {
+  it('accepts a folder below a shared temporary folder', () => {
     const found = find(folder);
     assert.ok(typeof found === 'object');
     assert.equal(found.major, 99);
@@ -66,7 +66,7 @@ describe(`The folder of the programs${why}`, function () {
     changes['lets a group write'] = () => chmodSync(folder, 0o775);
   }
   for (const [what, change] of Object.entries(changes)) {
-    it(`is passed over when it ${what}, and named when it was given`, () => {
+    it(`skips a folder that ${what}, and names it if the user chose it`, () => {
       change();
       const given = find(folder);
       assert.ok(typeof given === 'string', 'taken');
@@ -77,14 +77,14 @@ describe(`The folder of the programs${why}`, function () {
     });
   }
 
-  it('of PgBouncer is passed over when others can write to it', () => {
+  it('skips a PgBouncer that others can replace', () => {
     const pooler = () => onPath(() => ({ program: '', ...findPooler() }).program);
     assert.equal(pooler(), path.join(folder, 'pgbouncer'));
     chmodSync(folder, 0o777);
     assert.notEqual(pooler(), path.join(folder, 'pgbouncer'));
   });
 
-  it('is not a node_modules above the one of the program', async () => {
+  it('ignores a node_modules above the project', async () => {
     const clone = path.join(parent, 'clone');
     cpSync(path.join(projectRoot, 'src'), path.join(clone, 'src'), { recursive: true });
     mkdirSync(path.join(clone, 'node_modules'));

@@ -16,13 +16,13 @@ describe('size and settings of a compute', function () {
 
   const show = async (name: string) => (await query(await service.uri(compute), `show ${name}`))[0];
 
-  it('takes max_connections from the minimum size, shared_buffers is 128 MB', async () => {
+  it('derives max_connections from the minimum size and sets shared_buffers to 128 MB', async () => {
     compute = await service.change(compute, { minCu: 0.5, maxCu: 4 });
     assert.equal(await show('max_connections'), '225');
     assert.equal(await show('shared_buffers'), '128MB');
   });
 
-  it('scales within the range with the load, and nobody is disconnected', async () => {
+  it('scales within the range without disconnecting clients', async () => {
     const watcher = await connectTo(await service.uri(compute));
     const cache = async () =>
       (await watcher.query('show effective_cache_size')).rows[0]?.effective_cache_size;
@@ -51,7 +51,7 @@ describe('size and settings of a compute', function () {
     assert.equal(await show('max_connections'), '450');
   });
 
-  it('keeps connections over a change that needs no restart', async () => {
+  it('keeps connections during a change without a restart', async () => {
     const client = await connectTo(await service.uri(compute));
     compute = await service.change(compute, {});
     assert.equal((await client.query('select 1 as one')).rows.length, 1);
@@ -74,7 +74,7 @@ describe('size and settings of a compute', function () {
     ['a value out of range', { work_mem: '1kB' }, /1 kB is outside the valid range for parameter "work_mem"/],
     ['a value with a line in it', { 'app.x': "1'\nfsync = off" }, /invalid value for parameter "app.x"/],
     ['an object', { work_mem: {} }, /invalid value for parameter "work_mem"/],
-    ['a name that is none', { "x = 1'": 1 }, /unrecognized configuration parameter/],
+    ['an invalid name', { "x = 1'": 1 }, /unrecognized configuration parameter/],
     ['max_connections', { max_connections: 7 }, /"max_connections" cannot be changed: .* compute size/],
     ['shared_buffers', { SHARED_BUFFERS: '1GB' }, /"shared_buffers" cannot be changed/],
     ['a listening address', { listen_addresses: '*' }, /"listen_addresses" cannot be changed/],
@@ -87,11 +87,11 @@ describe('size and settings of a compute', function () {
     ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
     ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],
   ] as const) {
-    it(`refuses ${what} and runs on as before`, async () => {
+    it(`rejects ${what} and keeps running unchanged`, async () => {
       const client = await connectTo(await service.uri(compute));
       await assert.rejects(service.change(compute, { pgSettings }), (error: Error) => {
         assert.match(error.message, message);
-        // Where the service writes them down is nothing to put right.
+        // The user can't change the service's file, so it is not named.
         assert.doesNotMatch(error.message, /skipping|\.conf|\bfile\b.*\bline\b/);
         return true;
       });
@@ -100,8 +100,8 @@ describe('size and settings of a compute', function () {
     });
   }
 
-  it('goes back to the old settings when Postgres refuses the new ones only as it starts', async () => {
-    // 2 TB of lock table: a valid number that no machine here has the memory for.
+  it('restores the old settings if Postgres fails to start with the new ones', async () => {
+    // A lock table of 2 TB: valid, but more than the memory of any test machine.
     const pgSettings = { max_locks_per_transaction: 2_000_000_000 };
     await assert.rejects(
       service.change(compute, { pgSettings }),
@@ -110,7 +110,7 @@ describe('size and settings of a compute', function () {
     assert.equal(await show('work_mem'), '17MB');
   });
 
-  it('refuses a bad setting of a compute that does not run', async () => {
+  it('rejects an invalid setting of an idle compute', async () => {
     await service.engine.suspend(compute.id);
     await assert.rejects(service.change(compute, { pgSettings: { work_mem: 'much' } }), /invalid value/);
     assert.equal(await show('work_mem'), '17MB');

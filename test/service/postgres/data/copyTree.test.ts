@@ -6,8 +6,8 @@ import path from 'node:path';
 import { copyTree } from '../../../../src/service/postgres/data/copyTree.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
-describe('copying a data directory', () => {
-  it('fails for one file when no other is written any more, so that what was copied can be removed', async function () {
+describe('copyTree', () => {
+  it('rejects only after all writes have ended, so that the copy can be removed', async function () {
     if (process.platform === 'win32') return this.skip(); // Nothing there is as surely no file to copy as a socket.
     const folder = temporaryFolder();
     const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];

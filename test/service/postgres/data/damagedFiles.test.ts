@@ -1,4 +1,4 @@
-/** Files that were cut short, and a disk without room for them: every message names the file and what to do. */
+/** Truncated files and a full disk: each message names the file and says what to do. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ const URI = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&data
 
 const cut = (file: string) => truncateSync(file, statSync(file).size - 5);
 
-describe('a file that was cut short', function () {
+describe('truncated file', function () {
   this.timeout(60_000);
 
-  it("is named with what to do when it is a branch's login.json", async () => {
+  it("a branch's login.json is named with a remedy", async () => {
     const service = await startControlPlane();
     try {
       const compute = await service.create();
@@ -32,7 +32,7 @@ describe('a file that was cut short', function () {
         assert(!error.message.includes(password));
         return true;
       });
-      // What the message says to write.
+      // The text that the message suggests.
       writeFileSync(file, JSON.stringify({ role: 'app_owner', password, database: 'app' }));
       assert.equal(await service.uri(compute), uri);
     } finally {
@@ -40,7 +40,7 @@ describe('a file that was cut short', function () {
     }
   });
 
-  it('is named with what to do when it is logins.json', async () => {
+  it('logins.json is named with a remedy', async () => {
     const dataDir = temporaryFolder();
     const first = await startLocalService({ dataDir });
     await first.stop();
@@ -63,7 +63,7 @@ describe('a file that was cut short', function () {
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 
-describe(`a full disk at the start${canMount ? '' : ' (skipped: only root may mount one)'}`, function () {
+describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount one)'}`, function () {
   this.timeout(60_000);
   const FULL = (file: string) => new RegExp(`${file}: the disk is full \\(ENOSPC\\)\\. Free some space`);
   const PAGE = 4096;
@@ -88,14 +88,14 @@ describe(`a full disk at the start${canMount ? '' : ' (skipped: only root may mo
     [0, 'service\\.lock'],
     [1, 'account\\.journal'],
   ] as const) {
-    it(`is named with ${file.replace('\\', '')} and what to do when ${pages} pages are left`, async () => {
+    it(`is reported for ${file.replace('\\', '')} when ${pages} pages are left`, async () => {
       leave(pages);
       const dataDir = path.join(disk, 'data');
       await assert.rejects(startLocalService({ postgres: false, dataDir }), didNotStart(5, FULL(file)));
     });
   }
 
-  it('is named with the first file of the engine and what to do', async () => {
+  it('is reported for the first file of the engine', async () => {
     leave(0);
     await assert.rejects(startControlPlane({ dataDir: path.join(disk, 'data') }), {
       name: 'EngineError',

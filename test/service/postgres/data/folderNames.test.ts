@@ -6,17 +6,17 @@ import { findPooler } from '../../../../src/service/postgres/config/programs.ts'
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
-describe('A data directory', function () {
+describe('data directory', function () {
   this.timeout(60_000);
   let parent: string;
   before(() => {
     parent = mkdtempSync(path.join(os.tmpdir(), 'names-'));
-    // With it the data of a service of root's would lie elsewhere, under a name without a surprise.
+    // With it, the data of a service that runs as root would be in a folder with a simple name.
     chmodSync(parent, 0o755);
   });
   after(() => rmSync(parent, { recursive: true, force: true }));
 
-  // What Postgres, its clients or PgBouncer give a meaning to, and what is longer in bytes than in letters.
+  // Characters with a meaning for Postgres, its clients or PgBouncer, and characters of several bytes.
   for (const name of ["a b'c", 'a,b', 'ä#b"c', 'é'.repeat(40)]) {
     it(`may be named ${name.slice(0, 10)}`, async () => {
       const service = await startControlPlane({ dataDir: path.join(parent, name) });

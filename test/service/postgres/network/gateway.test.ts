@@ -11,7 +11,7 @@ describe('gateway', function () {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
   after(async () => service.close());
-  // One branch will do, which saves making others: each test has it to itself.
+  // The tests share one branch, because creating one takes time.
   afterEach(async () => {
     for (const id of service.computes.keys()) await service.engine.remove(id);
     service.computes.clear();
@@ -24,7 +24,7 @@ describe('gateway', function () {
     assert.deepEqual(service.woken, [compute.id]);
   });
 
-  it('keeps rows over a suspension', async () => {
+  it('keeps rows after a suspension', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     await query(uri, 'create table kept as select 7 as id');
@@ -32,7 +32,7 @@ describe('gateway', function () {
     assert.deepEqual(await query(uri, 'select id from kept'), [7]);
   });
 
-  it('wakes a compute once for fifty clients that arrive together', async () => {
+  it('wakes a compute once for fifty simultaneous clients', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     const answers = await Promise.all(Array.from({ length: 50 }, async () => query(uri, 'select 1')));
@@ -40,7 +40,7 @@ describe('gateway', function () {
     assert.deepEqual(service.woken, [compute.id]);
   });
 
-  it('lets clients who arrive during a restart wait for its end', async () => {
+  it('lets clients that connect during a restart wait for its end', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     const connected = await connectTo(uri);
@@ -69,7 +69,7 @@ describe('gateway', function () {
     bare.destroy();
   });
 
-  it('says no to SSL and to GSS encryption, and goes on in the clear', async () => {
+  it('declines SSL and GSS encryption, and continues without', async () => {
     const compute = await service.create();
     const socket = net.connect(compute.address.port, '127.0.0.1');
     for (const last of [47, 48]) {
@@ -81,7 +81,7 @@ describe('gateway', function () {
     assert.deepEqual(service.woken, []);
   });
 
-  it('closes on what is no Postgres client, without waking the compute', async () => {
+  it('closes connections of other protocols without waking the compute', async () => {
     const compute = await service.create();
     for (const bytes of [
       'GET / HTTP/1.1\r\n\r\n',
@@ -98,7 +98,7 @@ describe('gateway', function () {
     assert.equal(service.open.get(compute.id) ?? 0, 0);
   });
 
-  it('passes a cancel request on to the running query', async () => {
+  it('forwards a cancel request', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     const client = await connectTo(uri);
@@ -118,13 +118,13 @@ describe('gateway', function () {
     await Promise.all([client.end(), watcher.end()]);
   });
 
-  it('refuses connections to a disabled compute in words', async () => {
+  it('rejects connections to a disabled compute with a message', async () => {
     const compute = await service.create({ disabled: true });
     await assert.rejects(query(await service.uri(compute), 'select 1'), /compute ep-\d+ is disabled/);
     assert.deepEqual(service.woken, []);
   });
 
-  it('tells a client why its compute cannot be started', async () => {
+  it('sends the reason if a compute cannot be started', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     service.computes.delete(compute.id);
@@ -141,7 +141,7 @@ describe('gateway', function () {
     assert.deepEqual(await query(await service.uri(compute), 'select id from only_there'), [5]);
   });
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -151,7 +151,7 @@ describe('gateway', function () {
     server.close();
   });
 
-  it('lets go of its port when the compute is removed', async () => {
+  it('frees its port when the compute is removed', async () => {
     const compute = await service.create();
     await query(await service.uri(compute), 'select 1');
     await service.engine.remove(compute.id);

@@ -12,7 +12,7 @@ const found = findPooler();
 const reason = 'reason' in found ? ` (skipped: ${found.reason})` : '';
 
 const CLIENTS = 10_000;
-/** Sockets of the clients, with room for whatever else the process has open. */
+/** Sockets for the clients and the other files of the process. */
 const openFiles = Number(
   execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).replace('unlimited', '1000000'),
 );
@@ -45,7 +45,7 @@ describe(`pooled connections${reason}`, function () {
     await Promise.all(clients.map(async (client) => client.end()));
   });
 
-  it('know roles and passwords made in SQL', async () => {
+  it('accept roles and passwords that were created in SQL', async () => {
     await query(await service.uri(compute), "create role reader login password 'sesame'");
     const as = (password: string) => uri.replace(/\/\/.*@/, `//reader:${password}@`);
     assert.deepEqual(await query(as('sesame'), 'select current_user::text'), ['reader']);
@@ -56,7 +56,7 @@ describe(`pooled connections${reason}`, function () {
     );
   });
 
-  it('do not keep the compute awake when they are idle, and wake it again', async () => {
+  it('let the compute be suspended while they are idle, and wake it again', async () => {
     const client = await connectTo(uri);
     await client.query('select 1');
     await eventually(() => service.open.get(compute.id) === 0, 20_000);

@@ -1,4 +1,4 @@
-/** Clients of others, as their users run them: psql, pg_dump, pg_restore, pgbench and two drivers. */
+/** Common clients: psql, pg_dump, pg_restore, pgbench and two drivers. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const installed = installedPostgres();
 const folderOfClients = installed ?? '';
 
-/** States a client may find the compute in. */
+/** States of a compute when a client connects. */
 const states = ['active', 'idle', 'restarting'] as const;
 
 describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with its clients is installed)' : ''}`, function () {
@@ -43,7 +43,7 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
   const psql = async (sql: string) =>
     (await client('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', sql, uri)).stdout.trim();
 
-  /** Brings the compute into a state and runs a client against it; a restart goes on while the client arrives. */
+  /** Brings the compute into a state and runs a client against it. A restart is in progress when the client connects. */
   async function against<T>(state: (typeof states)[number], work: () => Promise<T>): Promise<T> {
     await service.engine.suspend(compute.id);
     if (state === 'idle') return work();
@@ -54,7 +54,7 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     return result;
   }
 
-  it('psql: connects with the default sslmode, is refused with sslmode=require', async () => {
+  it('psql: connects with the default sslmode, fails with sslmode=require', async () => {
     assert.equal(await psql('select 40 + 2'), '42');
     await assert.rejects(
       client('psql', '-XAtq', '-c', 'select 1', `${uri}?sslmode=require`),
@@ -73,7 +73,7 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
       }
     });
 
-    it(`pg_dump and pg_restore: carry a database over, against ${state} computes`, async () => {
+    it(`pg_dump and pg_restore: copy a database, against ${state} computes`, async () => {
       await psql(
         'drop table if exists kept; create table kept as select g, md5(g::text) from generate_series(1, 20000) g',
       );
@@ -98,7 +98,7 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     });
   }
 
-  it('COPY: passes megabytes both ways unchanged', async () => {
+  it('COPY: transfers megabytes both ways unchanged', async () => {
     await psql('create table copied (id int, text text)');
     const line = (id: number) => `${id}\t${'x'.repeat(200)}\n`;
     const input = Array.from({ length: 20_000 }, (_, id) => line(id)).join('');
@@ -128,7 +128,7 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     await listener.end();
   });
 
-  it('large objects: go in and come out whole', async () => {
+  it('large objects: can be written and read', async () => {
     const file = path.join(folder, 'object');
     const object = path.join(folderOfClients, 'postgres');
     const script = `\\lo_import '${object}'\n\\lo_export :LASTOID '${file}'\n\\lo_unlink :LASTOID\n`;

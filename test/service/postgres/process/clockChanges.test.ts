@@ -1,4 +1,4 @@
-/** The machine's clock is set while the engine waits: a wait lasts as long as it would have. */
+/** Waits of the engine must not depend on the system clock. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -8,10 +8,10 @@ import { startControlPlane } from '../controlPlane.ts';
 
 const HOUR = 3_600_000;
 
-describe('the engine while the clock is set', function () {
+describe('engine during clock changes', function () {
   this.timeout(60_000);
   const { now } = Date;
-  /** Sets the clock by so much whenever anything reads it. */
+  /** Moves the clock at each reading. */
   const setClockBy = (milliseconds: number) => {
     let reads = 0;
     Date.now = () => now() + (reads += 1) * milliseconds;

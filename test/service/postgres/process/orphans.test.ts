@@ -21,18 +21,18 @@ interface Running {
 
 const isRoot = process.getuid?.() === 0;
 
-/** The process that a service of root's has its engine in. */
+/** The engine process of a service that runs as root. */
 const engineOf = (file: string) => Number((JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid);
 
 const alive = (pid: number) => startTime(pid) !== undefined;
 
-/** Processes whose command line names the folder. Tests may go by name; the engine must not. */
+/** Processes whose command line contains the folder. */
 const processesOf = (dataDir: string) =>
   execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(dataDir) && !line.includes('serviceProcess.ts'));
 
-describe('an engine whose service was killed', function () {
+describe('engine after its service was killed', function () {
   this.timeout(60_000 + CYCLES * 5000);
   let dataDir: string;
   let address: { port: number; poolerPort: number };
@@ -52,7 +52,7 @@ describe('an engine whose service was killed', function () {
     const script = path.join(import.meta.dirname, '../serviceProcess.ts');
     const args = [script, dataDir, String(address.port), String(address.poolerPort), ...more];
     const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...args];
-    // The binaries are looked for from the program that runs, here as in the tests around it.
+    // The program finds the binaries relative to itself.
     const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'], cwd: process.cwd() });
     children.push(child);
     const line = await new Promise<string>((resolve, reject) => {
@@ -65,7 +65,7 @@ describe('an engine whose service was killed', function () {
   }
 
   async function kill({ child }: Running, signal: NodeJS.Signals): Promise<void> {
-    // Of a service of root's the engine is another process, which is not to notice.
+    // As root, the engine is another process, which must not notice.
     const engine = signal === 'SIGKILL' && existsSync(enginePid()) ? engineOf(enginePid()) : undefined;
     if (engine !== undefined) process.kill(engine, 'SIGSTOP');
     child.kill(signal);
@@ -79,7 +79,7 @@ describe('an engine whose service was killed', function () {
   const enginePid = () => path.join(dataDir, 'postgres/engine.pid');
   const poolerPid = () => path.join(dataDir, 'postgres/poolers/ep-1/pgbouncer.pid');
 
-  it(`ends its servers when only the service is killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+  it(`stops its servers when only the service is killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
     if (!isRoot) return this.skip();
     const running = await startService();
     await query(running.uri, 'select 1');
@@ -110,7 +110,7 @@ describe('an engine whose service was killed', function () {
     assert.ok(!existsSync(postmasterPid()));
   });
 
-  it('ends the Postgres and the PgBouncer it finds, and serves again', async function () {
+  it('stops the Postgres and the PgBouncer it finds, and serves again', async function () {
     const hasPooler = 'program' in findPooler();
     const running = await startService(...(hasPooler ? ['pooler'] : []));
     await query(running.uri, 'insert into kept values (-1)');
@@ -124,13 +124,13 @@ describe('an engine whose service was killed', function () {
     await next.close();
   });
 
-  it('ends the Postgres it finds also when the clock was set since', async function () {
+  it('stops the Postgres it finds after the clock was changed', async function () {
     if (process.platform !== 'linux') this.skip();
     const running = await startService();
     await query(running.uri, 'select 1');
     const pid = pidIn(postmasterPid());
     await kill(running, 'SIGKILL');
-    // To everybody who looks now, it seems to have started at another time than it wrote down.
+    // Its start time now differs from the one in its pid file.
     const lines = readFileSync(postmasterPid(), 'utf8').split('\n');
     writeFileSync(postmasterPid(), lines.with(2, String(Number(lines[2]) - 3600)).join('\n'));
     const next = await startControlPlane({ dataDir });
@@ -138,7 +138,7 @@ describe('an engine whose service was killed', function () {
     await next.close();
   });
 
-  it('spares a process that took over the pid of a Postgres long gone', async () => {
+  it('does not stop another process that has the pid of a former Postgres', async () => {
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
     children.push(stranger);
     const lines = [stranger.pid, path.dirname(postmasterPid()), 1_700_000_000, 5432, '', '', '', 'ready', ''];
@@ -151,7 +151,7 @@ describe('an engine whose service was killed', function () {
     stranger.kill();
   });
 
-  it('sees a Postgres that crashed, says so, and starts it again for the next connection', async () => {
+  it('reports a crashed Postgres and starts it again for the next connection', async () => {
     const service = await startControlPlane({ dataDir });
     const compute = await service.create({ address });
     const uri = await service.uri(compute);
@@ -172,7 +172,7 @@ describe('an engine whose service was killed', function () {
       const client = await connectTo(running.uri);
       if (cycle === 0) await client.query('truncate kept');
       const rows = await rowsOf(client);
-      // The commit that was under way when the server died may have been made; nobody was told.
+      // The commit in progress when the server was killed may be there, although it was not acknowledged.
       assert.ok(
         rows === acknowledged || rows === acknowledged + 1,
         `${rows} rows of ${acknowledged} in cycle ${cycle}`,
@@ -191,14 +191,14 @@ describe('an engine whose service was killed', function () {
   });
 });
 
-/** Rows of the endurance test; they are numbered from 0 without a gap. */
+/** Rows of the endurance test, numbered from 0 without gaps. */
 async function rowsOf(client: pg.Client): Promise<number> {
   const [row] = (await client.query('select count(*)::int, coalesce(max(id) + 1, 0) as next from kept')).rows;
   assert.equal(row.count, row.next);
   return Number(row.count);
 }
 
-/** Commits rows one by one. @returns how many there are by what was acknowledged */
+/** Commits rows one by one. @returns how many were acknowledged */
 async function writeUntilKilled(client: pg.Client, from: number): Promise<number> {
   for (let id = from; ; id += 1) {
     try {

@@ -1,4 +1,4 @@
-/** The first start of a service makes data directories for seconds; whoever stops it meanwhile need not wait for them. */
+/** The first start of a service creates data directories, which takes seconds. Stopping it must not take as long. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,19 +10,19 @@ import { eventually, query } from '../clients.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../../src/service/main.ts');
 
-describe('A service that is stopped while it makes its first data directories', function () {
+describe('service that is stopped while it creates its first data directories', function () {
   this.timeout(60_000);
   let dataDir: string;
   before(() => {
     dataDir = temporaryFolder();
-    // The engine of a service of root's has to get to what lies below.
+    // As root, the engine is another user, which must reach the folders in it.
     chmodSync(dataDir, 0o755);
   });
   after(() => rmSync(dataDir, { recursive: true, force: true }));
 
   const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
 
-  /** Stops a service as soon as there is a file. */
+  /** Stops a service as soon as a file exists. */
   async function stopAt(pattern: string): Promise<void> {
     const service = await startLocalService({ dataDir });
     await eventually(() => files(pattern).length > 0);
@@ -32,21 +32,21 @@ describe('A service that is stopped while it makes its first data directories', 
     const took = performance.now() - asked;
     assert(took < 1_000, `${took.toFixed()} ms`);
     assert.equal(service.stderr(), '');
-    // What was killed takes a moment to be gone.
+    // Killed processes take a moment to end.
     await eventually(async () => (await familyOf(family)).length === 0);
   }
 
-  it('ends at once with initdb under way, and leaves neither it nor half a template', async () => {
+  it('stops at once during initdb and leaves no process or unfinished template', async () => {
     await stopAt('template-*.new/base');
     assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);
   });
 
-  it('ends at once with a copy of the template under way, and leaves none', async () => {
+  it('stops at once during a copy of the template and leaves no unfinished copy', async () => {
     await stopAt('branches/*/data.new');
     assert.deepEqual(files('{template-*.new,branches/*/data.new}'), []);
   });
 
-  it('leaves nothing of a temporary account', async () => {
+  it('removes a temporary account', async () => {
     const env = { ...process.env, TMPDIR: dataDir };
     const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
     const service = spawn(process.execPath, [...flags, '--port', '0', '--api-key', 'k'], {
@@ -61,7 +61,7 @@ describe('A service that is stopped while it makes its first data directories', 
     assert.deepEqual(own(), []);
   });
 
-  it('makes them at the next start', async () => {
+  it('creates them at the next start', async () => {
     const service = await startLocalService({ dataDir });
     const { items } = await service.client.listComputes('shiny-wind-028834');
     const computeId = 'ep-little-smoke-851426';

@@ -21,14 +21,14 @@ describe('read replica', function () {
   const ids = async (compute: ComputeSpec) =>
     query(await service.uri(compute), 'select id from t order by id');
 
-  /** Whether the replica shows a row yet; a restart of its own may drop the connection that asks. */
+  /** Whether the replica shows a row. False also if the replica restarts. */
   const shows = async (id: number) =>
     ids(replica).then(
       (rows) => rows.includes(id),
       () => false,
     );
 
-  it('reads what its primary committed and refuses to write', async () => {
+  it('shows committed rows and rejects writes', async () => {
     assert.deepEqual(await ids(replica), [1]);
     await assert.rejects(query(await service.uri(replica), 'insert into t values (0)'), { code: '25006' });
   });
@@ -40,28 +40,28 @@ describe('read replica', function () {
     assert.ok(Date.now() - asked < 1000);
   });
 
-  it('goes on reading while its primary sleeps, without waking it', async () => {
+  it('serves reads while its primary is suspended, without waking it', async () => {
     await service.engine.suspend(primary.id);
     service.woken.length = 0;
     assert.deepEqual(await ids(replica), [1, 2]);
     assert.deepEqual(service.woken, []);
   });
 
-  it('follows again when its primary woke', async () => {
+  it('follows its primary after it was started again', async () => {
     await query(await service.uri(primary), 'insert into t values (3)');
     const asked = Date.now();
     await eventually(async () => (await ids(replica)).includes(3));
     assert.ok(Date.now() - asked < 1000);
   });
 
-  it('is no activity of its primary', async () => {
+  it('does not count as activity of its primary', async () => {
     const client = await connectTo(await service.uri(replica));
     await eventually(() => service.open.get(primary.id) === 0);
     assert.equal(service.open.get(replica.id), 1);
     await client.end();
   });
 
-  it('started while its primary sleeps, shows what was committed while it slept itself', async () => {
+  it('shows rows that were committed while it was suspended, without waking its suspended primary', async () => {
     await service.engine.suspend(replica.id);
     await query(await service.uri(primary), 'insert into t values (4)');
     await service.engine.suspend(primary.id);
@@ -84,7 +84,7 @@ describe('read replica', function () {
     await assert.rejects(query(await service.uri(alone), 'create table t ()'), { code: '25006' });
   });
 
-  it('is seeded from a sleeping branch that it has no copy of', async () => {
+  it('copies a branch whose primary is suspended', async () => {
     await service.engine.suspend(primary.id);
     const second = await service.create({ id: 'ep-second', type: 'read_only' });
     service.woken.length = 0;
@@ -92,7 +92,7 @@ describe('read replica', function () {
     assert.deepEqual(service.woken, [second.id]);
   });
 
-  it('keeps up when its primary grows', async () => {
+  it('follows a primary with a larger size', async () => {
     await ids(primary);
     await ids(replica);
     primary = await service.change(primary, { minCu: 2, maxCu: 2 });
@@ -113,7 +113,7 @@ describe('read replica', function () {
     await eventually(async () => !(await shows(5)));
   });
 
-  it('is copied again when it fell too far behind', async () => {
+  it('copies the branch again if it fell too far behind', async () => {
     await service.engine.suspend(replica.id);
     primary = await service.change(primary, { pgSettings: { wal_keep_size: 0, max_wal_size: '32MB' } });
     const client = await connectTo(await service.uri(primary));
@@ -125,7 +125,7 @@ describe('read replica', function () {
     }
     await client.query('insert into t values (6)');
     await client.end();
-    // Its first checkpoint after that leaves no log behind.
+    // Its first checkpoint after that removes the WAL.
     await service.engine.suspend(primary.id);
     await ids(primary);
     await eventually(async () => shows(6));
@@ -136,7 +136,7 @@ describe('read replica', function () {
     );
   });
 
-  it('shows the other branch after it moved there', async () => {
+  it('shows another branch after it was moved to it', async () => {
     const other = await service.create({ id: 'ep-other', branchId: 'br-other' });
     await query(await service.uri(other), 'create table only_there as select 9 as id');
     replica = await service.change(replica, { branchId: 'br-other' });
