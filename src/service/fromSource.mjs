@@ -1,5 +1,5 @@
-// `npm run service`: the service from its source. The bundle that esbuild makes of it is kept for the next start, with
-// the time and size of each file that went into it: while they are the same, a start reads one file, not a hundred.
+// `npm run service`: runs the service from its source. Caches the bundle together with the time and size of each source
+// file, so that a start reads one file instead of a hundred until one of them changes.
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
 import path from 'node:path';
@@ -23,7 +23,7 @@ function isUpToDate() {
     const text = readFileSync(bundle, 'utf8');
     stamps = JSON.parse(text.slice(text.lastIndexOf(stampsMark) + stampsMark.length));
   } catch {
-    return false; // None was made yet, or something else has been at it.
+    return false; // Missing or damaged.
   }
   return Object.entries(stamps).every(([file, stamp]) => stamp !== UNKNOWN && stampOf(file) === stamp);
 }
@@ -53,16 +53,16 @@ async function makeBundle() {
   const sources = [...Object.keys(metafile.inputs), path.relative(root, import.meta.filename)];
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
   mkdirSync(cache, { recursive: true });
-  // The service last: its stamps count for both bundles.
+  // The service comes last, because its stamps are valid for both bundles.
   for (const { path: file, text } of outputFiles.toSorted((a) => (a.path === bundle ? 1 : -1))) {
-    // Another start may be at it as well: whoever is last puts the whole of its own in the place.
+    // Another start may write it at the same time; the last one wins, with a complete file.
     const unfinished = `${file}.${process.pid}`;
     writeFileSync(unfinished, text + stampsMark + JSON.stringify(Object.fromEntries(stamps)));
     renameSync(unfinished, file);
   }
 }
 
-/** What changes with the text of a file. None is kept of one that was written while it was being read. */
+/** Changes with the text of a file. Unknown for a file that was written during the build. */
 function stampOf(file, before = Infinity) {
   const { mtimeMs, size } = statSync(path.join(root, file), { throwIfNoEntry: false }) ?? {};
   return mtimeMs < before ? `${mtimeMs} ${size}` : UNKNOWN;

@@ -1,12 +1,12 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
 import { createInterface } from 'node:readline';
-import { systemClock } from './core/clock.ts';
+import { serviceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
-import { describeFailure, StartFailure } from './startFailure.ts';
+import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -34,7 +34,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
         options: { ...options, apiKey },
         folder,
         engine,
-        clock: systemClock,
+        clock: serviceClock,
         log,
         onEnd: ending.end,
       };
@@ -47,7 +47,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
         (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
       );
       const problem = failure ?? unclean;
-      if (problem !== undefined) throw new StartFailure('notUsable', problem);
+      if (problem !== undefined) throw new StartError('notUsable', problem);
     } finally {
       // A failed start may have left it open.
       await engine?.then((loaded) => loaded.close()).catch(() => undefined);
@@ -76,7 +76,7 @@ async function keyFromStdin(): Promise<string> {
     requireKey(line);
     return line;
   }
-  throw new StartFailure('usage', '--api-key-stdin: standard input ended without a key');
+  throw new StartError('usage', '--api-key-stdin: standard input ended without a key');
 }
 
 // Ignore EPIPE: the reader of the output may have exited.

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/records/sizes.ts';
-import { StartFailure } from './startFailure.ts';
+import { StartError } from './startError.ts';
 
 export const HELP = `Usage: service [options]
 
@@ -50,7 +50,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** Returns undefined for `--help`. @throws {StartFailure} `usage` */
+/** Returns undefined for `--help`. @throws {StartError} `usage` */
 export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -80,7 +80,7 @@ export function readOptions(
 
 const LONGEST_KEY = 1024;
 
-/** @throws {StartFailure} `usage`; the message does not contain the key */
+/** @throws {StartError} `usage`; the message does not contain the key */
 export function requireKey(key: string): void {
   if (!isSendableKey(key) || key.length > LONGEST_KEY) {
     throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
@@ -102,5 +102,5 @@ function wholeNumber(name: string, text: string | undefined, max: number): numbe
   return value;
 }
 
-const usage = (problem: string): StartFailure =>
-  new StartFailure('usage', `${problem} (--help shows all options)`);
+const usage = (problem: string): StartError =>
+  new StartError('usage', `${problem} (--help shows all options)`);

@@ -3,21 +3,21 @@ import { newLeaseSecret } from '../api/leaseProof.ts';
 import { newKeyValue } from './controlPlane/apiKeys.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { InvalidProjectsFile, seedAccount } from './controlPlane/seedAccount.ts';
-import type { Clock } from './core/clock.ts';
+import type { ServiceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
 import { baseUrlAt, createListener } from './http/app.ts';
 import { Leases } from './http/lease.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
-import { StartFailure } from './startFailure.ts';
+import { StartError } from './startError.ts';
 import { Store } from './state/store.ts';
 
 export interface ServiceParts {
   readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;
   readonly folder: string;
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   /** Receives lines for people. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
   /** Called when the service must end: there is no lease left (undefined), or it cannot write its data. */
@@ -36,7 +36,7 @@ export interface Service {
 /** Milliseconds to wait for the computes' addresses: a long recovery must not delay the API. */
 const ATTACHING_TIME = 100;
 
-/** @throws {StartFailure | DataError | EngineError} */
+/** @throws {StartError | DataError | EngineError} */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { options, clock, log, engine } = parts;
   const { plan, operationDelay, postgres: hasProcesses } = options;
@@ -67,13 +67,13 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   }
 }
 
-function portFailure(port: number, error: unknown): StartFailure {
+function portFailure(port: number, error: unknown): StartError {
   const reason = systemReason(error);
   const problem =
     reason === 'EADDRINUSE'
       ? 'another program uses this port. Choose another with --port, or 0 for any free port.'
       : reason;
-  return new StartFailure('portInUse', `Cannot listen on 127.0.0.1:${port}: ${problem}`);
+  return new StartError('portInUse', `Cannot listen on 127.0.0.1:${port}: ${problem}`);
 }
 
 async function openStore(parts: ServiceParts): Promise<Store> {
@@ -84,7 +84,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
     seed: async () => seedAccount({ projectsFile, engine: await parts.engine, clock, plan, hasProcesses }),
     onFailure: (error) => parts.onEnd(error.message),
   }).catch((error: unknown) => {
-    throw error instanceof InvalidProjectsFile ? new StartFailure('projectsFile', error.message) : error;
+    throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;
   });
   if (store.found !== undefined && store.found.tornBytes > 0)
     log(`Discarded ${store.found.tornBytes} bytes of a change that the last run did not finish writing`);
@@ -98,7 +98,7 @@ function addFirstKey(plane: ControlPlane, given: string | undefined, log: (line:
     if (plane.keys.isRevoked(given)) {
       const message =
         'The given API key was revoked and cannot be used again. Pass another with --api-key or --api-key-stdin.';
-      throw new StartFailure('revokedKey', message);
+      throw new StartError('revokedKey', message);
     }
     plane.keys.add('given at start', given);
     return;

@@ -12,60 +12,60 @@ describe('API keys', () => {
   });
   after(() => service.stop());
 
-  const with_ = (key: string | undefined, path = '/projects') => call(service.baseUrl, { path, key });
+  const getWith = (key: string | undefined, path = '/projects') => call(service.baseUrl, { path, key });
   const listed = async (id: number) =>
     (await service.client.listApiKeys()).items.find((key) => key.id === id);
 
-  it('are listed as an array of exactly the fields of section 2.1', async () => {
-    const { json } = await with_(service.key, '/api_keys');
+  it('are listed with exactly the fields of section 2.1', async () => {
+    const { json } = await getWith(service.key, '/api_keys');
     assert(Array.isArray(json) && json.length >= 4);
     for (const key of json as object[]) {
       assert.deepEqual(Object.keys(key), ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr']);
     }
   });
 
-  it('are created with a value that works at once and is shown nowhere else', async () => {
+  it('are created with a value that works at once and appears nowhere else', async () => {
     const made = await service.client.createApiKey('ci');
     assert(Number.isInteger(made.id));
     assert.match(made.key, /^[0-9a-f]{64}$/);
     assert.equal(made['name'], 'ci');
-    assert.equal((await with_(made.key)).status, 200);
-    const { text } = await with_(service.key, '/api_keys');
+    assert.equal((await getWith(made.key)).status, 200);
+    const { text } = await getWith(service.key, '/api_keys');
     assert(!text.includes(made.key));
     assert(!readFileSync(path.join(service.dataDir, 'account.journal'), 'utf8').includes(made.key));
     assert(!service.stderr().includes(made.key));
   });
 
-  it('remember when and from where they were used last', async () => {
+  it('record when and from where they were last used', async () => {
     const made = await service.client.createApiKey('used');
     assert.equal((await listed(made.id))?.last_used_at, null);
     const before = Date.now();
-    await with_(made.key);
+    await getWith(made.key);
     const key = await listed(made.id);
     assert(Date.parse(key?.last_used_at ?? '') >= before);
     assert.match(key?.last_used_at ?? '', /Z$/);
     assert.equal(key?.last_used_from_addr, '127.0.0.1');
   });
 
-  it('are revoked at once and for ever', async () => {
+  it('are revoked at once and permanently', async () => {
     const made = await service.client.createApiKey('gone');
-    await with_(made.key);
+    await getWith(made.key);
     const revoked = await service.client.revokeApiKey(made.id);
     assert.equal(revoked.revoked, true);
     assert.equal(revoked.name, 'gone');
     assert.equal(revoked.last_used_from_addr, '127.0.0.1');
-    assert.equal((await with_(made.key)).status, 401);
+    assert.equal((await getWith(made.key)).status, 401);
     assert.equal(await listed(made.id), undefined);
     await assert.rejects(service.client.revokeApiKey(made.id), (error) => isRefused(error, 404));
   });
 
-  it('never give an id twice', async () => {
+  it('never reuse an id', async () => {
     const made = await service.client.createApiKey('one');
     await service.client.revokeApiKey(made.id);
     assert((await service.client.createApiKey('two')).id > made.id);
   });
 
-  it('may revoke themselves', async () => {
+  it('can revoke themselves', async () => {
     const made = await service.client.createApiKey('self');
     const { status } = await call(service.baseUrl, {
       method: 'DELETE',
@@ -73,22 +73,22 @@ describe('API keys', () => {
       key: made.key,
     });
     assert.equal(status, 200);
-    assert.equal((await with_(made.key)).status, 401);
+    assert.equal((await getWith(made.key)).status, 401);
   });
 
-  const refused: Record<string, Record<string, string>> = {
+  const invalid: Record<string, Record<string, string>> = {
     'no header': {},
     'an empty header': { authorization: '' },
     'no scheme': { authorization: 'KEY' },
     'another scheme': { authorization: 'Basic KEY' },
     'no value': { authorization: 'Bearer' },
     'an unknown value': { authorization: 'Bearer nonsense' },
-    'a value with something behind it': { authorization: 'Bearer KEY x' },
+    'text after the value': { authorization: 'Bearer KEY x' },
     'a huge value': { authorization: `Bearer ${'x'.repeat(8000)}` },
     'part of the value': { authorization: 'Bearer PART' },
   };
-  for (const [what, headers] of Object.entries(refused)) {
-    it(`answers 401 to ${what}`, async () => {
+  for (const [what, headers] of Object.entries(invalid)) {
+    it(`get 401 with ${what}`, async () => {
       const authorization = headers['authorization']
         ?.replace('KEY', service.key)
         .replace('PART', service.key.slice(0, -1));
@@ -102,7 +102,7 @@ describe('API keys', () => {
     });
   }
 
-  it('are needed for every call', async () => {
+  it('are required for every call', async () => {
     const paths = [
       '/api_keys',
       '/projects',

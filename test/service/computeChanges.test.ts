@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { ComputeChange } from '../../src/api/records/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { actions, FREE, PROJECT, refusal, sampleProject, TAKEN } from './sampleProject.ts';
+import { actions, FREE, PROJECT, isHttpError, sampleProject, TAKEN } from './sampleProject.ts';
 
-describe('Computes that are changed', () => {
+describe('Compute changes', () => {
   let service: LocalService;
   before(async () => {
     service = await startLocalService({ postgres: false });
@@ -12,8 +12,8 @@ describe('Computes that are changed', () => {
   after(() => service.stop());
   const { found, settled, create, change, raw } = sampleProject(() => service);
 
-  describe('updated', () => {
-    it('without effect on connections change at once, without an operation', async () => {
+  describe('An update', () => {
+    it('without effect on connections applies at once, without an operation', async () => {
       const { id } = await create();
       const outcome = await change(id, {
         suspend_timeout_seconds: 600,
@@ -26,7 +26,7 @@ describe('Computes that are changed', () => {
       assert.deepEqual([now?.suspend_timeout_seconds, now?.name], [600, 'renamed']);
     });
 
-    it('in nothing stay as they are', async () => {
+    it('without attributes changes nothing', async () => {
       const { id } = await create();
       assert.deepEqual(actions(await change(id, {})), []);
       assert.deepEqual(actions(await change(id, { branch_id: FREE, autoscaling_limit_min_cu: 0.25 })), []);
@@ -37,7 +37,7 @@ describe('Computes that are changed', () => {
       { settings: { pg_settings: { work_mem: '5MB' } } },
       { pooler_enabled: true },
     ] satisfies ComputeChange[]) {
-      it(`in ${Object.keys(wanted).join()} apply it and stay active`, async () => {
+      it(`of ${Object.keys(wanted).join()} keeps the compute active`, async () => {
         const { id } = await create();
         const outcome = await change(id, wanted);
         assert.deepEqual(actions(outcome), ['apply_config running']);
@@ -48,7 +48,7 @@ describe('Computes that are changed', () => {
       });
     }
 
-    it('with another branch move and go idle as in section 3.1', async () => {
+    it('of the branch moves the compute and suspends it (section 3.1)', async () => {
       const { id, host } = await create();
       const outcome = await change(id, { branch_id: TAKEN });
       assert.deepEqual(actions(outcome), ['apply_config running', 'suspend_compute scheduling']);
@@ -57,7 +57,7 @@ describe('Computes that are changed', () => {
       assert.deepEqual([compute.branch_id, compute.current_state, compute.host], [TAKEN, 'idle', host]);
     });
 
-    it('disabled go idle and do not start; enabled again they do', async () => {
+    it('that disables a compute suspends it and keeps it from starting until it is enabled', async () => {
       const { id } = await create();
       assert.deepEqual(actions(await change(id, { disabled: true })), [
         'apply_config running',
@@ -65,40 +65,40 @@ describe('Computes that are changed', () => {
       ]);
       assert.equal((await settled(id)).current_state, 'idle');
       assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 409);
-      await assert.rejects(service.client.restartCompute(PROJECT, id), refusal(409, /disabled/));
+      await assert.rejects(service.client.restartCompute(PROJECT, id), isHttpError(409, /disabled/));
       await change(id, { disabled: false });
       await settled(id);
       assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 200);
       assert.equal((await settled(id)).current_state, 'active');
     });
 
-    it('with one bound keep the other, and the rule holds for both', async () => {
+    it('of one size limit keeps the other, and both must be valid', async () => {
       const { id } = await create({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 });
-      await assert.rejects(change(id, { autoscaling_limit_min_cu: 4 }), refusal(422, /is above/));
+      await assert.rejects(change(id, { autoscaling_limit_min_cu: 4 }), isHttpError(422, /is above/));
       await change(id, { autoscaling_limit_max_cu: 4 });
       const compute = await settled(id);
       assert.deepEqual([compute.autoscaling_limit_min_cu, compute.autoscaling_limit_max_cu], [1, 4]);
     });
 
-    it('to a branch with a primary are refused when they are one, and nothing moves', async () => {
+    it('that moves a primary to a branch with a primary is rejected and changes nothing', async () => {
       const id = 'ep-purple-water-204912';
       await assert.rejects(
         change(id, { branch_id: TAKEN, name: 'moved' }),
-        refusal(409, /already has a primary/),
+        isHttpError(409, /already has a primary/),
       );
       const compute = await found(id);
       assert.equal(compute?.branch_id, 'br-sweet-breeze-497520');
       assert.equal(compute?.name, undefined);
     });
 
-    it('to an unknown branch are refused', async () => {
+    it('to an unknown branch is rejected', async () => {
       const { id } = await create();
-      await assert.rejects(change(id, { branch_id: 'br-nowhere' }), refusal(404, /branch/));
+      await assert.rejects(change(id, { branch_id: 'br-nowhere' }), isHttpError(404, /branch/));
     });
   });
 
-  describe('restarted', () => {
-    it('are suspended and started', async () => {
+  describe('Restarting and starting', () => {
+    it('suspends and starts an active compute', async () => {
       const { id } = await create();
       const outcome = await service.client.restartCompute(PROJECT, id);
       assert.deepEqual(actions(outcome), ['suspend_compute running', 'start_compute scheduling']);
@@ -106,7 +106,7 @@ describe('Computes that are changed', () => {
       assert.equal((await settled(id)).current_state, 'active');
     });
 
-    it('from idle are only started', async () => {
+    it('only starts an idle compute', async () => {
       const { id } = await create();
       await raw('POST', `/endpoints/${id}/suspend`);
       assert.equal((await settled(id)).current_state, 'idle');
@@ -114,15 +114,15 @@ describe('Computes that are changed', () => {
       assert.equal((await settled(id)).current_state, 'active');
     });
 
-    it('by start and suspend do nothing when they are there already', async () => {
+    it('changes nothing if start is called for an active compute', async () => {
       const { id } = await create();
       const { json } = await raw('POST', `/endpoints/${id}/start`);
       assert.deepEqual((json as { operations: unknown }).operations, []);
     });
   });
 
-  describe('deleted', () => {
-    it('answer the record and a suspend_compute, and are gone for good', async () => {
+  describe('A deletion', () => {
+    it('returns the record and a suspend_compute, and is permanent', async () => {
       const { id } = await create();
       const outcome = await service.client.deleteCompute(PROJECT, id);
       assert.equal(outcome.compute?.id, id);
@@ -131,25 +131,25 @@ describe('Computes that are changed', () => {
       assert.equal((await raw('GET', `/endpoints/${id}`)).status, 404);
       assert.equal((await raw('PATCH', `/endpoints/${id}`, { endpoint: {} })).status, 404);
       const operation = outcome.operations[0]?.id ?? '';
-      const ended = await until('the end of it', async () => {
+      const ended = await until('the operation to end', async () => {
         const now = await service.client.findOperation(PROJECT, operation);
         return now?.status === 'finished' ? now : undefined;
       });
       assert.equal(ended.endpoint_id, id);
     });
 
-    it('a second time answer 204 without a body', async () => {
+    it('returns 204 without a body the second time', async () => {
       const { id } = await create();
       await service.client.deleteCompute(PROJECT, id);
       const { status, text } = await raw('DELETE', `/endpoints/${id}`);
       assert.deepEqual([status, text], [204, '']);
     });
 
-    it('leave their branch free for another primary', async () => {
+    it('frees the branch for another primary', async () => {
       const primary = { branch_id: FREE, type: 'read_write' } as const;
       const first = await create(primary);
       await service.client.deleteCompute(PROJECT, first.id);
-      await until('room for another', () => create(primary).catch(() => undefined));
+      await until('the branch to be free', () => create(primary).catch(() => undefined));
     });
   });
 });

@@ -3,7 +3,7 @@ import type { Compute } from '../../src/api/records/records.ts';
 import type { ComputeCreation } from '../../src/api/records/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { FREE, PROJECT, refusal, replica, sampleProject, TAKEN } from './sampleProject.ts';
+import { FREE, PROJECT, isHttpError, replica, sampleProject, TAKEN } from './sampleProject.ts';
 
 const TYPES = {
   id: 'string',
@@ -36,8 +36,8 @@ describe('Computes', () => {
 
   const { settled, create, raw } = sampleProject(() => service);
 
-  describe('created', () => {
-    it('answer 201 with the record in init, about to be active, and a running start_compute', async () => {
+  describe('A new compute', () => {
+    it('is returned with 201 in state init, pending active, and with a running start_compute', async () => {
       const { status, json } = await raw('POST', '/endpoints', { endpoint: replica });
       assert.equal(status, 201);
       const { endpoint, operations } = json as { endpoint: Compute; operations: Record<string, unknown>[] };
@@ -64,7 +64,7 @@ describe('Computes', () => {
       assert(typeof active.last_active === 'string');
     });
 
-    it('take the wanted attributes', async () => {
+    it('has the given attributes', async () => {
       const wanted = {
         name: 'reports',
         autoscaling_limit_min_cu: 0.5,
@@ -81,7 +81,7 @@ describe('Computes', () => {
       assert.notEqual(compute.pooler_host, compute.host);
     });
 
-    it('stay idle when they are disabled', async () => {
+    it('stays idle if it is disabled', async () => {
       const compute = await create({ disabled: true });
       assert.equal(compute.current_state, 'idle');
     });
@@ -94,7 +94,7 @@ describe('Computes', () => {
       [10, 10, 10, 10],
     ];
     for (const [min, max, ...expected] of sizes) {
-      it(`from min ${min} and max ${max} have ${expected.join(' to ')} CU`, async () => {
+      it(`with min ${min} and max ${max} has ${expected.join(' to ')} CU`, async () => {
         const compute = await create({
           ...(min === undefined ? {} : { autoscaling_limit_min_cu: min }),
           ...(max === undefined ? {} : { autoscaling_limit_max_cu: max }),
@@ -117,18 +117,18 @@ describe('Computes', () => {
       ['an empty name', { name: '' }, 422, /name/],
       ['a long name', { name: 'x'.repeat(65) }, 422, /name/],
     ];
-    for (const [what, wanted, status, words] of broken) {
-      it(`with ${what} are refused with ${status}, and nothing is made`, async () => {
+    for (const [what, wanted, status, message] of broken) {
+      it(`with ${what} is rejected with ${status} and not created`, async () => {
         const before = (await raw('GET', '/endpoints')).text;
         await assert.rejects(
           service.client.createCompute(PROJECT, { ...replica, ...wanted }),
-          refusal(status, words),
+          isHttpError(status, message),
         );
         assert.equal((await raw('GET', '/endpoints')).text, before);
       });
     }
 
-    it('at the same time leave one primary on the branch', async () => {
+    it('is the only primary of its branch, even if several are created at once', async () => {
       const wanted = { branch_id: 'br-young-moon-279461', type: 'read_write' } as const;
       const tries = Array.from({ length: 10 }, () =>
         service.client.createCompute('calm-poetry-195246', wanted),
@@ -138,7 +138,7 @@ describe('Computes', () => {
     });
   });
 
-  it('that never were answer 404 to everything', async () => {
+  it('that do not exist get 404 for every call', async () => {
     const calls: readonly (readonly [string, string, unknown?])[] = [
       ['GET', ''],
       ['DELETE', ''],
@@ -156,14 +156,14 @@ describe('Computes', () => {
     }
   });
 
-  it('count their time into the project', async () => {
+  it('add their running time to the project', async () => {
     const { id } = await create({ autoscaling_limit_min_cu: 10, autoscaling_limit_max_cu: 10 });
     const used = async () => {
       const { json } = await raw('GET', '');
       return (json as { project: { cpu_used_sec: number } }).project.cpu_used_sec;
     };
     const before = await used();
-    await until('ten CU are ten seconds a second', async () => (await used()) >= before + 5);
+    await until('ten compute seconds per second', async () => (await used()) >= before + 5);
     await raw('POST', `/endpoints/${id}/suspend`);
   });
 });
@@ -178,7 +178,7 @@ describe('The free plan', () => {
   });
   after(() => service.stop());
 
-  it('has a sample account that keeps to it', async () => {
+  it('has a sample account within its limits', async () => {
     const sample = await startLocalService({ postgres: false, args: ['--plan', 'free'] });
     try {
       for await (const { items } of sample.client.projectPages()) {
@@ -193,7 +193,7 @@ describe('The free plan', () => {
     }
   });
 
-  it('gives computes up to 1 GB of RAM', async () => {
+  it('allows computes of 0.25 CU', async () => {
     const { compute } = await service.client.createCompute('small-one', {
       branch_id: 'br-main',
       type: 'read_write',
@@ -202,7 +202,7 @@ describe('The free plan', () => {
   });
 
   for (const wanted of [{ autoscaling_limit_max_cu: 0.5 }, { autoscaling_limit_min_cu: 2 }]) {
-    it(`refuses ${JSON.stringify(wanted)} in words`, async () => {
+    it(`rejects ${JSON.stringify(wanted)} with a message`, async () => {
       const larger = { branch_id: 'br-main', type: 'read_only', ...wanted } as const;
       await assert.rejects(
         service.client.createCompute('small-one', larger),
@@ -211,7 +211,7 @@ describe('The free plan', () => {
     });
   }
 
-  it('refuses to enlarge', async () => {
+  it('rejects a larger size for an existing compute', async () => {
     const { compute } = await service.client.createCompute('small-one', {
       branch_id: 'br-main',
       type: 'read_only',

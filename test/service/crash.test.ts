@@ -1,4 +1,4 @@
-/** The service is killed at random moments under load; whatever it had answered must be there when it comes back. */
+/** Kills the service at random moments under load. Every change that it confirmed must exist after the restart. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -11,18 +11,18 @@ const WRITERS = 4;
 const PROJECT = 'shiny-wind-028834';
 const BRANCH = 'br-frosty-lake-110382';
 
-/** What one writer knows. A value that was sent but never answered may have come to be or not. */
+/** What a writer knows about a name. A value that was sent but not confirmed may be stored or not. */
 interface Known {
-  readonly answered: string | undefined;
+  readonly confirmed: string | undefined;
   readonly sent: string | undefined;
 }
 
-/** Writes one change after the other until the service is gone, and remembers what it was told. */
+/** Writes one change after the other until the service is gone, and records which ones it confirmed. */
 class Writer {
   readonly computes = new Map<string, Known>();
   readonly keys = new Map<number, string>();
   readonly deleted = new Set<string>();
-  answers = 0;
+  replies = 0;
   #count = 0;
   readonly #name: string;
 
@@ -34,7 +34,7 @@ class Writer {
     for (;;) {
       try {
         await this.#writeOne(service);
-        this.answers += 1;
+        this.replies += 1;
       } catch (error) {
         if (isRefused(error, 423)) continue;
         assert(isGone(error), String(error));
@@ -52,39 +52,39 @@ class Writer {
       this.keys.set(keyId, key);
     } else if (id === undefined || this.#count % 9 === 0) {
       const { compute } = await client.createCompute(PROJECT, { branch_id: BRANCH, type: 'read_only', name });
-      if (compute !== undefined) this.computes.set(compute.id, { answered: name, sent: undefined });
+      if (compute !== undefined) this.computes.set(compute.id, { confirmed: name, sent: undefined });
     } else if (this.#count % 10 === 0) {
-      this.computes.set(id, { answered: undefined, sent: undefined });
+      this.computes.set(id, { confirmed: undefined, sent: undefined });
       await client.deleteCompute(PROJECT, id);
       this.computes.delete(id);
       this.deleted.add(id);
     } else {
-      this.computes.set(id, { answered: this.computes.get(id)?.answered, sent: name });
+      this.computes.set(id, { confirmed: this.computes.get(id)?.confirmed, sent: name });
       const more = this.#count % 4 === 0 ? { autoscaling_limit_max_cu: 1 + (this.#count % 8) } : {};
       await client.updateCompute(PROJECT, id, { name, ...more });
-      this.computes.set(id, { answered: name, sent: undefined });
+      this.computes.set(id, { confirmed: name, sent: undefined });
     }
   }
 
   mayHaveDeleted = (id: string): boolean =>
-    this.deleted.has(id) || (this.computes.has(id) && this.computes.get(id)?.answered === undefined);
+    this.deleted.has(id) || (this.computes.has(id) && this.computes.get(id)?.confirmed === undefined);
 
   async check(service: LocalService, names: ReadonlyMap<string, unknown>): Promise<void> {
-    for (const [id, { answered, sent }] of this.computes) {
-      if (answered === undefined) {
-        // Its deletion was not answered.
+    for (const [id, { confirmed, sent }] of this.computes) {
+      if (confirmed === undefined) {
+        // Its deletion was not confirmed.
         if (!names.has(id)) this.computes.delete(id);
         continue;
       }
-      assert(names.has(id), `${id} was answered and is gone`);
+      assert(names.has(id), `${id} was confirmed and is missing`);
       const name = names.get(id);
       assert(
-        name === answered || (sent !== undefined && name === sent),
-        `${id}: ${String(name)}, not ${answered} or ${sent}`,
+        name === confirmed || (sent !== undefined && name === sent),
+        `${id}: ${String(name)}, not ${confirmed} or ${sent}`,
       );
-      this.computes.set(id, { answered: name, sent: undefined });
+      this.computes.set(id, { confirmed: name, sent: undefined });
     }
-    for (const id of this.deleted) assert(!names.has(id), `${id} was deleted and is back`);
+    for (const id of this.deleted) assert(!names.has(id), `${id} was deleted and exists again`);
     const [newest] = [...this.keys.values()].slice(-1);
     if (newest !== undefined) {
       assert.equal((await call(service.baseUrl, { path: '/projects', key: newest })).status, 200);
@@ -92,7 +92,7 @@ class Writer {
   }
 }
 
-/** Reads all the time: what it has seen must be there later, too. */
+/** Reads repeatedly. What it has seen must also exist later. */
 class Reader {
   readonly #seen = new Map<string, number>();
   reads = 0;
@@ -110,11 +110,11 @@ class Reader {
     }
   }
 
-  /** Names only ever get younger; what is gone must be gone for a reason. */
+  /** Names must never get older, and computes disappear only by a deletion. */
   check(names: ReadonlyMap<string, unknown>, isDeleted: (id: string) => boolean): void {
     for (const [id, age] of this.#seen) {
-      if (names.has(id)) assert(ageOf(names.get(id)) >= age, `${id} was seen younger`);
-      else assert(isDeleted(id), `${id} was seen and is gone`);
+      if (names.has(id)) assert(ageOf(names.get(id)) >= age, `${id} was seen with a newer name`);
+      else assert(isDeleted(id), `${id} was seen and is missing`);
     }
     this.#seen.clear();
   }
@@ -128,7 +128,7 @@ describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true }));
 
-  it('has every answered change when it comes back', async function () {
+  it('has every confirmed change after the restart', async function () {
     this.timeout(120_000);
     const options = { postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
     const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
@@ -144,8 +144,8 @@ describe(`The service killed ${KILLS} times under load`, () => {
     const last = await startLocalService(options);
     await check(last, writers, reader);
     await last.stop();
-    const answers = writers.reduce((sum, writer) => sum + writer.answers, 0);
-    assert(answers > KILLS * WRITERS, `only ${answers} answers`);
+    const replies = writers.reduce((sum, writer) => sum + writer.replies, 0);
+    assert(replies > KILLS * WRITERS, `only ${replies} replies`);
     assert(reader.reads > KILLS, `only ${reader.reads} reads`);
   });
 });
@@ -157,6 +157,6 @@ async function check(service: LocalService, writers: readonly Writer[], reader: 
   reader.check(names, (id) => writers.some((writer) => writer.mayHaveDeleted(id)));
   for (const writer of writers) {
     await writer.check(service, names);
-    for (const id of writer.keys.keys()) assert(keys.has(id), `key ${id} was answered and is gone`);
+    for (const id of writer.keys.keys()) assert(keys.has(id), `key ${id} was confirmed and is missing`);
   }
 }

@@ -1,4 +1,4 @@
-/** `npm run service`, which keeps what it made of the source: never for a source that is another by now. */
+/** `npm run service` caches its bundle, but never uses it for a source that has changed. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ describe('npm run service', () => {
     await writeFile(file, text.replace(from, to));
   };
 
-  it('starts again from what it made of the source', async () => {
+  it('starts from the cached bundle', async () => {
     assert.match(await help(), /^Usage: service/);
     await change(bundle, 'Usage: service', 'Kept: service');
     assert.match(await help(), /^Kept: service/);
@@ -76,12 +76,12 @@ describe('npm run service', () => {
     assert.equal(await errors, '');
   });
 
-  it('makes it anew when what was kept is damaged', async () => {
+  it('rebuilds a damaged bundle', async () => {
     await writeFile(bundle, 'damaged');
     assert.match(await help(), /^Usage: service/);
   });
 
-  it('makes it anew when a file of the source has changed, also to one of the same size or an older one', async () => {
+  it('rebuilds the bundle if a source file has changed, even with the same size or an older time', async () => {
     const options = path.join(folder, 'src/service/options.ts');
     await change(options, 'Usage: service', 'USAGE: service');
     assert.match(await help(), /^USAGE: service/);
@@ -90,7 +90,7 @@ describe('npm run service', () => {
     assert.match(await help(), /^Usage: service/);
   });
 
-  it('makes it anew when a file of the source is gone, and says what is missing', async () => {
+  it('rebuilds the bundle if a source file is missing, and names that file', async () => {
     await rm(path.join(folder, 'src/service/core/clock.ts'));
     await assert.rejects(help(), /clock\.ts/);
   });

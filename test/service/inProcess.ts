@@ -1,18 +1,18 @@
-/** The service inside the test, with a clock that the test turns and an engine whose faults the test chooses. */
+/** The service in the process of the test, with a clock and engine faults that the test controls. */
 import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import type { Clock } from '../../src/service/core/clock.ts';
+import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { NoPostgres } from '../../src/service/postgres/withoutPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
-/** When time begins, unless a test wants it otherwise. */
-export const BEGINNING = Date.parse('2026-01-01T00:00:00Z');
+/** The default start time. */
+export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
 
-/** Time stands still until `advance`. */
-export class ManualClock implements Clock {
+/** Time changes only by `advance` and `set`. */
+export class ManualClock implements ServiceClock {
   #now: number;
   readonly #timers = new Set<{
     readonly every: number;
@@ -21,7 +21,7 @@ export class ManualClock implements Clock {
     readonly once: boolean;
   }>();
 
-  constructor(now = BEGINNING) {
+  constructor(now = START_TIME) {
     this.#now = now;
   }
 
@@ -53,7 +53,7 @@ export class ManualClock implements Clock {
     this.#now = end;
   }
 
-  /** The machine's clock is set; what waits goes on waiting as long as it would have. */
+  /** Sets the clock of the machine. Running timers keep their remaining time. */
   set(now: number): void {
     for (const timer of this.#timers) timer.next += now - this.#now;
     this.#now = now;
@@ -66,11 +66,11 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Runs nothing, notes what it is asked for, and fails on demand. */
+/** Has no processes, records its calls, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
   readonly #plain = new NoPostgres();
   readonly calls: string[] = [];
-  /** What the next call of that name throws. */
+  /** Errors that the next call of each name throws. */
   readonly faults = new Map<string, Error>();
   pgVersion = 17;
   pooler: ComputeEngine['pooler'] = { available: true };
@@ -90,8 +90,8 @@ export class FaultyEngine implements ComputeEngine {
     Promise.resolve(role === 'owner' ? { role, database, password: 'p/w:d@' } : undefined);
   close = () => this.#do('close');
 
-  fail(call: string, words: string): void {
-    this.faults.set(call, new EngineError(words));
+  fail(call: string, message: string): void {
+    this.faults.set(call, new EngineError(message));
   }
 
   async #do(call: string, id = ''): Promise<void> {
@@ -110,7 +110,7 @@ export interface InProcess {
   readonly key: string;
   readonly folder: string;
   readonly log: readonly string[];
-  /** Ends it and takes its folder away, if it made it. */
+  /** Ends the service and deletes its folder, unless the test passed one. */
   stop(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ describe('The lock of a data directory', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const start = (): Promise<LocalService> => startLocalService({ postgres: false, dataDir: folder });
 
-  it('ends a second service with 3, which names the first', async () => {
+  it('makes a second service exit with 3 and name the first', async () => {
     const first = await start();
     await assert.rejects(
       start(),
@@ -27,24 +27,24 @@ describe('The lock of a data directory', function () {
     await first.stop();
   });
 
-  it('holds also when the clock was set since', async () => {
+  it('stays valid when the clock is changed', async () => {
     const first = await start();
     const lock = path.join(folder, 'service.lock');
     const owner = JSON.parse(readFileSync(lock, 'utf8')) as { startedAt: number };
-    // To everybody who looks now, the first one seems to have started at another time.
+    // Other processes now see another start time of the first one.
     writeFileSync(lock, JSON.stringify({ ...owner, startedAt: owner.startedAt - 3600 }));
     if (process.platform === 'linux') await assert.rejects(start(), didNotStart(3, /already/));
     await first.stop();
   });
 
-  it('lets one start of many that start at once', async () => {
+  it('lets only one of several services start at once', async () => {
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => start()));
     const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     assert.equal(running.length, 1);
     await running[0]?.stop();
   });
 
-  it('is recognised when a killed service left it, also when its pid belongs to another process now', async () => {
+  it('is replaced after a kill, even if its pid belongs to another process now', async () => {
     await (await start()).kill();
     assert(existsSync(path.join(folder, 'service.lock')));
     await (await start()).stop();
@@ -54,7 +54,7 @@ describe('The lock of a data directory', function () {
     await (await start()).stop();
   });
 
-  it('goes over to one alone of many that find it left by a killed service', async () => {
+  it('goes to only one of several services after a kill', async () => {
     const turns = Array.from({ length: 100 }, (_, turn) => path.join(folder, String(turn)));
     for (const each of turns) {
       mkdirSync(each);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Account } from '../../src/service/state/store.ts';
+import { AccountState } from '../../src/service/state/store.ts';
 import { Journal } from '../../src/service/state/journal.ts';
 import { readJournal } from '../../src/service/state/journalReader.ts';
 import type { Change } from '../../src/service/state/storedRecords.ts';
@@ -17,7 +17,7 @@ describe('The journal', function () {
   let folder: string;
   let file: string;
   const failures: unknown[] = [];
-  const account = new Account();
+  const account = new AccountState();
   const options = () => ({
     file,
     snapshot: () => account.snapshot(),
@@ -29,7 +29,7 @@ describe('The journal', function () {
     await journal.whenDurable();
   };
   const names = () => {
-    const read = new Account();
+    const read = new AccountState();
     for (const change of readJournal(file)?.changes ?? []) read.apply(change);
     return [...read.keys.values()].map(({ name }) => name);
   };
@@ -42,11 +42,11 @@ describe('The journal', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is not there before it is made', () => {
+  it('does not exist before it is created', () => {
     assert.equal(readJournal(file), undefined);
   });
 
-  it('holds what was made durable without being closed', async () => {
+  it('contains durable changes even if it was not closed', async () => {
     const journal = Journal.create(options());
     await write(journal, key(1), key(2));
     await write(journal, { removed: 'key', id: 1 });
@@ -55,7 +55,7 @@ describe('The journal', function () {
     assert.equal(readJournal(file)?.tornBytes, 0);
   });
 
-  it('writes many waiting changes together, in their order', async () => {
+  it('writes waiting changes together and in order', async () => {
     const journal = Journal.create(options());
     for (let count = 0; count < 1_000; count += 1) journal.append([key(1, `name ${count}`)]);
     await journal.whenDurable();
@@ -64,7 +64,7 @@ describe('The journal', function () {
     await journal.close();
   });
 
-  it('leaves out any torn end, and goes on behind the last good line', async () => {
+  it('discards any torn end and continues after the last good line', async () => {
     const journal = Journal.create(options());
     await write(journal, key(1));
     await journal.close();
@@ -86,11 +86,11 @@ describe('The journal', function () {
     }
   });
 
-  it('finds every flipped bit, those of the last line included', async () => {
+  it('detects every flipped bit, including those of the last line', async () => {
     const journal = Journal.create(options());
     await write(journal, key(1, 'spaces and *JJ*'));
     await write(journal, { removed: 'key', id: 1 });
-    // Not closed, as a killed service leaves it: with zeros after the last line.
+    // As after a kill: not closed, with zeros after the last line.
     const unclosed = readFileSync(file).subarray(0, 1024);
     await journal.close();
     const { size } = statSync(file);
@@ -109,7 +109,7 @@ describe('The journal', function () {
     }
   });
 
-  it('leaves out a last line of which a power cut lost any blocks', async () => {
+  it('discards a last line of which a power cut lost any blocks', async () => {
     const block = 512;
     const journal = Journal.create(options());
     await write(journal, key(1));
@@ -133,17 +133,17 @@ describe('The journal', function () {
     }
   });
 
-  it('knows revoked keys for good, also after it is written again as a snapshot', async () => {
-    const written = new Account();
+  it('keeps revoked keys in a snapshot', async () => {
+    const written = new AccountState();
     for (const change of [key(1), { removed: 'key', id: 1 } as const]) written.apply(change);
     await Journal.create({ ...options(), snapshot: () => written.snapshot() }).close();
-    const read = new Account();
+    const read = new AccountState();
     for (const change of readJournal(file)?.changes ?? []) read.apply(change);
     assert(read.revokedKeys.has('0'.repeat(64)));
     assert.equal(read.nextKeyId(), 2);
   });
 
-  it('stays small however often the same thing changes', async () => {
+  it('stays small when the same record changes often', async () => {
     const journal = Journal.create(options());
     for (let round = 0; round < 300; round += 1) {
       for (let count = 0; count < 100; count += 1)
@@ -158,10 +158,10 @@ describe('The journal', function () {
     await journal.close();
   });
 
-  it('holds what was durable before its file could not be written any more, and says so for good', async () => {
+  it('keeps durable changes and rejects all later ones after a write error', async () => {
     const journal = Journal.create(options());
     await write(journal, key(1));
-    // Closing the file under it is what a disk that goes away looks like.
+    // A closed file has the effect of a disk that was removed.
     await journal.close();
     journal.append([key(2)]);
     await assert.rejects(async () => journal.whenDurable());

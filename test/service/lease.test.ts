@@ -24,12 +24,12 @@ describe('The program with leases', function () {
   const isRunning = (service: LocalService) =>
     Promise.race([service.ended.then(() => false), new Promise((resolve) => setTimeout(resolve, 0, true))]);
 
-  it('ends by itself when nobody takes one', async () => {
+  it('ends by itself if no client holds one', async () => {
     const service = await start({ args: ['--end-with-leases', '100'] });
     assert.equal(await service.ended, 0);
   });
 
-  it('lives as long as one is held, and ends soon after the last', async () => {
+  it('runs while a client holds one and ends soon after the last', async () => {
     const service = await start({ args: ['--end-with-leases', '1000'] });
     const [one, two] = [await lease(service), await lease(service)];
     one.release();
@@ -42,7 +42,7 @@ describe('The program with leases', function () {
     assert(took >= 990 && took < 2_900, String(took));
   });
 
-  it('ends although its holder was killed', async () => {
+  it('ends after its holder was killed', async () => {
     const service = await start({ args: ['--end-with-leases', '1000'] });
     const ours = await lease(service);
     const script = `fetch('${new URL('/lease', service.baseUrl).href}', { headers: { authorization: 'Bearer ${service.key}' } })
@@ -55,16 +55,16 @@ describe('The program with leases', function () {
     assert.equal(await service.ended, 0);
   });
 
-  it('gives none without a key, and does not count those who ask', async () => {
+  it('grants none without a key, and such requests do not keep it running', async () => {
     const service = await start({ args: ['--end-with-leases', '1000'] });
-    const refused = await lease(service, 'wrong');
-    assert.equal(refused.statusCode, 401);
+    const unauthorized = await lease(service, 'wrong');
+    assert.equal(unauthorized.statusCode, 401);
     assert.equal(await service.ended, 0);
   });
 
-  describe('with a proof in place of the key', () => {
+  describe('with a proof instead of the key', () => {
     const nonce = 'chosen by the window';
-    /** @returns the status, and whether the service has proved itself */
+    /** Returns the status, and whether the service sent a valid proof. */
     const leaseBy = async ({ baseUrl }: LocalService, secret: string, at: string = baseUrl) => {
       const url = new URL('/lease', baseUrl);
       const challenge = { secret, nonce, baseUrl: at };
@@ -79,13 +79,13 @@ describe('The program with leases', function () {
       return leaseSecret;
     };
 
-    it('gives one, and proves that it knows the secret too', async () => {
+    it('grants one and proves that it knows the secret too', async () => {
       const service = await start();
       assert.deepEqual(await leaseBy(service, secretOf(service)), [200, true]);
       await service.stop();
     });
 
-    it('gives none for another secret, or for the address of another program', async () => {
+    it('grants none for another secret or for the address of another program', async () => {
       const service = await start();
       assert.deepEqual(await leaseBy(service, newLeaseSecret()), [401, false]);
       const other = 'http://127.0.0.1:1/api/v2';
@@ -93,7 +93,7 @@ describe('The program with leases', function () {
       await service.stop();
     });
 
-    it('proves nothing to a client with the key alone', async () => {
+    it('sends no proof to a client with only the key', async () => {
       const service = await start();
       const { headers, body } = await request(new URL('/lease?nonce=1', service.baseUrl), {
         headers: { authorization: `Bearer ${service.key}` },
@@ -103,14 +103,14 @@ describe('The program with leases', function () {
       await service.stop();
     });
 
-    it('has another secret after each start', async () => {
+    it('has a new secret after each start', async () => {
       const [one, two] = [await start(), await start()];
       assert.notEqual(secretOf(one), secretOf(two));
       await Promise.all([one.stop(), two.stop()]);
     });
   });
 
-  it('ends with open leases when asked to', async () => {
+  it('ends on a signal even if leases are open', async () => {
     const service = await start();
     await lease(service);
     const began = performance.now();

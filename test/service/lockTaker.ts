@@ -1,6 +1,6 @@
 /**
- * Takes the locks of many folders, each at a moment that others are told too, and prints for each whether it has it. It
- * lives until its standard input ends, and its locks with it.
+ * Tries to lock many folders, each at the same moment as other processes, and prints which locks it has. Holds them until
+ * its standard input ends.
  */
 import path from 'node:path';
 import { lockInstance } from '../../src/service/state/dataDirectory.ts';
@@ -8,7 +8,7 @@ import { lockInstance } from '../../src/service/state/dataDirectory.ts';
 const [parent = '', first, count, pause] = process.argv.slice(2);
 const taken: Promise<boolean | string>[] = [];
 for (let turn = 0; turn < Number(count); turn += 1) {
-  // Waiting in any other way would end too late by far.
+  // A timer would be too inaccurate.
   while (Date.now() < Number(first) + turn * Number(pause));
   const lock = lockInstance(path.join(parent, String(turn)));
   taken.push(

@@ -25,7 +25,7 @@ describe('Operations', () => {
     Promise.all(operations.map(async ({ id }) => (await operation(id))?.status));
   const reach = (operations: readonly Operation[], ...wanted: string[]) =>
     until(String(wanted), async () => String(await states(operations)) === String(wanted));
-  /** Lets everything end that is under way. */
+  /** Lets all operations end. */
   const settle = () =>
     until('everything settled', async () => {
       test.clock.advance(DELAY);
@@ -40,7 +40,7 @@ describe('Operations', () => {
   });
   afterEach(() => test.stop());
 
-  it('take their time, one after the other, and the compute shows each state', async () => {
+  it('run one after the other, and the compute shows each state', async () => {
     const { operations } = await test.client.restartCompute(PROJECT, PRIMARY);
     await reach(operations, 'running', 'scheduling');
     test.clock.advance(DELAY - 1);
@@ -56,7 +56,7 @@ describe('Operations', () => {
     assert.deepEqual(test.engine.calls, [`suspend ${PRIMARY}`, `attach ${PRIMARY}`, `start ${PRIMARY}`]);
   });
 
-  it('lock their compute for every change with 423, in words, and nothing else', async () => {
+  it('lock only their compute: every change gets 423 with a message', async () => {
     const { operations } = await test.client.restartCompute(PROJECT, PRIMARY);
     const id = operations[0]?.id ?? '';
     const changes: Record<string, () => Promise<unknown>> = {
@@ -79,7 +79,7 @@ describe('Operations', () => {
     await test.client.updateCompute(PROJECT, PRIMARY, { name: 'x' });
   });
 
-  it('of a change that the engine refuses fail with its words, and the old settings stay', async () => {
+  it('fail with the message of the engine if it rejects a change, and the old settings stay', async () => {
     const before = await compute(PRIMARY);
     test.engine.fail('applyConfig', 'invalid value for parameter "work_mem": "lots"');
     const change = {
@@ -97,7 +97,7 @@ describe('Operations', () => {
     assert.deepEqual({ ...(await compute(PRIMARY)), updated_at: '' }, { ...before, updated_at: '' });
   });
 
-  it('behind a failed one are skipped, and a move that failed did not happen', async () => {
+  it('after a failed one are skipped, and a failed move has no effect', async () => {
     test.engine.fail('applyConfig', 'disk full');
     const { operations } = await test.client.updateCompute(PROJECT, PRIMARY, { branch_id: FREE });
     await settle();
@@ -106,7 +106,7 @@ describe('Operations', () => {
     assert.deepEqual([after?.branch_id, after?.current_state], ['br-aged-salad-637688', 'active']);
   });
 
-  it('of a start that fails leave the compute idle', async () => {
+  it('of a failed start leave the compute idle', async () => {
     test.engine.fail('start', 'port 5432 is taken');
     const { operations, compute: made } = await test.client.createCompute(PROJECT, {
       branch_id: FREE,
@@ -117,7 +117,7 @@ describe('Operations', () => {
     assert.equal((await compute(made?.id ?? ''))?.current_state, 'idle');
   });
 
-  it('that meet an accident fail too, and the log tells of it', async () => {
+  it('fail on an unexpected error too, which is logged', async () => {
     test.engine.faults.set('start', new TypeError('undefined is not a function'));
     const { operations } = await test.client.restartCompute(PROJECT, PRIMARY);
     await settle();
@@ -125,7 +125,7 @@ describe('Operations', () => {
     assert.match(test.log.join('\n'), /start_compute of ep-little-smoke-851426: TypeError/);
   });
 
-  it('of a deleted compute go on, are listed, and end what ran', async () => {
+  it('of a deleted compute continue, are listed, and stop its process', async () => {
     const { operations } = await test.client.deleteCompute(PROJECT, PRIMARY);
     assert.equal(await compute(PRIMARY), undefined);
     await reach(operations, 'running');
@@ -146,7 +146,7 @@ describe('Operations', () => {
       branch_id: 'br-aged-salad-637688',
     } satisfies ComputeChange);
 
-  it('of a leaving primary keep its branch from the next one until it has left', async () => {
+  it('of a deleted primary lock its branch for another primary until they end', async () => {
     await test.client.deleteCompute(PROJECT, PRIMARY);
     await branchTaken(takeBranch, 423);
     await settle();
@@ -157,14 +157,14 @@ describe('Operations', () => {
     );
   });
 
-  it('of a moving primary keep its old branch for it, as the move may fail', async () => {
+  it('of a moving primary lock its old branch, since the move may fail', async () => {
     await test.client.updateCompute(PROJECT, PRIMARY, { branch_id: FREE });
     await branchTaken(takeBranch, 423);
     await settle();
     await takeBranch();
   });
 
-  it('are listed newest first, in pages', async () => {
+  it('are listed in pages, newest first', async () => {
     for (const name of [PRIMARY, OTHER_PRIMARY, REPLICA]) {
       await test.client.restartCompute(PROJECT, name);
       await settle();
@@ -191,7 +191,7 @@ describe('Operations', () => {
     assert.equal(all[0]?.endpoint_id, REPLICA);
   });
 
-  it('are remembered up to five hundred a project', async () => {
+  it('are kept up to 500 per project', async () => {
     const quick = await startInProcess();
     try {
       for (let restarts = 0; restarts < 260; restarts += 1) {
@@ -208,7 +208,7 @@ describe('Operations', () => {
     }
   });
 
-  it('need a pooler for pooled connections, or tell why there is none', async () => {
+  it('are rejected for pooled connections without a pooler, with the reason', async () => {
     test.engine.pooler = { available: false, reason: 'PgBouncer is not installed.' };
     for (const change of [
       () => test.client.updateCompute(PROJECT, PRIMARY, { pooler_enabled: true }),
@@ -222,8 +222,8 @@ describe('Operations', () => {
   });
 });
 
-describe('Operations under way when the service dies', () => {
-  it('are taken up by the next one', async () => {
+describe('Operations that are unfinished when the service is killed', () => {
+  it('are resumed at the next start', async () => {
     const dataDir = temporaryFolder();
     const options = { postgres: false, dataDir, key: 'k', args: ['--operation-delay', '60000'] };
     const first = await startLocalService(options);

@@ -1,4 +1,4 @@
-/** Several requests sent over one connection without waiting for the answers. */
+/** Several requests sent over one connection without waiting for the replies. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http, { type RequestListener, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { useQuietService } from './useQuietService.ts';
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 const post = (path: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-/** So that a few thousand are more than the system's buffers take. */
+/** A few thousand of these exceed the buffers of the system. */
 const LONG_GET = get('/1', `A: ${'x'.repeat(4000)}\r\n`);
 const LAST = 'Connection: close\r\n';
 
@@ -26,12 +26,12 @@ describe('Pipelined requests', () => {
 
   const connect = (): Socket => {
     const socket = net.connect(server.port, '127.0.0.1');
-    // The server may cut it.
+    // The server may reset it.
     socket.on('error', () => undefined);
     sockets.push(socket);
     return socket;
   };
-  const answersTo = async (text: string): Promise<string> => {
+  const repliesTo = async (text: string): Promise<string> => {
     const socket = connect();
     const parts: Buffer[] = [];
     socket.on('data', (part) => parts.push(part));
@@ -43,12 +43,12 @@ describe('Pipelined requests', () => {
     Array.from({ length: count }, (_, index) => get(`/${index}`, index === count - 1 ? LAST : '')).join('');
   const pathsIn = (text: string) => text.match(/(?<=\r\n\r\n)\/\d+/g);
 
-  it('are given to the service one at a time, and answered in order', async () => {
+  it('are handled one at a time and in order', async () => {
     let [running, most] = [0, 0];
     listener = (request, response) => {
       running += 1;
       most = Math.max(most, running);
-      // Later requests would be quicker.
+      // Every other request takes longer.
       const turns = Number(request.url?.slice(1)) % 2 === 0 ? 5 : 0;
       const end = (left: number): void => {
         if (left > 0) return void setImmediate(() => end(left - 1));
@@ -57,7 +57,7 @@ describe('Pipelined requests', () => {
       };
       end(turns);
     };
-    const text = await answersTo(oneAfterAnother(3000));
+    const text = await repliesTo(oneAfterAnother(3000));
     assert.deepEqual(
       pathsIn(text),
       Array.from({ length: 3000 }, (_, index) => `/${index}`),
@@ -65,14 +65,14 @@ describe('Pipelined requests', () => {
     assert.equal(most, 1);
   });
 
-  it('may have bodies, also longer than what is read at once', async () => {
+  it('can have bodies, even longer ones than one read', async () => {
     listener = (request, response) => {
       let bytes = 0;
       request.on('data', (part: Buffer) => (bytes += part.length));
       request.on('end', () => response.end(`/${bytes}`));
     };
     const bodies = [0, 1, 500_000, 10, 200_000, 3];
-    const text = await answersTo(
+    const text = await repliesTo(
       bodies.map((bytes) => post('/', 'x'.repeat(bytes))).join('') + get('/', LAST),
     );
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('Pipelined requests', () => {
     );
   });
 
-  it('let requests of other connections in between', async () => {
+  it('do not block requests of other connections', async () => {
     const order: string[] = [];
     let other: Socket | undefined;
     listener = (request, response) => {
@@ -90,12 +90,12 @@ describe('Pipelined requests', () => {
       if (request.url === '/0') other = connect();
       if (order.length === 1) other?.write(get('/other'));
     };
-    await answersTo(oneAfterAnother(500));
+    await repliesTo(oneAfterAnother(500));
     await until('the other request', async () => order.includes('/other'));
     assert.ok(order.indexOf('/other') < 500, String(order.indexOf('/other')));
   });
 
-  it('are read no further while one is unanswered', async () => {
+  it('are not read while one is unreplied', async () => {
     const responses: ServerResponse[] = [];
     listener = (request, response) => {
       if (request.url === '/other') response.end();
@@ -110,26 +110,26 @@ describe('Pipelined requests', () => {
     assert.equal(responses.length, 1);
   });
 
-  it('are read no further while the answers are not read', async () => {
-    let [answered, read] = [0, 0];
-    const answer = 'x'.repeat(100_000);
+  it('are not read while the client does not read the replies', async () => {
+    let [replied, read] = [0, 0];
+    const reply = 'x'.repeat(100_000);
     listener = (request, response) => {
       if (request.url === '/other') return void response.end();
-      answered += 1;
+      replied += 1;
       read = request.socket.bytesRead;
-      response.end(answer);
+      response.end(reply);
     };
     const flood = connect();
     flood.pause().write(LONG_GET.repeat(5000));
     let last = -1;
     await until('the connection to be full', async () => {
-      if (last === answered) return true;
-      last = answered;
+      if (last === replied) return true;
+      last = replied;
       for (let turns = 0; turns < 20; turns += 1) await quickRequest();
       return undefined;
     });
-    assert.ok(answered < 500, `${answered} answers`);
-    assert.ok(read <= 512 * 1024, `${read} bytes after ${answered} answers`);
+    assert.ok(replied < 500, `${replied} replies`);
+    assert.ok(read <= 512 * 1024, `${read} bytes after ${replied} replies`);
   });
 
   const quickRequest = () =>
@@ -140,7 +140,7 @@ describe('Pipelined requests', () => {
     });
 
   const broken: Record<string, readonly [string, RegExp]> = {
-    'what is no request': ['hello\r\n\r\n', /^\/1HTTP\/1\.1 400 [^]*"BAD_REQUEST"/],
+    'text that is not a request': ['hello\r\n\r\n', /^\/1HTTP\/1\.1 400 [^]*"BAD_REQUEST"/],
     'headers that are too large': [
       get('/', `A: ${'x'.repeat(70_000)}\r\n`),
       /^\/1HTTP\/1\.1 431 [^]*"HEADERS_TOO_LARGE"/,
@@ -156,7 +156,7 @@ describe('Pipelined requests', () => {
   };
   for (const [what, [second, rest]] of Object.entries(broken)) {
     for (const isPipelined of [true, false]) {
-      it(`get their answers before ${what} ${isPipelined ? 'with' : 'after'} them is refused`, async () => {
+      it(`get their replies before ${what} sent ${isPipelined ? 'with' : 'after'} them is rejected`, async () => {
         const socket = connect();
         let text = '';
         socket.on('data', (part) => (text += part.toString()));
@@ -166,7 +166,7 @@ describe('Pipelined requests', () => {
         };
         socket.write(isPipelined ? get('/1') + second : get('/1'));
         if (!isPipelined) {
-          await until('the first answer', async () => text.endsWith('/1'));
+          await until('the first reply', async () => text.endsWith('/1'));
           socket.write(second);
         }
         await once(socket, 'close');
@@ -181,7 +181,7 @@ describe('Pipelined requests', () => {
 describe('Pipelined calls', () => {
   const service = useQuietService();
 
-  it('see what those before them did', async () => {
+  it('see the effects of earlier ones', async () => {
     const { baseUrl, key } = service();
     const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
     const body = '{"key_name":"pipelined"}';

@@ -1,4 +1,4 @@
-/** The service as a program: options, exit codes, the lock on its folder, its end. */
+/** The service as a program: options, exit codes, its data directory, its end. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs it until it ends, or until it is ready, and then ends it. */
+/** Runs the program until it exits, or ends it when it is ready. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): Promise<Ended> {
   const child = spawn(process.execPath, [await builtService(), ...args], { env: { ...process.env, ...env } });
   let stdout = '';
@@ -67,16 +67,16 @@ describe('The program', function () {
     'an empty projects file': [['--projects='], /--projects must not be empty/],
     'an empty key': [['--api-key', ''], /the API key must be/],
   };
-  for (const [what, [args, words]] of Object.entries(wrong)) {
-    it(`ends with 2 and one line for ${what}`, async () => {
+  for (const [what, [args, message]] of Object.entries(wrong)) {
+    it(`exits with 2 and one line for ${what}`, async () => {
       const { code, stdout, stderr } = await run(args);
       assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, words);
+      assert.match(stderr, message);
       assert.equal(stderr.trim().split('\n').length, 1, stderr);
     });
   }
 
-  it('tells its options', async () => {
+  it('prints its options', async () => {
     const { code, stdout } = await run(['--help']);
     assert.equal(code, 0);
     for (const option of ['--port', '--data-dir', '--api-key', '--projects', '--plan', '--operation-delay']) {
@@ -84,7 +84,7 @@ describe('The program', function () {
     }
   });
 
-  it('prints one line when it is ready, and ends with 0 when asked to', async () => {
+  it('prints one line when it is ready and exits with 0 on a signal', async () => {
     const { code, stdout, stderr } = await run(quick('--api-key', 'k'));
     const { baseUrl, pid } = JSON.parse(stdout) as { baseUrl: string; pid: number };
     assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
@@ -92,7 +92,7 @@ describe('The program', function () {
     assert.deepEqual([code, stdout.trim().split('\n').length, stderr], [0, 1, '']);
   });
 
-  it('makes a first key for a new account, tells it once, and keeps it', async () => {
+  it('creates a first key for a new account, prints it once, and keeps it', async () => {
     const key = (text: string) => /API key \(shown only now\): (\w+)/.exec(text)?.[1];
     const first = key((await run(quick(), { HOSTED_POSTGRES_SERVICE_API_KEY: '' })).stderr);
     assert(first);
@@ -102,7 +102,7 @@ describe('The program', function () {
     await service.stop();
   });
 
-  it('takes the key from standard input', async () => {
+  it('reads the key from standard input', async () => {
     const { code } = await run(quick('--api-key-stdin'), {}, 'from-stdin\nrest');
     assert.equal(code, 0);
     const service = await start();
@@ -111,7 +111,7 @@ describe('The program', function () {
     assert.equal((await run(quick('--api-key-stdin'), {}, '')).code, 2);
   });
 
-  it('keeps a temporary account only as long as it runs', async () => {
+  it('deletes a temporary account at its end', async () => {
     const child = spawn(
       process.execPath,
       [await builtService(), '--no-postgres', '--port', '0', '--api-key', 'k'],
@@ -127,7 +127,7 @@ describe('The program', function () {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('keeps its files to itself', async () => {
+  it('makes its files private', async () => {
     const inside = path.join(folder, 'made', 'for', 'it');
     const service = await start({ dataDir: inside });
     const mode = (file: string) => (statSync(path.join(inside, file)).mode & 0o777).toString(8);
@@ -144,7 +144,7 @@ describe('The program', function () {
     assert(!existsSync(path.join(inside, 'service.json')) && !existsSync(path.join(inside, 'service.lock')));
   });
 
-  it('ends with 4 when its port is taken', async () => {
+  it('exits with 4 if its port is in use', async () => {
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as net.AddressInfo;
@@ -156,7 +156,7 @@ describe('The program', function () {
     assert(!existsSync(path.join(folder, 'service.lock')));
   });
 
-  it('ends with 5 when its folder cannot be one', async () => {
+  it('exits with 5 if its data directory is not usable', async () => {
     const file = path.join(folder, 'file');
     writeFileSync(file, '');
     await assert.rejects(
@@ -174,14 +174,14 @@ describe('The program', function () {
     return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
   };
 
-  it('ends with 6 when its data is of a newer version, and leaves it alone', async () => {
+  it('exits with 6 if a newer version wrote its data, and does not change them', async () => {
     const journal = path.join(folder, 'account.journal');
     writeFileSync(journal, line({ format: 2 }));
     await assert.rejects(start(), didNotStart(6, /newer version/));
     assert.equal(readFileSync(journal, 'utf8'), line({ format: 2 }));
   });
 
-  it('ends with 7 when its data is damaged, and leaves it alone', async () => {
+  it('exits with 7 if its data is damaged, and does not change it', async () => {
     await (await start()).stop();
     const journal = path.join(folder, 'account.journal');
     const bytes = readFileSync(journal);
@@ -192,7 +192,7 @@ describe('The program', function () {
     assert.deepEqual(readFileSync(journal), damaged);
   });
 
-  it('leaves out a torn last line and says so', async () => {
+  it('discards a torn last line and logs that', async () => {
     const first = await start();
     const made = await first.client.createApiKey('kept');
     await first.stop();
@@ -214,7 +214,7 @@ describe('The program', function () {
     await service.stop();
   });
 
-  it('takes no more than a second to end in the middle of a long operation', async () => {
+  it('ends within a second during a long operation', async () => {
     const service = await start({ args: ['--operation-delay', '600000'] });
     await service.client.restartCompute('shiny-wind-028834', 'ep-little-smoke-851426');
     const began = performance.now();
@@ -222,9 +222,9 @@ describe('The program', function () {
     assert(performance.now() - began < 1_900);
   });
 
-  it('ends with 5 and loses nothing when its disk is full', async function () {
+  it('exits with 5 and loses no confirmed change when its disk is full', async function () {
     if (process.platform === 'win32') this.skip();
-    // A limit on the size of files is the full disk that every machine has.
+    // A limit on the size of files has the effect of a full disk.
     const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 300; exec "$@"', '--'];
     const service = await start({ under });
     const made: number[] = [];
@@ -240,17 +240,17 @@ describe('The program', function () {
     await again.stop();
   });
 
-  for (const [blocks, words] of [
+  for (const [blocks, message] of [
     [0, /^Cannot use .*account\.journal: EFBIG/],
     [100, /^Cannot write to .*account\.journal: EFBIG/],
   ] as const) {
-    it(`ends with 5 when it has ${blocks} KB to begin with`, async function () {
+    it(`exits with 5 if there are only ${blocks} KB at the start`, async function () {
       if (process.platform === 'win32') this.skip();
       await (await start()).stop();
       if (blocks === 0) rmSync(path.join(folder, 'account.journal'));
-      // The first kilobyte is for the lock, which comes before.
+      // The lock takes the first kilobyte.
       const under = ['bash', '-c', `trap "" XFSZ; ulimit -f ${blocks + 1}; exec "$@"`, '--'];
-      await assert.rejects(start({ under, key: 'another' }), didNotStart(5, words));
+      await assert.rejects(start({ under, key: 'another' }), didNotStart(5, message));
       await (await start()).stop();
     });
   }

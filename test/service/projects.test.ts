@@ -10,7 +10,7 @@ interface Page {
   readonly pagination?: { readonly cursor: string };
 }
 
-/** So many projects, each with so many computes on a branch of its own. */
+/** Returns an account whose computes are on separate branches. */
 const bigAccount = (projects: number, computes: number) => ({
   projects: Array.from({ length: projects }, (_, p) => ({
     id: `project-${p}`,
@@ -38,7 +38,7 @@ describe('Projects', () => {
     after(() => service.stop());
     const get = (path: string) => call(service.baseUrl, { path, key: service.key });
 
-    it('have every field of section 2.4 in its type', async () => {
+    it('have all fields of section 2.4', async () => {
       const { projects } = (await get('/projects')).json as { projects: Record<string, unknown>[] };
       assert(projects.length >= 3);
       for (const project of projects) {
@@ -64,7 +64,7 @@ describe('Projects', () => {
       }
     });
 
-    it('show the whole variety: primaries, replicas, ranges, states, a disabled one', async () => {
+    it('include primaries, replicas, size ranges, all states and a disabled compute', async () => {
       const { projects } = (await get('/projects')).json as Page;
       const lists = await Promise.all(projects.map(({ id }) => service.client.listComputes(id)));
       const first = lists[0]?.items.filter(({ type }) => type === 'read_write') ?? [];
@@ -83,14 +83,14 @@ describe('Projects', () => {
       assert(branches.some(({ id }) => !lists[0]?.items.some((compute) => compute.branch_id === id)));
     });
 
-    it('can be had one by one', async () => {
+    it('can be read one by one', async () => {
       const { json } = await get('/projects/shiny-wind-028834');
       assert.equal((json as { project: { name: string } }).project.name, 'shop');
       assert.equal((await get('/projects/no-such-project')).status, 404);
       assert.equal((await get('/projects/%2e%2e%2fx')).status, 404);
     });
 
-    it('are found by a part of the name or id', async () => {
+    it('are found by a part of their name or id', async () => {
       const { projects } = (await get('/projects?search=ANALY')).json as Page;
       assert.deepEqual(
         projects.map(({ name }) => name),
@@ -101,7 +101,7 @@ describe('Projects', () => {
     });
   });
 
-  describe('in pages', () => {
+  describe('pages', () => {
     let service: LocalService;
     before(async () => {
       service = await startWith(bigAccount(25, 0));
@@ -110,14 +110,14 @@ describe('Projects', () => {
     const page = async (query = '') =>
       (await call(service.baseUrl, { path: `/projects${query}`, key: service.key })).json as Page;
 
-    it('come ten at a time, in the order of the account', async () => {
+    it('have ten projects each by default, in the order of the account', async () => {
       const first = await page();
       assert.equal(first.projects.length, 10);
       const second = await page(`?cursor=${first.pagination?.cursor}`);
       assert.equal(second.projects[0]?.id, 'project-10');
     });
 
-    it('end with a short page that carries a cursor, and behind it an empty one', async () => {
+    it('end with a short page that has a cursor, followed by an empty one', async () => {
       const last = await page(`?limit=20&cursor=${(await page('?limit=20')).pagination?.cursor}`);
       assert.equal(last.projects.length, 5);
       const behind = await page(`?cursor=${last.pagination?.cursor}`);
@@ -134,14 +134,14 @@ describe('Projects', () => {
       'cursor=%25',
       'cursor=bm9wZQ',
     ]) {
-      it(`answer 400 to ?${query}`, async () => {
+      it(`reply 400 to ?${query}`, async () => {
         const { status } = await call(service.baseUrl, { path: `/projects?${query}`, key: service.key });
         assert.equal(status, 400);
       });
     }
   });
 
-  it('may be five thousand with twenty thousand computes', async function () {
+  it('can number five thousand, with twenty thousand computes', async function () {
     this.timeout(20_000);
     const started = performance.now();
     const service = await startWith(bigAccount(5_000, 4));
@@ -160,18 +160,18 @@ describe('Projects', () => {
     projects: [{ id: 'p', name: 'P', branches: [{ id: 'br-a', computes }] }],
   });
   const broken: Record<string, readonly [unknown, RegExp]> = {
-    'no JSON': ['{', /it is not JSON/],
+    'text that is not JSON': ['{', /it is not JSON/],
     'a field of the wrong type': [{ projects: [{ id: 'p', name: 1 }] }, /projects\.0\.name/],
     'an unknown field': [{ projects: [], extra: 1 }, /extra/],
     'two primaries on a branch': [
       branch({ type: 'read_write' }, { type: 'read_write' }),
       /already has a primary/,
     ],
-    'a size that is none': [
+    'an invalid size': [
       branch({ id: 'ep-x', type: 'read_only', autoscaling_limit_min_cu: 3.5 }),
       /compute ep-x of branch br-a: .* must each be one of/,
     ],
-    'a provisioner that is not the project’s': [
+    'a provisioner other than that of the project': [
       branch({ type: 'read_only', provisioner: 'other' }),
       /a compute of branch br-a: provisioner must be/,
     ],
@@ -194,7 +194,7 @@ describe('Projects', () => {
       { projects: [{ id: 'p', name: 'P', created_at: '2026-01-01T00:00:00+02:00' }] },
       /created_at: must be a time in UTC/,
     ],
-    'less than no seconds used': [
+    'negative usage': [
       { projects: [{ id: 'p', name: 'P', cpu_used_sec: -1 }] },
       /cpu_used_sec: must not be negative/,
     ],
@@ -213,18 +213,18 @@ describe('Projects', () => {
     ],
   };
   for (const [what, [account, message]] of Object.entries(broken)) {
-    it(`are not begun with by a file with ${what}`, async () => {
+    it(`are not read from a file with ${what}`, async () => {
       await assert.rejects(startWith(account), { exitCode: 8, stderr: message });
     });
   }
 
-  it('are not begun with by a file of another encoding, but by one with a byte order mark', async () => {
+  it('are read from a file with a byte order mark, but not in another encoding', async () => {
     const latin = Buffer.from('{ "projects": [{ "id": "p", "name": "Größe" }] }', 'latin1');
     await assert.rejects(startWith(latin), { exitCode: 8, stderr: /utf-8/ });
     await (await startWith('\uFEFF{ "projects": [] }')).stop();
   });
 
-  it('have their first branch for the default one where the file names none', async () => {
+  it('have their first branch as the default if the file names none', async () => {
     const branches = [{ id: 'br-a', default: false }, { id: 'br-b' }];
     const service = await startWith({ projects: [{ id: 'p', name: 'P', branches }] });
     const { json } = await call(service.baseUrl, { path: '/projects/p/branches', key: service.key });
@@ -237,15 +237,15 @@ describe('Projects', () => {
   });
 });
 
-describe('Projects with Postgres behind them', () => {
-  it('are of the version that was found', async () => {
+describe('Projects with Postgres', () => {
+  it('have the version of Postgres', async () => {
     const test = await startInProcess();
     const { value } = await test.client.projectPages().next();
     await test.stop();
     assert.deepEqual(new Set(value?.items.map(({ pg_version }) => pg_version)), new Set([17]));
   });
 
-  it('never share a branch, for its data is kept under its id', async () => {
+  it('never share a branch, since its data is stored under its id', async () => {
     const branches = [{ id: 'br-a', computes: [{ type: 'read_write' }] }];
     const projects = ['p', 'q'].map((id) => ({ id, name: id, branches }));
     const projectsFile = path.join(temporaryFolder(), 'projects.json');

@@ -1,4 +1,4 @@
-/** The extension starts its local service again after the key of that service was revoked. */
+/** The extension restarts its local service after the key of that service was revoked. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-describe('The local service of the extension, whose key another client revoked', function () {
+describe('The local service of the extension after another client revoked its key', function () {
   this.timeout(30_000);
   let dataDir: string;
   let accounts: Accounts;
@@ -56,7 +56,7 @@ describe('The local service of the extension, whose key another client revoked',
     const { pid } = JSON.parse(readFileSync(info, 'utf8')) as { pid: number };
     localService.dispose();
     process.kill(pid, 'SIGTERM');
-    await until('its end', async () => !existsSync(path.join(dataDir, 'service.lock')));
+    await until('the service to end', async () => !existsSync(path.join(dataDir, 'service.lock')));
     localService = openWindow();
     await localService.ready();
     await (await current()).client.listApiKeys();

@@ -1,4 +1,4 @@
-/** A key that was revoked stays revoked, also when the service is started with its value. */
+/** A revoked key stays revoked, even if the service is started with its value. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ describe('A revoked key', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const start = (key: string) => startLocalService({ postgres: false, dataDir: folder, key });
 
-  it('ends the program with 9 when it is given at the start again', async () => {
+  it('makes the program exit with 9 if it is given at the start', async () => {
     const first = await start('given');
     const { id, key } = await first.client.createApiKey('made');
     await first.client.revokeApiKey(id);
@@ -29,7 +29,7 @@ describe('A revoked key', function () {
     await assert.rejects(start(key), didNotStart(9, REVOKED));
   });
 
-  it('keeps no other key from being given', async () => {
+  it('does not affect other keys', async () => {
     const first = await start('given');
     const { key } = await first.client.createApiKey('made');
     const own = (await first.client.listApiKeys()).items.find(({ name }) => name === 'given at start');
@@ -38,7 +38,7 @@ describe('A revoked key', function () {
     for (const other of ['another', key]) await (await start(other)).stop();
   });
 
-  it('is known also when an earlier version revoked it', async () => {
+  it('is recognised even if an earlier version revoked it', async () => {
     const hash = createHash('sha256').update('given').digest('hex');
     const use = { last_used_at: null, last_used_from_addr: '' };
     const value = { id: 1, name: 'given at start', hash, created_at: '', ...use };

@@ -1,4 +1,4 @@
-/** The first project of a service's sample account, for tests that make and change computes there. */
+/** The first project of the sample account, for tests that create and change computes. */
 import assert from 'node:assert/strict';
 import type { ComputeOutcome } from '../../src/api/client.ts';
 import { isRefused } from '../../src/api/errors.ts';
@@ -9,25 +9,25 @@ import type { LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 
 export const PROJECT = 'shiny-wind-028834';
-/** Branches with a primary, and without. */
+/** A branch with a primary and one without. */
 export const TAKEN = 'br-aged-salad-637688';
 export const FREE = 'br-frosty-lake-110382';
 export const replica: ComputeCreation = { branch_id: FREE, type: 'read_only' };
 
-/** The operations of an answer, as `action status`. */
+/** Returns the operations as `action status`. */
 export const actions = ({ operations }: ComputeOutcome): string[] =>
   operations.map(({ action, status }) => `${action} ${status}`);
 
-export const refusal = (status: number, words: RegExp) => (error: unknown) => {
+export const isHttpError = (status: number, message: RegExp) => (error: unknown) => {
   assert(isRefused(error, status), String(error));
-  assert.match(String(error), words);
+  assert.match(String(error), message);
   return true;
 };
 
 export function sampleProject(service: () => LocalService) {
   const found = async (id: string) =>
     (await service().client.listComputes(PROJECT)).items.find((compute) => compute.id === id);
-  /** The compute when nothing is pending any more. */
+  /** Resolves when no change of the compute is pending. */
   const settled = (id: string): Promise<Compute> =>
     until(`${id} settled`, async () => {
       const compute = await found(id);
@@ -36,7 +36,7 @@ export function sampleProject(service: () => LocalService) {
   return {
     found,
     settled,
-    /** A read replica of a free branch, when it runs. */
+    /** Creates a read replica and waits until it is active. */
     create: async (wanted: Partial<ComputeCreation> = {}): Promise<Compute> => {
       const { compute } = await service().client.createCompute(PROJECT, { ...replica, ...wanted });
       assert(compute);

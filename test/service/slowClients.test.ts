@@ -13,7 +13,7 @@ describe('Slow clients', () => {
   });
   after(() => server.close());
 
-  /** @returns all that came back until the service hung up */
+  /** Returns everything that the service sent until it closed the connection. */
   const talk = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const parts: Buffer[] = [];
@@ -23,16 +23,16 @@ describe('Slow clients', () => {
     });
 
   const clients: Record<string, readonly [string, RegExp]> = {
-    'says nothing': ['', /^HTTP\/1\.1 408 |^$/],
+    'sends nothing': ['', /^HTTP\/1\.1 408 |^$/],
     'does not end its headers': ['GET / HTTP/1.1\r\nHost: localhost\r\n', /^HTTP\/1\.1 408 [^]*"TOO_SLOW"/],
     'does not end its body': [
       'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{',
       /^HTTP\/1\.1 408 [^]*"TOO_SLOW"/,
     ],
-    'asks nothing more': ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
+    'sends no further request': ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
   };
   for (const [what, [text, reply]] of Object.entries(clients)) {
-    it(`are cut off when one ${what}`, async () => {
+    it(`are disconnected when one ${what}`, async () => {
       assert.match(await talk(text), reply);
     });
   }

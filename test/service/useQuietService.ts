@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 
 /**
- * Starts a service without Postgres before the tests of the surrounding `describe` and stops it after them. Nothing they
- * send may be an accident to it, which it would say on its standard error. Returns a function that gives it inside tests.
+ * Starts a service without Postgres before the tests of the surrounding `describe` and stops it after them. Asserts that it
+ * logged no unexpected error. Returns a getter for use in tests.
  */
 export function useQuietService(): () => LocalService {
   let service: LocalService;
@@ -11,7 +11,7 @@ export function useQuietService(): () => LocalService {
     service = await startLocalService({ postgres: false });
   });
   after(async () => {
-    assert.equal(service.stderr(), '', 'none of this is an accident');
+    assert.equal(service.stderr(), '', 'no unexpected errors');
     await service.stop();
   });
   return () => service;

@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
-import { timestamp, type Clock } from '../core/clock.ts';
+import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import { notFound } from '../core/httpError.ts';
 import type { Store } from '../state/store.ts';
 import type { Change, StoredKey } from '../state/storedRecords.ts';
@@ -21,11 +21,11 @@ export const newKeyValue = (): string => randomBytes(32).toString('hex');
 
 export class ApiKeys {
   readonly #store: Store;
-  readonly #clock: Clock;
+  readonly #clock: ServiceClock;
   readonly #idsByHash = new Map<string, number>();
   readonly #uses = new Map<number, Use>();
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: ServiceClock) {
     this.#store = store;
     this.#clock = clock;
     for (const key of store.account.keys.values()) this.#idsByHash.set(key.hash, key.id);
@@ -57,7 +57,7 @@ export class ApiKeys {
       id: this.#store.account.nextKeyId(),
       name,
       hash: hashOfKey(value),
-      created_at: timestamp(this.#clock.now()),
+      created_at: toTimestamp(this.#clock.now()),
       last_used_at: null,
       last_used_from_addr: '',
     };
@@ -96,7 +96,10 @@ export class ApiKeys {
     for (const [id, { at, from }] of this.#uses) {
       const key = this.#store.account.keys.get(id);
       if (key === undefined) continue;
-      changes.push({ set: 'key', value: { ...key, last_used_at: timestamp(at), last_used_from_addr: from } });
+      changes.push({
+        set: 'key',
+        value: { ...key, last_used_at: toTimestamp(at), last_used_from_addr: from },
+      });
     }
     this.#uses.clear();
     this.#store.commit(...changes);

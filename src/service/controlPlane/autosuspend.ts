@@ -3,7 +3,7 @@
  * the end of the last connection, or from the start of the compute if there was none.
  */
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
-import { timestamp, type Clock } from '../core/clock.ts';
+import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import type { Store } from '../state/store.ts';
 import type { StoredCompute } from '../state/storedRecords.ts';
 
@@ -14,7 +14,7 @@ const PRECISION = 10_000;
 
 export interface AutosuspendOptions {
   readonly store: Store;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   /** Whether an operation runs on the compute. */
   readonly isBusy: (computeId: string) => boolean;
   readonly suspend: (computeId: string) => void;
@@ -71,7 +71,7 @@ export class Autosuspend {
   #resetLastUse({ record, ...rest }: StoredCompute): void {
     const now = this.#options.clock.now();
     this.#use.set(record.id, { at: now, open: this.#use.get(record.id)?.open ?? 0 });
-    const value = { ...rest, record: { ...record, last_active: timestamp(now) } };
+    const value = { ...rest, record: { ...record, last_active: toTimestamp(now) } };
     this.#options.store.commit({ set: 'compute', value });
   }
 
@@ -79,7 +79,7 @@ export class Autosuspend {
     const at = this.lastUse(compute);
     const { record } = compute;
     if (at - Date.parse(record.last_active ?? record.created_at) <= precision) return;
-    const value = { ...compute, record: { ...record, last_active: timestamp(at) } };
+    const value = { ...compute, record: { ...record, last_active: toTimestamp(at) } };
     this.#options.store.commit({ set: 'compute', value });
   }
 }

@@ -8,7 +8,7 @@ import {
   type Plan,
   type SizeRange,
 } from '../../api/records/sizes.ts';
-import { timestamp } from '../core/clock.ts';
+import { toTimestamp } from '../core/clock.ts';
 import type { ComputeAddress, ComputeSpec } from '../core/computeEngine.ts';
 import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -20,7 +20,7 @@ import {
   type StoredOperation,
 } from '../state/storedRecords.ts';
 
-const hostOf = (port: number): string => `127.0.0.1:${port}`;
+const hostAtPort = (port: number): string => `127.0.0.1:${port}`;
 
 /** A missing bound of the size is the default, or the other bound if that is larger. */
 export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange {
@@ -44,7 +44,7 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
   const record: ComputeRecord = {
     id,
     ...(wanted.name === undefined ? {} : { name: wanted.name }),
-    host: hostOf(address.port),
+    host: hostAtPort(address.port),
     project_id: project.id,
     branch_id: wanted.branch_id,
     type: wanted.type,
@@ -59,15 +59,15 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
     ...poolerHost(wanted.pooler_enabled ?? false, address),
     disabled: wanted.disabled ?? false,
     passwordless_access: wanted.passwordless_access ?? false,
-    created_at: timestamp(now),
-    updated_at: timestamp(now),
+    created_at: toTimestamp(now),
+    updated_at: toTimestamp(now),
     proxy_host: project.proxy_host,
   };
   return { record, address };
 }
 
 const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: string } =>
-  enabled ? { pooler_host: hostOf(address.poolerPort) } : {};
+  enabled ? { pooler_host: hostAtPort(address.poolerPort) } : {};
 
 /** Returns the record with the given attributes. The caller updates the state. */
 export function applyChange(
@@ -89,7 +89,7 @@ export function applyChange(
     ...poolerHost(pooler, address),
     disabled: wanted.disabled ?? record.disabled,
     passwordless_access: wanted.passwordless_access ?? record.passwordless_access,
-    updated_at: timestamp(now),
+    updated_at: toTimestamp(now),
   };
 }
 
@@ -108,8 +108,8 @@ export function withState(record: ComputeRecord, state: StateChange, now: number
     ...rest,
     current_state: state.current ?? record.current_state,
     ...(state.pending === undefined ? {} : { pending_state: state.pending }),
-    ...(state.lastActive === undefined ? {} : { last_active: timestamp(state.lastActive) }),
-    updated_at: timestamp(now),
+    ...(state.lastActive === undefined ? {} : { last_active: toTimestamp(state.lastActive) }),
+    updated_at: toTimestamp(now),
   };
 }
 
@@ -169,7 +169,7 @@ export function locked(
 
 const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
 
-export function requireSize(range: SizeRange, plan: Plan): void {
+export function requireValidSize(range: SizeRange, plan: Plan): void {
   switch (sizeProblem(range, plan)) {
     case 'not-a-size':
       throw unprocessable(

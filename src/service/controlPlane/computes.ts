@@ -1,7 +1,7 @@
 /** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
 import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/records/sizes.ts';
-import type { Clock } from '../core/clock.ts';
+import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
 import {
   applyChange,
@@ -12,7 +12,7 @@ import {
   requireNoPrimary,
   requireProvisioner,
   requireRegion,
-  requireSize,
+  requireValidSize,
   sizeOfNew,
   specOf,
   withState,
@@ -21,14 +21,14 @@ import { changeRecord } from './usage.ts';
 import { generateId } from './generateId.ts';
 import type { Operations } from './operations.ts';
 import { notFound, unprocessable } from '../core/httpError.ts';
-import type { Account, ProjectState, Store } from '../state/store.ts';
-import type { ComputeRecord, OperationRecord, Step, StoredCompute } from '../state/storedRecords.ts';
+import type { AccountState, ProjectState, Store } from '../state/store.ts';
+import type { ComputeRecord, OperationRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
 
 export interface ComputesOptions {
   readonly store: Store;
   readonly engine: Promise<ComputeEngine>;
   readonly operations: Operations;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly plan: Plan;
 }
 
@@ -57,7 +57,7 @@ export class Computes {
     const engine = await this.#options.engine;
     requirePooler(engine, wanted.pooler_enabled);
     const address = await freeAddress(engine, this.#options.store.account);
-    // Another call may have taken the branch during the waiting.
+    // Another call may have taken the branch in the meantime.
     this.#requireCreatable(project, wanted);
     const now = this.#options.clock.now();
     const { account } = this.#options.store;
@@ -79,7 +79,7 @@ export class Computes {
     requireBranch(project, wanted.branch_id);
     requireRegion(project, wanted.region_id);
     requireProvisioner(project, wanted.provisioner);
-    requireSize(sizeOfNew(wanted), this.#options.plan);
+    requireValidSize(sizeOfNew(wanted), this.#options.plan);
     if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
   }
 
@@ -108,7 +108,7 @@ export class Computes {
     requireBranch(project, next.branch_id);
     if (wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined) {
       const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
-      requireSize({ min, max }, this.#options.plan);
+      requireValidSize({ min, max }, this.#options.plan);
     }
     if (next.type === 'read_write' && next.branch_id !== now.branch_id) {
       requireNoPrimary(project, next.branch_id, now.id);
@@ -138,7 +138,7 @@ export class Computes {
   restart(project: ProjectState, id: string): ComputeResult {
     const compute = this.#findFree(project, id);
     requireEnabled(compute.record);
-    const steps: Step[] = [{ kind: 'start' }];
+    const steps: OperationStep[] = [{ kind: 'start' }];
     if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
     return this.#begin(project, this.#pending(compute, 'active'), steps);
   }
@@ -174,7 +174,7 @@ export class Computes {
   #begin(
     project: ProjectState,
     compute: StoredCompute,
-    steps: readonly Step[],
+    steps: readonly OperationStep[],
     urgent = false,
   ): ComputeResult {
     const change = { set: 'compute', value: compute } as const;
@@ -192,12 +192,12 @@ function stepsOfChange(
   compute: StoredCompute,
   next: ComputeRecord,
   project: ProjectState,
-): { readonly steps: readonly Step[]; readonly pending: 'active' | 'idle' } {
+): { readonly steps: readonly OperationStep[]; readonly pending: 'active' | 'idle' } {
   const { record, address } = compute;
   const isActive = record.current_state === 'active';
   const specs = [record, next].map((each) => JSON.stringify(specOf(each, address, project.record)));
   if (specs[0] === specs[1]) return { steps: [], pending: 'idle' };
-  const apply: Step = { kind: 'apply', before: record };
+  const apply: OperationStep = { kind: 'apply', before: record };
   const isMove = next.branch_id !== record.branch_id;
   if (isMove || (next.disabled && isActive)) return { steps: [apply, { kind: 'suspend' }], pending: 'idle' };
   return { steps: [apply], pending: isActive ? 'active' : 'idle' };
@@ -207,7 +207,7 @@ function stepsOfChange(
 const ADDRESS_ATTEMPTS = 32_000;
 
 /** Returns an address that no compute of the account has, whether it is active or not. */
-export async function freeAddress(engine: ComputeEngine, account: Account): Promise<ComputeAddress> {
+export async function freeAddress(engine: ComputeEngine, account: AccountState): Promise<ComputeAddress> {
   for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
     const address = await engine.allocateAddress();
     if (!account.ports.has(address.port) && !account.ports.has(address.poolerPort)) return address;

@@ -1,7 +1,7 @@
 /** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
-import type { Clock } from '../core/clock.ts';
+import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
@@ -16,7 +16,7 @@ export interface ControlPlaneOptions {
   readonly store: Store;
   /** Not open yet. */
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly log: (line: string) => void;
   readonly plan: Plan;
   /** Milliseconds that an operation takes at least. */
@@ -25,12 +25,12 @@ export interface ControlPlaneOptions {
   readonly hasProcesses: boolean;
 }
 
-/** Milliseconds between two writes of what changes all the time: the use of keys and compute seconds. */
+/** Milliseconds between two writes of the use of keys and of compute seconds. */
 const USAGE_INTERVAL = 30_000;
 
 export class ControlPlane {
   readonly store: Store;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly keys: ApiKeys;
   readonly computes: Computes;
   /** Open. */

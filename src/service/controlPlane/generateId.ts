@@ -1,13 +1,13 @@
 /** Ids in the style of the public service: two words and a number. */
 import { randomInt } from 'node:crypto';
 
-const FIRST = (
+const FIRST_WORDS = (
   'ancient autumn bitter blue bold broad calm cold cool crimson damp dawn dry falling flat floral fragrant frosty ' +
   'gentle green hidden icy late lingering little lively misty morning muddy odd old orange patient plain polished ' +
   'proud purple quiet rapid red restless rough round shiny silent small snowy soft solitary sparkling spring square ' +
   'still summer super sweet tight tiny twilight wandering weathered white wild winter wispy withered yellow young'
 ).split(' ');
-const SECOND = (
+const SECOND_WORDS = (
   'art bar base bird block boat bonus bread breeze brook bush butterfly cake cell cherry cloud credit darkness dawn ' +
   'dew disk dream dust feather field fire firefly flower fog forest frog frost glade glitter grass hall hat haze ' +
   'heart hill king lab lake leaf limit math meadow mode moon morning mountain mouse mud night paper pine poetry pond ' +
@@ -20,7 +20,7 @@ const pick = (words: readonly string[]): string => words[randomInt(words.length)
 /** @param isTaken whether an id is already in use */
 export function generateId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
   for (;;) {
-    const id = `${prefix}${pick(FIRST)}-${pick(SECOND)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
+    const id = `${prefix}${pick(FIRST_WORDS)}-${pick(SECOND_WORDS)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
     if (!isTaken(id)) return id;
   }
 }

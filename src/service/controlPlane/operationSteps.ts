@@ -1,11 +1,11 @@
 /** What each step does with the engine, and how its success or failure changes the compute's record. */
 import { withState, specOf } from './computeRecord.ts';
 import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
-import type { ComputeRecord, ProjectRecord, Step, StoredCompute } from '../state/storedRecords.ts';
+import type { ComputeRecord, ProjectRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
 
 /** @param compute undefined if it is deleted, so that only `remove` is left to do */
 export async function perform(
-  step: Step,
+  step: OperationStep,
   engine: ComputeEngine,
   project: ProjectRecord,
   id: string,
@@ -35,7 +35,12 @@ export async function perform(
 }
 
 /** @param isLast whether no step follows, so that nothing is pending any more */
-export function afterStep(step: Step, record: ComputeRecord, isLast: boolean, now: number): ComputeRecord {
+export function afterStep(
+  step: OperationStep,
+  record: ComputeRecord,
+  isLast: boolean,
+  now: number,
+): ComputeRecord {
   const pending = isLast ? undefined : record.pending_state;
   switch (step.kind) {
     case 'start':
@@ -50,8 +55,8 @@ export function afterStep(step: Step, record: ComputeRecord, isLast: boolean, no
   }
 }
 
-/** After a failed change the old settings apply, after a failed start the compute is idle, after a failed suspend unchanged. */
-export function afterFailure(step: Step, record: ComputeRecord, now: number): ComputeRecord {
+/** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
+export function afterFailure(step: OperationStep, record: ComputeRecord, now: number): ComputeRecord {
   switch (step.kind) {
     case 'apply': {
       const { current_state: current } = record;

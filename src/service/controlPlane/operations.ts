@@ -3,7 +3,7 @@
  * `failed`. The operations of a compute run one after the other. The next start resumes what was unfinished.
  */
 import { randomUUID } from 'node:crypto';
-import { timestamp, type Clock } from '../core/clock.ts';
+import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { changeRecord } from './usage.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
@@ -13,7 +13,7 @@ import {
   type ComputeRecord,
   type Change,
   type OperationRecord,
-  type Step,
+  type OperationStep,
   type StoredCompute,
   type StoredOperation,
 } from '../state/storedRecords.ts';
@@ -22,7 +22,7 @@ export interface OperationsOptions {
   readonly store: Store;
   /** Rejects with a message for people if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   /** Milliseconds. */
   readonly minimumDuration: number;
   /** Called for failures that the request did not cause. */
@@ -63,7 +63,7 @@ export class Operations {
   begin(
     project: ProjectState,
     compute: StoredCompute,
-    steps: readonly Step[],
+    steps: readonly OperationStep[],
     changes: readonly Change[],
     urgent = false,
   ): readonly OperationRecord[] {
@@ -134,7 +134,7 @@ export class Operations {
     }
   }
 
-  async #perform({ project, computeId }: Work, step: Step): Promise<string | undefined> {
+  async #perform({ project, computeId }: Work, step: OperationStep): Promise<string | undefined> {
     try {
       const engine = await this.#options.engine;
       await perform(step, engine, project.record, computeId, project.computes.get(computeId));
@@ -187,7 +187,7 @@ export class Operations {
   }
 }
 
-const actionOf = (step: Step): OperationRecord['action'] => {
+const actionOf = (step: OperationStep): OperationRecord['action'] => {
   switch (step.kind) {
     case 'start':
       return 'start_compute';
@@ -204,7 +204,7 @@ const actionOf = (step: Step): OperationRecord['action'] => {
 
 export interface NewOperation {
   readonly compute: ComputeRecord;
-  readonly step: Step;
+  readonly step: OperationStep;
   readonly status: OperationRecord['status'];
   readonly sequence: number;
   readonly now: number;
@@ -219,8 +219,8 @@ export function newOperation({ compute, step, status, sequence, now }: NewOperat
     action: actionOf(step),
     status,
     failures_count: 0,
-    created_at: timestamp(now),
-    updated_at: timestamp(now),
+    created_at: toTimestamp(now),
+    updated_at: toTimestamp(now),
   };
   return { record, step, sequence };
 }
@@ -235,15 +235,15 @@ export const withStatus = (
   ...record,
   status,
   ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
-  updated_at: timestamp(now),
+  updated_at: toTimestamp(now),
 });
 
 /** Finished operations that a project keeps. */
-const MAX_OPERATIONS = 500;
+const KEPT_OPERATIONS = 500;
 
 /** Returns the removals of the oldest finished operations above this number. */
 function removeOldOperations(project: ProjectState): Change[] {
-  let tooMany = project.operations.size - MAX_OPERATIONS;
+  let tooMany = project.operations.size - KEPT_OPERATIONS;
   const removals: Change[] = [];
   for (const operation of project.operations.values()) {
     if (tooMany <= 0) break;

@@ -7,14 +7,14 @@ import type { ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
 import { withState, specOf } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { newOperation } from './operations.ts';
-import type { Account, ProjectState } from '../state/store.ts';
+import type { AccountState, ProjectState } from '../state/store.ts';
 import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
 
 /**
  * Returns the changes that suspend every active compute. A compute with an unfinished operation only becomes idle: the
  * operation continues at the next start.
  */
-export function suspendAll(account: Account, now: number): Change[] {
+export function suspendAll(account: AccountState, now: number): Change[] {
   let sequence = account.nextSequence();
   const changes: Change[] = [];
   for (const compute of account.active.values()) {
@@ -52,7 +52,7 @@ function suspension({ record: compute }: StoredCompute, sequence: number, now: n
  * Returns the changes after which the time without the service does not count as usage. After a kill, usage since the last
  * write does not count either, because the time of the kill is unknown.
  */
-export const resetUncountedTime = (account: Account, now: number): Change[] =>
+export const resetUncountedTime = (account: AccountState, now: number): Change[] =>
   [...account.active.values()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
@@ -62,11 +62,11 @@ export const resetUncountedTime = (account: Account, now: number): Change[] =>
 const PARALLEL = 32;
 
 /**
- * Attaches every compute to its address, except those with an unfinished operation, which does it. A failure is reported
- * and does not stop the others.
+ * Opens the address of every compute, except where an unfinished operation will do it. A failure is reported and does not
+ * stop the others.
  */
 export async function attachAll(
-  account: Account,
+  account: AccountState,
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function attachAll(
 }
 
 /** Looks the compute up late, because it may have been deleted or changed since. */
-function specOfIdle(account: Account, id: string): ComputeSpec[] {
+function specOfIdle(account: AccountState, id: string): ComputeSpec[] {
   const compute = account.compute(id);
   const project = account.projects.get(compute?.record.project_id ?? '');
   if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return [];

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import type { ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { hashOfKey, newKeyValue } from './apiKeys.ts';
-import { timestamp, type Clock } from '../core/clock.ts';
+import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import {
   newCompute,
   requireNoPrimary,
   requireProvisioner,
   requireRegion,
-  requireSize,
+  requireValidSize,
   sizeOfNew,
   withState,
 } from './computeRecord.ts';
@@ -26,14 +26,14 @@ import type {
   ComputeDescription,
   ProjectDescription,
 } from '../state/projectsFile.ts';
-import { Account, type ProjectState } from '../state/store.ts';
+import { AccountState, type ProjectState } from '../state/store.ts';
 import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
 
 export interface SeedOptions {
   /** Undefined: the sample account. */
   readonly projectsFile: string | undefined;
   readonly engine: ComputeEngine;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly plan: Plan;
   /** Whether an active compute needs a process, which an operation has to start. */
   readonly hasProcesses: boolean;
@@ -62,7 +62,7 @@ export async function seedAccount(options: SeedOptions): Promise<Iterable<Change
 
 class SeedBuilder {
   readonly #options: SeedOptions;
-  readonly #account = new Account();
+  readonly #account = new AccountState();
   readonly #branchIds = new Set<string>();
   readonly #now: number;
 
@@ -146,7 +146,7 @@ class SeedBuilder {
     try {
       requireRegion(project, wanted.region_id);
       requireProvisioner(project, wanted.provisioner);
-      requireSize(sizeOfNew(wanted), this.#options.plan);
+      requireValidSize(sizeOfNew(wanted), this.#options.plan);
       if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
@@ -161,7 +161,7 @@ class SeedBuilder {
       id: this.#account.nextKeyId(),
       name,
       hash: hashOfKey(newKeyValue()),
-      created_at: timestamp(this.#now),
+      created_at: toTimestamp(this.#now),
       last_used_at: null,
       last_used_from_addr: '',
     };
@@ -187,6 +187,6 @@ const projectRecord = (
   locked: false,
   branch_logical_size_limit: description.branch_logical_size_limit ?? 204_800,
   proxy_host: '127.0.0.1',
-  created_at: description.created_at ?? timestamp(now),
-  updated_at: description.created_at ?? timestamp(now),
+  created_at: description.created_at ?? toTimestamp(now),
+  updated_at: description.created_at ?? toTimestamp(now),
 });

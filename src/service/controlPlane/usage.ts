@@ -2,7 +2,7 @@
  * Compute seconds: the time a compute is active times its size in CU (`cpu_used_sec` of the project). The time since the
  * last write is added when a project is shown. Fractions are stored but not shown.
  */
-import type { Account, ProjectState } from '../state/store.ts';
+import type { AccountState, ProjectState } from '../state/store.ts';
 import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
 /**
@@ -11,18 +11,18 @@ import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../sta
  */
 const LONGEST_UNCOUNTED = 60_000;
 
-function secondsOf({ record, uncountedSince }: StoredCompute, now: number): number {
+function uncountedSecondsOf({ record, uncountedSince }: StoredCompute, now: number): number {
   if (uncountedSince === undefined) return 0;
   const milliseconds = Math.min(Math.max(0, now - uncountedSince), LONGEST_UNCOUNTED);
   return (milliseconds / 1000) * record.autoscaling_limit_min_cu;
 }
 
 /** Returns the seconds since the last write by project. */
-export function uncountedSeconds(account: Account, now: number): ReadonlyMap<string, number> {
+export function uncountedSeconds(account: AccountState, now: number): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
   for (const compute of account.active.values()) {
     const id = compute.record.project_id;
-    seconds.set(id, (seconds.get(id) ?? 0) + secondsOf(compute, now));
+    seconds.set(id, (seconds.get(id) ?? 0) + uncountedSecondsOf(compute, now));
   }
   return seconds;
 }
@@ -42,7 +42,7 @@ export function changeRecord(
 ): readonly Change[] {
   const { uncountedSince: _, ...stopped } = { ...compute, record };
   const value = record.current_state === 'active' ? { ...stopped, uncountedSince: now } : stopped;
-  const seconds = secondsOf(compute, now);
+  const seconds = uncountedSecondsOf(compute, now);
   const cpu_used_sec = project.record.cpu_used_sec + seconds;
   const counted: Change[] =
     seconds === 0 ? [] : [{ set: 'project', value: { ...project.record, cpu_used_sec } }];

@@ -1,6 +1,6 @@
 /** Starts computes for clients that connect to them, and records crashes that the engine reports. */
 import { EngineError } from '../core/computeEngine.ts';
-import type { Clock } from '../core/clock.ts';
+import type { ServiceClock } from '../core/clock.ts';
 import { withState } from './computeRecord.ts';
 import type { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
@@ -11,7 +11,7 @@ export interface WakeOptions {
   readonly store: Store;
   readonly operations: Operations;
   readonly computes: Computes;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
 }
 
 /**

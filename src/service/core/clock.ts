@@ -1,5 +1,5 @@
 /** The time and timers of the service; tests replace them. */
-export interface Clock {
+export interface ServiceClock {
   /** Milliseconds since 1970. */
   now(): number;
   /** Resolves after the delay, or at once when the signal is aborted. */
@@ -8,7 +8,7 @@ export interface Clock {
   every(milliseconds: number, call: () => void): () => void;
 }
 
-export const systemClock: Clock = {
+export const serviceClock: ServiceClock = {
   now: () => Date.now(),
   delay: (milliseconds, signal) =>
     new Promise((resolve) => {
@@ -30,4 +30,4 @@ export const systemClock: Clock = {
 };
 
 /** ISO 8601, UTC, with a `Z`. */
-export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();
+export const toTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -5,8 +5,8 @@ import { uncountedSeconds, withUncountedSeconds } from '../controlPlane/usage.ts
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import { cursorPosition, pageSize, paginationAfter, queryParameter, unknownCursor } from './query.ts';
-import { findProject, readBody, type Call, type Route } from './request.ts';
-import { listReply, recordReply, reply, type Reply } from './response.ts';
+import { findProject, readBody, type ApiCall, type Route } from './request.ts';
+import { listReply, recordReply, reply, type JsonReply } from './response.ts';
 
 export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'GET', path: '/api_keys', answer: () => reply(plane.keys.list()) },
@@ -17,12 +17,12 @@ export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'GET', path: '/projects/:project_id/branches', answer: (call) => listBranches(plane, call) },
 ];
 
-async function createKey({ keys }: ControlPlane, { request }: Call): Promise<Reply> {
+async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
   const { key_name } = await readBody(request, ApiKeyCreationBody);
   return reply(keys.create(key_name));
 }
 
-function revokeKey({ keys }: ControlPlane, call: Call): Reply {
+function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
   const id = call.param('key_id');
   if (/^0\d/.test(id)) throw badRequest('The id of an API key has no leading zeros.');
   if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
@@ -33,7 +33,7 @@ const DEFAULT_PROJECTS = 10;
 const MAX_PROJECTS = 400;
 
 /** Accepts `org_id` and ignores it: this is a personal account. */
-function listProjects({ store, clock }: ControlPlane, call: Call): Reply {
+function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const limit = pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
   const cursor = cursorPosition(call);
   const found = search([...store.account.projects.values()], queryParameter(call, 'search'));
@@ -53,11 +53,11 @@ function search(projects: readonly ProjectState[], text: string | undefined): re
   );
 }
 
-function showProject({ store, clock }: ControlPlane, call: Call): Reply {
+function showProject({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(store.account, call);
   const seconds = uncountedSeconds(store.account, clock.now()).get(project.record.id);
   return recordReply('project', withUncountedSeconds(project, seconds));
 }
 
-const listBranches = ({ store }: ControlPlane, call: Call): Reply =>
+const listBranches = ({ store }: ControlPlane, call: ApiCall): JsonReply =>
   listReply('branches', [...findProject(store.account, call).branches.values()]);

@@ -6,8 +6,8 @@ import { conflict, HttpError } from '../core/httpError.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
-import { authenticate, findHeaderProblem, parseTarget, type Call, type Route } from './request.ts';
-import { sendError, sendReply, type Reply } from './response.ts';
+import { authenticate, findHeaderProblem, parseTarget, type ApiCall, type Route } from './request.ts';
+import { sendError, sendReply, type JsonReply } from './response.ts';
 
 /** The version segment (section 9). */
 const API_PATH = '/api/v2';
@@ -54,19 +54,19 @@ export function createListener(options: AppOptions): RequestListener {
   };
 }
 
-interface Entry {
+interface RouteEntry {
   readonly method: Route['method'];
   /** The parts of the path; `:name` matches any part except an empty one. */
   readonly pattern: readonly string[];
   /** @throws {HttpError} */
-  readonly handle: (exchange: Exchange, call: Call) => void;
+  readonly handle: (exchange: Exchange, call: ApiCall) => void;
 }
 
 const matches = (pattern: readonly string[], parts: readonly string[]): boolean =>
   pattern.length === parts.length &&
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
 
-const apiEntries = (plane: ControlPlane): Entry[] =>
+const apiEntries = (plane: ControlPlane): RouteEntry[] =>
   [...accountRoutes(plane), ...computeRoutes(plane)].map(({ method, path, answer }) => ({
     method,
     pattern: `${API_PATH}${path}`.slice(1).split('/'),
@@ -83,7 +83,7 @@ const apiEntries = (plane: ControlPlane): Entry[] =>
     },
   }));
 
-const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): Entry => ({
+const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): RouteEntry => ({
   method: 'GET',
   pattern: ['lease'],
   handle({ request, response }, { query }) {
@@ -93,7 +93,7 @@ const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): Entry =
 });
 
 /** A reply may show changes that are not yet on disk, so it waits for them. */
-function sendWhenDurable(plane: ControlPlane, { request, response }: Exchange, reply: Reply): void {
+function sendWhenDurable(plane: ControlPlane, { request, response }: Exchange, reply: JsonReply): void {
   const send = () => sendReply(request, response, reply);
   const pending = plane.store.whenDurable();
   if (pending === undefined) send();
@@ -106,7 +106,7 @@ function notAllowed(methods: readonly string[]): HttpError {
   return new HttpError(405, 'METHOD_NOT_ALLOWED', `This path supports ${allow}.`, { allow });
 }
 
-const UNEXPECTED = new HttpError(
+const UNEXPECTED_ERROR = new HttpError(
   500,
   'INTERNAL_ERROR',
   'Unexpected error in the service. See its log for details.',
@@ -126,7 +126,7 @@ async function fail(plane: ControlPlane, { request, response }: Exchange, error:
     return;
   }
   const expected = asHttpError(error);
-  const requestId = sendError(request, response, expected ?? UNEXPECTED);
+  const requestId = sendError(request, response, expected ?? UNEXPECTED_ERROR);
   if (expected === undefined) plane.logUnexpected(`request ${requestId} (${request.method})`, error);
 }
 

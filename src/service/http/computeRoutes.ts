@@ -13,8 +13,8 @@ import {
   requiredParameter,
   unknownCursor,
 } from './query.ts';
-import { findProject, readBody, type Call, type Route } from './request.ts';
-import { listReply, recordReply, reply, type Reply } from './response.ts';
+import { findProject, readBody, type ApiCall, type Route } from './request.ts';
+import { listJson, listReply, recordReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const COMPUTES = `${PROJECT}/endpoints`;
@@ -22,51 +22,61 @@ const COMPUTE = `${COMPUTES}/:endpoint_id`;
 const OPERATIONS = `${PROJECT}/operations`;
 
 export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: COMPUTES, answer: (call) => listComputes(plane, call) },
+  { method: 'GET', path: COMPUTES, answer: (call) => showComputes(plane, call) },
   { method: 'POST', path: COMPUTES, answer: (call) => createCompute(plane, call) },
   { method: 'GET', path: COMPUTE, answer: (call) => showCompute(plane, call) },
   { method: 'PATCH', path: COMPUTE, answer: (call) => updateCompute(plane, call) },
-  { method: 'DELETE', path: COMPUTE, answer: (call) => deleteCompute(plane, call) },
+  { method: 'DELETE', path: COMPUTE, answer: (call) => removeCompute(plane, call) },
   ...(['restart', 'start', 'suspend'] as const).map((action): Route => ({
     method: 'POST',
     path: `${COMPUTE}/${action}`,
-    answer: (call) => reply(plane.computes[action](...target(plane, call))),
+    answer: (call) => reply(plane.computes[action](...targetCompute(plane, call))),
   })),
   { method: 'GET', path: OPERATIONS, answer: (call) => listOperations(plane, call) },
   { method: 'GET', path: `${OPERATIONS}/:operation_id`, answer: (call) => showOperation(plane, call) },
   { method: 'GET', path: `${PROJECT}/connection_uri`, answer: (call) => connectionUri(plane, call) },
 ];
 
-const target = ({ store }: ControlPlane, call: Call): [project: ProjectState, computeId: string] => [
+const targetCompute = (
+  { store }: ControlPlane,
+  call: ApiCall,
+): [project: ProjectState, computeId: string] => [
   findProject(store.account, call),
   call.param('endpoint_id'),
 ];
 
-function listComputes({ store }: ControlPlane, call: Call): Reply {
-  const { computes } = findProject(store.account, call);
-  return listReply(
-    'endpoints',
-    [...computes.values()].map(({ record }) => record),
-  );
+const computeLists = new WeakMap<ProjectState, { readonly version: number; readonly json: Buffer }>();
+
+/** Clients poll this list, so its bytes are kept until a compute changes. */
+function showComputes({ store }: ControlPlane, call: ApiCall): JsonReply {
+  const project = findProject(store.account, call);
+  const { computes, computesVersion: version } = project;
+  let list = computeLists.get(project);
+  if (list?.version !== version) {
+    const records = [...computes.values()].map(({ record }) => record);
+    list = { version, json: Buffer.from(listJson('endpoints', records)) };
+    computeLists.set(project, list);
+  }
+  return { status: 200, json: list.json };
 }
 
-async function createCompute({ store, computes }: ControlPlane, call: Call): Promise<Reply> {
+async function createCompute({ store, computes }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const project = findProject(store.account, call);
   const { endpoint } = await readBody(call.request, ComputeCreationBody);
   return reply(await computes.create(project, endpoint), 201);
 }
 
-const showCompute = (plane: ControlPlane, call: Call): Reply =>
-  recordReply('endpoint', plane.computes.find(...target(plane, call)).record);
+const showCompute = (plane: ControlPlane, call: ApiCall): JsonReply =>
+  recordReply('endpoint', plane.computes.find(...targetCompute(plane, call)).record);
 
-async function updateCompute(plane: ControlPlane, call: Call): Promise<Reply> {
-  const [project, id] = target(plane, call);
+async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const [project, id] = targetCompute(plane, call);
   const { endpoint } = await readBody(call.request, ComputeChangeBody);
   return reply(await plane.computes.update(project, id, endpoint));
 }
 
-function deleteCompute(plane: ControlPlane, call: Call): Reply {
-  const deleted = plane.computes.delete(...target(plane, call));
+function removeCompute(plane: ControlPlane, call: ApiCall): JsonReply {
+  const deleted = plane.computes.delete(...targetCompute(plane, call));
   return deleted === undefined ? { status: 204, json: undefined } : reply(deleted);
 }
 
@@ -74,7 +84,7 @@ const DEFAULT_OPERATIONS = 100;
 const MAX_OPERATIONS = 1000;
 
 /** Newest first. */
-function listOperations({ store }: ControlPlane, call: Call): Reply {
+function listOperations({ store }: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(store.account, call);
   const limit = pageSize(call, DEFAULT_OPERATIONS, MAX_OPERATIONS);
   const cursor = cursorPosition(call);
@@ -86,7 +96,7 @@ function listOperations({ store }: ControlPlane, call: Call): Reply {
   return listReply('operations', records, paginationAfter(page.at(-1)?.sequence.toString() ?? cursor));
 }
 
-function showOperation({ store }: ControlPlane, call: Call): Reply {
+function showOperation({ store }: ControlPlane, call: ApiCall): JsonReply {
   const id = call.param('operation_id');
   const operation = findProject(store.account, call).operations.get(id.toLowerCase());
   if (operation === undefined) throw notFound('operation with the id', id);
@@ -94,7 +104,7 @@ function showOperation({ store }: ControlPlane, call: Call): Reply {
 }
 
 /** The reply contains a password, so it is never logged. */
-async function connectionUri(plane: ControlPlane, call: Call): Promise<Reply> {
+async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const project = findProject(plane.store.account, call);
   const role = requiredParameter(call, 'role_name');
   const database = requiredParameter(call, 'database_name');
@@ -103,7 +113,7 @@ async function connectionUri(plane: ControlPlane, call: Call): Promise<Reply> {
     queryParameter(call, 'endpoint_id'),
     queryParameter(call, 'branch_id'),
   );
-  const host = booleanParameter(call, 'pooled') ? poolerHost(compute) : compute.host;
+  const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
   const engine = await plane.engine;
   const login = await engine.login(compute.branch_id, role, database);
   if (login === undefined)
@@ -132,7 +142,7 @@ function selectCompute(
   return compute;
 }
 
-function poolerHost(compute: ComputeRecord): string {
+function requirePoolerHost(compute: ComputeRecord): string {
   if (compute.pooler_host === undefined)
     throw conflict(`Pooled connections are not enabled on compute ${compute.id}.`);
   return compute.pooler_host;

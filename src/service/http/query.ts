@@ -1,9 +1,9 @@
 /** Query parameters, and the pages of a list: their size and the opaque cursor after which they begin. */
 import { badRequest, type HttpError } from '../core/httpError.ts';
-import type { Call } from './request.ts';
+import type { ApiCall } from './request.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */
-export function queryParameter({ query }: Pick<Call, 'query'>, name: string): string | undefined {
+export function queryParameter({ query }: Pick<ApiCall, 'query'>, name: string): string | undefined {
   if (query === '') return undefined;
   const values = new URLSearchParams(query).getAll(name);
   if (values.length > 1) throw badRequest(`${name} must be given only once.`);
@@ -11,14 +11,14 @@ export function queryParameter({ query }: Pick<Call, 'query'>, name: string): st
 }
 
 /** @throws {HttpError} 400 if it is missing */
-export function requiredParameter(call: Call, name: string): string {
+export function requiredParameter(call: ApiCall, name: string): string {
   const value = queryParameter(call, name);
   if (value === undefined) throw badRequest(`${name} is required.`);
   return value;
 }
 
 /** Returns false if the parameter is missing. @throws {HttpError} 400 */
-export function booleanParameter(call: Call, name: string): boolean {
+export function booleanParameter(call: ApiCall, name: string): boolean {
   const text = queryParameter(call, name);
   if (text === undefined || text === 'false') return false;
   if (text === 'true') return true;
@@ -26,7 +26,7 @@ export function booleanParameter(call: Call, name: string): boolean {
 }
 
 /** @throws {HttpError} 400 unless `limit` is a whole number from 1 to `max` */
-export function pageSize(call: Call, fallback: number, max: number): number {
+export function pageSize(call: ApiCall, fallback: number, max: number): number {
   const text = queryParameter(call, 'limit');
   if (text === undefined) return fallback;
   const limit = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
@@ -37,7 +37,7 @@ export function pageSize(call: Call, fallback: number, max: number): number {
 const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
 /** Returns the position that the cursor stands for. @throws {HttpError} 400 */
-export function cursorPosition(call: Call): string | undefined {
+export function cursorPosition(call: ApiCall): string | undefined {
   const cursor = queryParameter(call, 'cursor');
   if (cursor === undefined) return undefined;
   const position = Buffer.from(cursor, 'base64url').toString();

@@ -8,17 +8,17 @@ import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import { formatIssue } from '../core/formatIssue.ts';
 import { badRequest, HttpError, notFound, unprocessable } from '../core/httpError.ts';
-import type { Account, ProjectState } from '../state/store.ts';
-import type { Reply } from './response.ts';
+import type { AccountState, ProjectState } from '../state/store.ts';
+import type { JsonReply } from './response.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the API path; `:name` stands for a parameter. */
   readonly path: string;
-  readonly answer: (call: Call) => Reply | Promise<Reply>;
+  readonly answer: (call: ApiCall) => JsonReply | Promise<JsonReply>;
 }
 
-export interface Call {
+export interface ApiCall {
   readonly request: IncomingMessage;
   /** Returns a parameter of the route's path. */
   readonly param: (name: string) => string;
@@ -62,7 +62,7 @@ function repeatedHeader(raw: readonly string[]): string | undefined {
 }
 
 /** The target of a request (RFC 9112, section 3.2). */
-export interface Target {
+export interface RequestTarget {
   /** The decoded parts of the path: `/projects/a%2Fb` has `projects` and `a/b`. */
   readonly parts: readonly string[];
   readonly query: string;
@@ -72,7 +72,7 @@ export interface Target {
 const PLAIN_TARGET = /^\/[\w/~-]*(?:\?|$)/;
 
 /** @throws {HttpError} 400 */
-export function parseTarget(text: string): Target {
+export function parseTarget(text: string): RequestTarget {
   if (PLAIN_TARGET.test(text)) {
     const [path = '', ...query] = text.split('?');
     return { parts: path.slice(1).split('/'), query: query.join('?') };
@@ -82,10 +82,10 @@ export function parseTarget(text: string): Target {
   const hasBackslash = text.split('?', 1)[0]?.includes('\\') === true;
   if (url === null || !/^https?:$/.test(url.protocol) || hasBackslash)
     throw badRequest('The request line is not valid.');
-  return { parts: url.pathname.slice(1).split('/').map(decode), query: url.search.slice(1) };
+  return { parts: url.pathname.slice(1).split('/').map(decodePart), query: url.search.slice(1) };
 }
 
-function decode(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -105,7 +105,7 @@ export function authenticate(request: IncomingMessage, keys: ApiKeys): void {
 }
 
 /** Returns the project that the path names. @throws {HttpError} 404 */
-export function findProject(account: Account, call: Call): ProjectState {
+export function findProject(account: AccountState, call: ApiCall): ProjectState {
   const id = call.param('project_id');
   const project = account.projects.get(id);
   if (project === undefined) throw notFound('project with the id', id);
@@ -126,7 +126,7 @@ export async function readBody<T>(request: IncomingMessage, schema: z.ZodMiniTyp
     throw new HttpError(415, 'NOT_JSON', message);
   }
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw bodyTooLarge();
-  return validate(parseJson(await readBytes(request)), schema);
+  return validate(parseBody(await readBytes(request)), schema);
 }
 
 /** Discards what exceeds the limit, so that the client still gets the reply. */
@@ -146,7 +146,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Buffer): unknown {
+function parseBody(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch {

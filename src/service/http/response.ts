@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpError } from '../core/httpError.ts';
 
-export interface Reply {
+export interface JsonReply {
   readonly status: number;
-  /** Undefined for a reply without a body. */
-  readonly json: string | undefined;
+  /** Text or its UTF-8 bytes; undefined for a reply without a body. */
+  readonly json: string | Buffer | undefined;
 }
 
-export const reply = (value: unknown, status = 200): Reply => ({ status, json: JSON.stringify(value) });
+export const reply = (value: unknown, status = 200): JsonReply => ({ status, json: JSON.stringify(value) });
 
 const texts = new WeakMap<object, string>();
 
@@ -20,17 +20,22 @@ export function recordJson(record: object): string {
   return text;
 }
 
-/** A reply `{"name":[…]}` with a list of immutable records, followed by other properties. */
-export const listReply = (
+/** Returns `{"name":[…]}` with a list of immutable records, followed by other properties. */
+export function listJson(
   name: string,
   records: readonly object[],
   others: Readonly<Record<string, unknown>> = {},
-): Reply => {
+): string {
   const rest = Object.entries(others).map(([key, value]) => `,"${key}":${JSON.stringify(value)}`);
-  return { status: 200, json: `{"${name}":[${records.map(recordJson).join(',')}]${rest.join('')}}` };
-};
+  return `{"${name}":[${records.map(recordJson).join(',')}]${rest.join('')}}`;
+}
 
-export const recordReply = (name: string, record: object): Reply => ({
+export const listReply = (...list: Parameters<typeof listJson>): JsonReply => ({
+  status: 200,
+  json: listJson(...list),
+});
+
+export const recordReply = (name: string, record: object): JsonReply => ({
   status: 200,
   json: `{"${name}":${recordJson(record)}}`,
 });
@@ -61,7 +66,11 @@ export function errorReply(error: HttpError, requestHeaders: IncomingHttpHeaders
   return { requestId, headers, text };
 }
 
-export function sendReply(request: IncomingMessage, response: ServerResponse, { status, json }: Reply): void {
+export function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, json }: JsonReply,
+): void {
   discardRest(request, response);
   if (json === undefined) {
     response.writeHead(status).end();

@@ -1,6 +1,6 @@
 /**
  * The directory with all data of the service: created if missing, private, and locked, since only one service may use it.
- * `service.lock` names the service's process by pid and start time. `service.json` tells clients its address.
+ * `service.lock` names the service's process by pid and start time. `service.json` has its address.
  *
  * The lock of a dead process is never deleted, because another process may have replaced it since it was read. Instead, a
  * successor creates a file named after the dead process, which only one process can. If a successor dies as well, the next
@@ -146,7 +146,7 @@ const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolea
 
 /** Returns undefined if the file is missing, and a process that never runs if the file is not valid. */
 function readOwner(file: string): ProcessIdentity | undefined {
-  const owner = readJson(file);
+  const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;
   const known = typeof owner === 'object' && owner !== null ? (owner as Partial<ProcessIdentity>) : {};
   const { pid, startedAt, mark } = known;
@@ -155,22 +155,22 @@ function readOwner(file: string): ProcessIdentity | undefined {
 }
 
 /** A service that is just starting has this many times 50 ms to publish its address. */
-const ADDRESS_ATTEMPTS = 10;
+const ADDRESS_POLLS = 10;
 
 async function alreadyRunning(folder: string, info: string, { pid }: ProcessIdentity): Promise<DataError> {
   const failure = (where: string) =>
     new DataError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
-  for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
-    const running = readJson(info);
+  for (let attempt = 0; attempt < ADDRESS_POLLS; attempt += 1) {
+    const running = readJsonFile(info);
     if (typeof running === 'object' && running !== null && 'pid' in running && 'baseUrl' in running) {
       if (running.pid === pid) return failure(`at ${String(running.baseUrl)} (process ${pid})`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return failure(`as process ${pid}, which has not published its address yet`);
+  return failure(`as process ${pid}, which is still starting`);
 }
 
-function readJson(file: string): unknown {
+function readJsonFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {

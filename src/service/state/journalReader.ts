@@ -28,7 +28,7 @@ export function readJournal(file: string): JournalContents | undefined {
   requireFormat(header.value, file);
   const goodBytes = lines.at(-1)?.end ?? header.end;
   const rest = bytes.subarray(goodBytes, bytes.findLastIndex((byte) => byte !== 0) + 1);
-  if (rest.length > 0 && !isUnfinished(rest))
+  if (rest.length > 0 && !isTornLine(rest))
     throw damaged(file, `the checksum of the line at byte ${goodBytes} is wrong`);
   // The checksum proves that this program wrote these bytes.
   const changes = lines.flatMap((line) => line.value as Change[]);
@@ -50,7 +50,7 @@ function* goodLines(bytes: Buffer): Iterable<{ value: unknown; end: number }> {
  * Whether a crash or a power cut can have left these bytes: a line whose end, beginning or blocks in between never reached
  * the disk, in any order. A damaged line is complete: its newline is there, or is the changed byte.
  */
-function isUnfinished(rest: Buffer): boolean {
+function isTornLine(rest: Buffer): boolean {
   const newline = rest.indexOf(10);
   if (newline === -1) return decodeLine(rest.subarray(0, -1)) === undefined;
   return newline === rest.length - 1 && (rest[0] === 0 || rest.includes(LOST_BLOCK));

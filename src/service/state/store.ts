@@ -21,12 +21,12 @@ export interface StoreOptions {
 }
 
 export class Store {
-  readonly account: Account;
+  readonly account: AccountState;
   /** Undefined for a new account; else the size of a change that the last run did not finish writing. */
   readonly found: { readonly tornBytes: number } | undefined;
   readonly #journal: Journal;
 
-  private constructor(account: Account, journal: Journal, found: Store['found']) {
+  private constructor(account: AccountState, journal: Journal, found: Store['found']) {
     this.account = account;
     this.#journal = journal;
     this.found = found;
@@ -35,7 +35,7 @@ export class Store {
   /** @throws {DataError} */
   static async open({ folder, seed, onFailure }: StoreOptions): Promise<Store> {
     const file = path.join(folder, 'account.journal');
-    const account = new Account();
+    const account = new AccountState();
     const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
     try {
       const contents = readJournal(file);
@@ -85,13 +85,15 @@ export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
   readonly computes: Map<string, StoredCompute>;
+  /** Changes with every change of `computes`. */
+  computesVersion: number;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
   readonly deletedComputes: Set<string>;
 }
 
 /** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Change}s change it. */
-export class Account {
+export class AccountState {
   readonly projects = new Map<string, ProjectState>();
   readonly keys = new Map<number, StoredKey>();
   /** Ids of revoked keys by hash; their values must never become valid again. */
@@ -167,6 +169,7 @@ export class Account {
       record,
       branches: new Map(),
       computes: new Map(),
+      computesVersion: 0,
       operations: new Map(),
       deletedComputes: new Set(),
     });
@@ -176,6 +179,7 @@ export class Account {
     const { id, project_id, current_state } = value.record;
     const project = this.#project(project_id);
     project.computes.set(id, value);
+    project.computesVersion += 1;
     this.ports.add(value.address.port).add(value.address.poolerPort);
     this.#projectOfCompute.set(id, project);
     if (current_state === 'active') this.active.set(id, value);
@@ -198,6 +202,7 @@ export class Account {
     const address = project.computes.get(change.id)?.address;
     if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
     project.computes.delete(change.id);
+    project.computesVersion += 1;
     this.active.delete(change.id);
     this.#projectOfCompute.delete(change.id);
     project.deletedComputes.add(change.id);

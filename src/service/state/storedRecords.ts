@@ -80,14 +80,14 @@ export type StoredCompute = {
 };
 
 /** What an operation does; stored with it, so that the service can resume it after a restart. */
-export type Step =
+export type OperationStep =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
   | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 
 export type StoredOperation = {
   readonly record: OperationRecord;
-  readonly step: Step;
+  readonly step: OperationStep;
   /** Increases with each operation of the account: the order of the list, and its cursor. */
   readonly sequence: number;
 };

@@ -1,4 +1,4 @@
-/** Requests written byte by byte: what no HTTP library would send, and what few do. */
+/** Requests written byte by byte, which no or few HTTP libraries send. */
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { useQuietService } from './useQuietService.ts';
@@ -7,7 +7,7 @@ const COMPUTE = '/api/v2/projects/shiny-wind-028834/endpoints/ep-little-smoke-85
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 
-describe('Requests on the bare socket', () => {
+describe('The HTTP server', () => {
   const service = useQuietService();
 
   const send = (text: string, half = true): Promise<string> =>
@@ -28,15 +28,12 @@ describe('Requests on the bare socket', () => {
     `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close\r\n\r\n`;
 
   const texts: Record<string, readonly [() => string, number]> = {
-    'no HTTP': [() => 'hello\r\n\r\n', 400],
+    'text that is not HTTP': [() => 'hello\r\n\r\n', 400],
     TLS: [() => '\u0016\u0003\u0001\u0000\u00a5\u0001', 400],
     'no Host': [() => 'GET /api/v2/projects HTTP/1.1\r\n\r\n', 400],
     'HTTP/1.0 without a Host': [() => 'GET /api/v2/projects HTTP/1.0\r\n\r\n', 403],
-    'headers without end': [
-      () => `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${'x'.repeat(70_000)}\r\n\r\n`,
-      431,
-    ],
-    'a target that is no path': [
+    'endless headers': [() => `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
+    'a target that is not a path': [
       () => 'GET \\\\x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
       400,
     ],
@@ -85,27 +82,27 @@ describe('Requests on the bare socket', () => {
         'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"key_name":"x"}\r\n0\r\n\r\n',
       400,
     ],
-    'an expectation that nothing meets': [() => keyCreation(`${JSON_TYPE}Expect: 200-ok\r\n`), 417],
-    'an expectation next to the one that can be met': [
+    'an unknown expectation': [() => keyCreation(`${JSON_TYPE}Expect: 200-ok\r\n`), 417],
+    'an unknown expectation in a list': [
       () => keyCreation(`${JSON_TYPE}Expect: 100-continue, 200-ok\r\n`),
       417,
     ],
-    'a wish for a tunnel': [
+    'a request for a tunnel': [
       () => `CONNECT localhost:5432 HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n`,
       400,
     ],
-    'a wish for another protocol': [
+    'a request to upgrade the protocol': [
       () =>
         `GET /api/v2/projects HTTP/1.1\r\nHost: localhost\r\n${authorization()}Connection: close, upgrade\r\n` +
         'Upgrade: websocket\r\n\r\n',
       200,
     ],
     'a target with a backslash': [() => last('GET', '/api\\v2/projects'), 400],
-    'no target but a star': [() => last('OPTIONS', '*'), 400],
+    'an asterisk as the target': [() => last('OPTIONS', '*'), 400],
     'a target of another scheme': [() => last('GET', 'ftp://localhost/api/v2/projects'), 400],
     'an absolute target on this machine': [() => last('GET', 'http://localhost/api/v2/projects'), 200],
     'a path with dots': [() => last('GET', '/api/v1/../v2/./projects'), 200],
-    'a folder above the top': [() => last('GET', '/../../etc/passwd'), 404],
+    'a path above the root': [() => last('GET', '/../../etc/passwd'), 404],
     'two slashes at the beginning': [() => last('GET', '//evil.example/api/v2/projects'), 404],
     'a foreign absolute target': [
       () => 'GET http://evil.example/api/v2/projects HTTP/1.1\r\nHost: evil.example\r\n\r\n',
@@ -113,7 +110,7 @@ describe('Requests on the bare socket', () => {
     ],
   };
   for (const [what, [text, status]] of Object.entries(texts)) {
-    it(`answer ${status} to ${what}`, async () => {
+    it(`replies ${status} to ${what}`, async () => {
       const replies = (await send(text(), false)).split('HTTP/1.1 100 Continue\r\n\r\n').join('');
       assert.match(replies, new RegExp(`^HTTP/1.1 ${status} `));
       assert.match(replies, /^connection: close\r$/im);
@@ -123,23 +120,23 @@ describe('Requests on the bare socket', () => {
     });
   }
 
-  it('create a key with one header of each name', async () => {
+  it('accepts one header of each name', async () => {
     assert.match(await send(keyCreation(`${JSON_TYPE}Connection: close\r\n`), false), /^HTTP\/1.1 200 /);
   });
 
-  it('are answered one after the other on a connection, also behind a body that nobody reads', async () => {
-    const refused = 'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{}{}';
-    const replies = await send(refused + last('GET', '/api/v2/projects'), false);
+  it('replies to the next request of a connection after a body that no route read', async () => {
+    const rejected = 'POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{}{}';
+    const replies = await send(rejected + last('GET', '/api/v2/projects'), false);
     assert.deepEqual(replies.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 401', 'HTTP/1.1 200']);
   });
 
-  it('by HEAD get the head of what GET gets', async () => {
+  it('replies to HEAD with the headers of GET', async () => {
     const [head, whole] = [await send(last('HEAD', COMPUTE)), await send(last('GET', COMPUTE))];
     const [, body = ''] = whole.split('\r\n\r\n');
     assert.match(head, new RegExp(`^HTTP/1.1 200 [^]*content-length: ${body.length}\r\n[^]*\r\n\r\n$`, 'i'));
   });
 
-  it('answer 413 to a chunked body without end', async () => {
+  it('replies 413 to an endless chunked body', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const reply = await send(
       `POST /api/v2/api_keys HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\n` +

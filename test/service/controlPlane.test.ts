@@ -5,7 +5,7 @@ import type { Compute, Operation } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { BEGINNING, startInProcess, type InProcess } from './inProcess.ts';
+import { START_TIME, startInProcess, type InProcess } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
@@ -44,7 +44,7 @@ describe('Autosuspend', () => {
   });
   afterEach(() => test.stop());
 
-  it('suspends after five minutes without anyone, and records it', async () => {
+  it('suspends a compute after five minutes without connections, and records it', async () => {
     test.clock.advance(minutes(5) - 1_000);
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
     test.clock.advance(2_000);
@@ -53,7 +53,7 @@ describe('Autosuspend', () => {
     assert.deepEqual([last?.action, last?.status], ['suspend_compute', 'finished']);
   });
 
-  it('waits for open connections, and counts from when the last one closed', async () => {
+  it('waits for open connections and counts from the end of the last one', async () => {
     events(test).activity(ACTIVE, 1);
     test.clock.advance(minutes(30));
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
@@ -66,7 +66,7 @@ describe('Autosuspend', () => {
     assert.equal(Date.parse((await computeOf(test, ACTIVE)).last_active ?? ''), closed);
   });
 
-  it('keeps to the delay of the compute, and to a change of it at once', async () => {
+  it('uses the delay of the compute, and a new one at once', async () => {
     await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 3600 });
     test.clock.advance(minutes(59));
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
@@ -75,7 +75,7 @@ describe('Autosuspend', () => {
     await settled(test, ACTIVE, 'idle');
   });
 
-  it('counts no hour of compute time when the clock is set an hour forward or back', async () => {
+  it('does not count an hour when the clock is set an hour forward or back', async () => {
     const used = async (): Promise<number> => {
       const { value } = await test.client.projectPages().next();
       return value?.items.find(({ id }) => id === PROJECT)?.cpu_used_sec ?? Number.NaN;
@@ -93,24 +93,24 @@ describe('Autosuspend', () => {
     assert(seconds > 0 && seconds <= 6 * 60, `${seconds} s at ${size} CU`);
   });
 
-  it('counts from then when the clock was set back', async () => {
+  it('restarts the delay when the clock is set back', async () => {
     events(test).activity(ACTIVE, 1);
     events(test).activity(ACTIVE, 0);
-    test.clock.set(BEGINNING - minutes(60));
+    test.clock.set(START_TIME - minutes(60));
     test.clock.advance(minutes(5) - 2_000);
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
     test.clock.advance(4_000);
     await settled(test, ACTIVE, 'idle');
   });
 
-  it('never comes when it is off', async () => {
+  it('never suspends a compute with -1', async () => {
     await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
     test.clock.advance(minutes(60 * 24 * 8));
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
   });
 });
 
-describe('A client at the address of a compute', () => {
+describe('A connection to an idle compute', () => {
   let test: InProcess;
   beforeEach(async () => {
     test = await startInProcess();
@@ -118,7 +118,7 @@ describe('A client at the address of a compute', () => {
   });
   afterEach(() => test.stop());
 
-  it('wakes it, which is recorded', async () => {
+  it('starts it and records that', async () => {
     await events(test).wake(IDLE);
     const compute = await computeOf(test, IDLE);
     assert.equal(compute.current_state, 'active');
@@ -126,13 +126,13 @@ describe('A client at the address of a compute', () => {
     assert.deepEqual([last?.action, last?.status, last?.endpoint_id], ['start_compute', 'finished', IDLE]);
   });
 
-  it('wakes it once with many others', async () => {
+  it('starts it only once together with others', async () => {
     test.engine.calls.length = 0;
     await Promise.all(Array.from({ length: 20 }, () => events(test).wake(IDLE)));
     assert.equal(test.engine.calls.filter((each) => each === `start ${IDLE}`).length, 1);
   });
 
-  it('waits for a restart to end', async () => {
+  it('waits for the end of a restart', async () => {
     const restart = test.client.restartCompute(PROJECT, ACTIVE);
     await until('the restart', async () => test.engine.calls.includes(`suspend ${ACTIVE}`));
     await events(test).wake(ACTIVE);
@@ -140,13 +140,13 @@ describe('A client at the address of a compute', () => {
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
   });
 
-  it('starts it again when it is believed to run but does not', async () => {
+  it('starts it again if its record says active but it is not running', async () => {
     test.engine.calls.length = 0;
     await events(test).wake(ACTIVE);
     assert(test.engine.calls.includes(`start ${ACTIVE}`));
   });
 
-  it('is told in words when it is disabled, gone, or does not start', async () => {
+  it('gets a message if it is disabled, deleted or does not start', async () => {
     await test.client.updateCompute(PROJECT, IDLE, { disabled: true });
     await settled(test, IDLE, 'idle');
     await assert.rejects(events(test).wake(IDLE), /ep-steep-forest-654321 is disabled/);
@@ -159,8 +159,8 @@ describe('A client at the address of a compute', () => {
   });
 });
 
-describe('A compute whose process ends by itself', () => {
-  it('is idle, and a failed check tells the reason', async () => {
+describe('A compute whose process crashes', () => {
+  it('becomes idle, with the reason in a failed check', async () => {
     const test = await startInProcess();
     await settled(test, ACTIVE, 'active');
     events(test).crashed(ACTIVE, 'signal 9');
@@ -173,11 +173,11 @@ describe('A compute whose process ends by itself', () => {
   });
 });
 
-describe('Computes over a restart of the service', () => {
+describe('Computes after a restart of the service', () => {
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true }));
 
-  it('were suspended with it, answer at their addresses, and those that never sleep run again', async () => {
+  it('are idle and attached, and those that never suspend are active again', async () => {
     const first = await startInProcess({ folder });
     await settled(first, ACTIVE, 'active');
     await first.client.updateCompute(PROJECT, IDLE, { suspend_timeout_seconds: -1 });
@@ -199,14 +199,14 @@ describe('Computes over a restart of the service', () => {
     await second.stop();
   });
 
-  it('were not used while it was away, however it ended', async () => {
+  it('have no usage for the time without the service', async () => {
     const killed = temporaryFolder();
     const first = await startInProcess();
     await settled(first, ACTIVE, 'active');
     copyFileSync(path.join(first.folder, JOURNAL), path.join(killed, JOURNAL));
     await first.stop();
 
-    const second = await startInProcess({ folder: killed, now: BEGINNING + minutes(24 * 60) });
+    const second = await startInProcess({ folder: killed, now: START_TIME + minutes(24 * 60) });
     const { value } = await second.client.projectPages().next();
     await second.stop();
     assert.deepEqual(new Set(value?.items.map(({ cpu_used_sec }) => cpu_used_sec)), new Set([0]));
@@ -223,14 +223,14 @@ describe('The connection URI', () => {
     call(test.service.baseUrl, { path: `/projects/${PROJECT}/connection_uri?${query}`, key: test.key });
   const login = 'role_name=owner&database_name=my%2Fdb';
 
-  it('holds the escaped login and the host of the compute', async () => {
+  it('contains the escaped login and the host of the compute', async () => {
     const { host } = await computeOf(test, IDLE);
     const { json, headers } = await ask(`${login}&endpoint_id=${IDLE}`);
     assert.deepEqual(json, { uri: `postgresql://owner:p%2Fw%3Ad%40@${host}/my%2Fdb` });
     assert.equal(headers['cache-control'], 'no-store');
   });
 
-  it('is that of the default branch or of the named one when no compute is named', async () => {
+  it('is for the primary of the given or default branch if there is no compute', async () => {
     const host = async (id: string) => (await computeOf(test, id)).host;
     const uri = async (query: string) => ((await ask(query)).json as { uri: string }).uri;
     assert((await uri(login)).includes(await host(ACTIVE)));
@@ -239,7 +239,7 @@ describe('The connection URI', () => {
     );
   });
 
-  it('is the pooler’s where that is enabled', async () => {
+  it('has the host of the pooler on request', async () => {
     assert.equal((await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).status, 409);
     await test.client.updateCompute(PROJECT, IDLE, { pooler_enabled: true });
     await settled(test, IDLE, 'idle');
@@ -259,14 +259,14 @@ describe('The connection URI', () => {
     'pooled as a word': [`${login}&pooled=maybe`, 400],
   };
   for (const [what, [query, status]] of Object.entries(faults)) {
-    it(`is answered with ${status} for ${what}`, async () => {
+    it(`gets ${status} for ${what}`, async () => {
       assert.equal((await ask(query)).status, status);
     });
   }
 });
 
-describe('An engine that cannot be used', () => {
-  it('leaves the control plane working and says why', async () => {
+describe('An engine that fails to open', () => {
+  it('leaves the control plane working, with the reason in the log', async () => {
     const { FaultyEngine } = await import('./inProcess.ts');
     const engine = new FaultyEngine();
     engine.faults.set('open', new Error('data directory of version 19'));
