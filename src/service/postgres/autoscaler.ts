@@ -7,7 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { COMPUTE_SIZES } from '../../api/records/sizes.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { writeSizeFile } from './config/sizeFile.ts';
+import { writeSizeFile } from './config/settings.ts';
 import { connectAsSuperuser } from './network/superuser.ts';
 
 /** Between two checks of the load. Milliseconds. */

@@ -1,6 +1,6 @@
 /** A primary: the only server that runs on its branch's data. */
 import type { ServerRole } from './compute.ts';
-import { standbySettings } from './config/standbySettings.ts';
+import { standbySettings } from './config/settings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { addressOf } from './network/serverAddress.ts';
 import { launchServer } from './process/launchServer.ts';

@@ -2,9 +2,10 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
-import { maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
+import path from 'node:path';
+import { computeSize, maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { SIZE_FILE } from './sizeFile.ts';
+import { writePrivateFile } from '../data/privateFiles.ts';
 import { listenArguments, type ServerAddress } from '../network/serverAddress.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
@@ -45,6 +46,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   // How far a suspended read replica can fall behind before its branch is copied again.
   wal_keep_size: '256MB',
 };
+
+/** Name of the file for the settings that depend on the current size, which changes at run time. */
+const SIZE_FILE = 'size.conf';
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
@@ -128,3 +132,42 @@ export function fixedArguments(
     ...Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
 }
+
+/** Takes effect at the server's next start or reload. */
+export function writeSizeFile(dataDir: string, cu: number): void {
+  const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
+  writePrivateFile(path.join(dataDir, SIZE_FILE), `effective_cache_size = '${Math.floor(cache)}MB'\n`);
+}
+
+/**
+ * Settings that must be at least as high on a standby as on its primary (Postgres manual, "Hot Standby", administrator's
+ * overview). Otherwise the standby does not start, or stops replaying.
+ */
+export type StandbySettings = Readonly<Record<string, number>>;
+
+/** Postgres's defaults, the same in every supported version. A new branch has them. */
+const STANDBY_DEFAULTS: StandbySettings = {
+  max_connections: 100,
+  max_prepared_transactions: 0,
+  max_locks_per_transaction: 64,
+  max_worker_processes: 8,
+};
+
+/** The values that a compute's server has. */
+export function standbySettings(compute: ComputeSpec): StandbySettings {
+  const user = userSettings(compute.pgSettings);
+  const values = Object.entries(STANDBY_DEFAULTS).map(([name, value]) => [
+    name,
+    Number(user.get(name) ?? value),
+  ]);
+  return { ...Object.fromEntries(values), max_connections: connectionsOf(compute) };
+}
+
+/** @returns the higher of both values of each setting */
+export function highest(own: StandbySettings, primary: StandbySettings = STANDBY_DEFAULTS): StandbySettings {
+  const values = Object.entries(own).map(([name, value]) => [name, Math.max(value, primary[name] ?? 0)]);
+  return Object.fromEntries(values);
+}
+
+export const areEnough = (own: StandbySettings, primary: StandbySettings): boolean =>
+  Object.entries(primary).every(([name, value]) => (own[name] ?? 0) >= value);

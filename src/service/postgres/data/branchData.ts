@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
-import type { StandbySettings } from '../config/standbySettings.ts';
+import type { StandbySettings } from '../config/settings.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';

@@ -2,7 +2,7 @@
  * Roles and their passwords. Each branch has a database and a role that owns it, with a separate password. Two more roles
  * are used by the service only, with the same passwords on each branch. All are in files of mode 600.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
@@ -65,3 +65,20 @@ const isLike = <T extends object>(sample: T, value: unknown): value is T =>
   Object.keys(sample).every(
     (name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === 'string',
   );
+
+const ITERATIONS = 4096;
+
+const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+const hash = (data: Buffer) => createHash('sha256').update(data).digest();
+
+/**
+ * A value for `pg_authid.rolpassword` (SCRAM-SHA-256, RFC 5802 and 7677), for use without a server. The passwords are
+ * ASCII, so they need no SASLprep.
+ */
+export function scramVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const key = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  const storedKey = hash(hmac(key, 'Client Key')).toString('base64');
+  const serverKey = hmac(key, 'Server Key').toString('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}

@@ -7,10 +7,16 @@ import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
-import { BRANCH_DATABASE, BRANCH_ROLE, REPLICATOR, SUPERUSER, type ServiceLogins } from './logins.ts';
+import {
+  BRANCH_DATABASE,
+  BRANCH_ROLE,
+  REPLICATOR,
+  SUPERUSER,
+  type ServiceLogins,
+  scramVerifier,
+} from './logins.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
-import { scramVerifier } from './scramVerifier.ts';
 import type { Storage } from './storage.ts';
 
 /** Always with a password: the gateway forwards connections of any local user. */

@@ -8,8 +8,7 @@
  */
 import net from 'node:net';
 import { EngineError } from '../../core/computeEngine.ts';
-import { errorResponse } from './errorResponse.ts';
-import { readFirstPacket } from './firstPacket.ts';
+import { errorResponse, readFirstPacket } from './protocol.ts';
 
 export type ServerSocket = { path: string } | { host: string; port: number };
 

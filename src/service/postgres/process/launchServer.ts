@@ -2,12 +2,11 @@
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
-import { writeSizeFile } from '../config/sizeFile.ts';
+import { writeSizeFile, configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
-import { configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 
 export interface LaunchOptions {
   readonly compute: ComputeSpec;

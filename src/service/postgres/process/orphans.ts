@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isSameProcess } from '../../../base/processIdentity.ts';
-import { postmasterPidFile, readPostmasterPid } from './postmasterPid.ts';
+import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
 import type { Storage } from '../data/storage.ts';
 
 const POLL = 20;

@@ -1,9 +1,9 @@
 /** A Postgres server as a child process: start, reload, stop, and notice its end. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
-import { readPostmasterPid } from './postmasterPid.ts';
 import { serverEnvironment } from './runProgram.ts';
 import { ServerLog } from './serverLog.ts';
 import { socketAddress, type ServerAddress } from '../network/serverAddress.ts';
@@ -140,4 +140,28 @@ async function endsWithin(ended: Promise<string>, limit: number): Promise<boolea
   const result = await Promise.race([ended.then(() => true), late]);
   clearTimeout(timer);
   return result;
+}
+
+/** `postmaster.pid`, which a running Postgres has in its data directory. */
+export interface PostmasterPid {
+  readonly pid: number;
+  /** Seconds since 1970. */
+  readonly startedAt: number;
+  /** `starting`, `ready`, `standby` (accepts reads), `stopping`, or empty at first. */
+  readonly status: string;
+}
+
+export const postmasterPidFile = (dataDir: string): string => path.join(dataDir, 'postmaster.pid');
+
+export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
+  let text: string;
+  try {
+    text = readFileSync(postmasterPidFile(dataDir), 'utf8');
+  } catch {
+    return undefined; // Not running.
+  }
+  const lines = text.split('\n');
+  // A single-user server writes its pid with a minus.
+  const pid = Math.abs(Number(lines[0]));
+  return pid > 0 ? { pid, startedAt: Number(lines[2]), status: (lines[7] ?? '').trim() } : undefined;
 }

@@ -5,7 +5,7 @@
  */
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
-import { areEnough, highest, standbySettings, type StandbySettings } from '../config/standbySettings.ts';
+import { areEnough, highest, standbySettings, type StandbySettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { REPLICATOR } from '../data/logins.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
@@ -13,7 +13,6 @@ import { addressOf, hostAndPort } from '../network/serverAddress.ts';
 import { launchServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { isCopyUsable, seed } from './seed.ts';
-import { withoutRetries } from './standbyLog.ts';
 import { canStream } from './streaming.ts';
 
 type OnLine = (line: string) => void;
@@ -118,3 +117,17 @@ export class ReadReplica {
 
 /** A value in a libpq connection string. */
 const quoted = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** What a standby repeats every few seconds while its primary is suspended. */
+const RETRY =
+  /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
+
+/** Leaves these lines out of the log. Nothing depends on it. */
+function withoutRetries(onLine: (line: string) => void): (line: string) => void {
+  let isRetry = false;
+  return (line) => {
+    // A line that starts with a tab continues the one before.
+    if (!line.startsWith('\t')) isRetry = RETRY.test(line);
+    if (!isRetry) onLine(line);
+  };
+}

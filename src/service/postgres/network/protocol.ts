@@ -1,6 +1,6 @@
-/** The first packet of a client's connection, the only one the gateway reads (Postgres protocol 3, "Start-up"). */
+/** The parts of the Postgres protocol that the gateway uses: a client's first packet, and an error for it. */
 
-/** The packets that a Postgres client can start with. */
+/** The first packets of Postgres clients (Postgres protocol 3, "Start-up"). */
 export type FirstPacket = 'ssl' | 'gssenc' | 'cancel' | 'startup';
 
 const SSL_REQUEST = 80877103;
@@ -16,13 +16,13 @@ const LONGEST_PACKET = 10_000;
  * @returns its kind and length; undefined if bytes are missing; `invalid` if it is not from a Postgres client
  */
 export function readFirstPacket(
-  arrived: Buffer,
+  received: Buffer,
 ): { readonly kind: FirstPacket; readonly length: number } | undefined | 'invalid' {
-  if (arrived.length < 4) return undefined;
-  const length = arrived.readUInt32BE(0);
+  if (received.length < 4) return undefined;
+  const length = received.readUInt32BE(0);
   if (length < 8 || length > LONGEST_PACKET) return 'invalid';
-  if (arrived.length < length) return undefined;
-  const kind = kindOf(arrived.readUInt32BE(4));
+  if (received.length < length) return undefined;
+  const kind = kindOf(received.readUInt32BE(4));
   return kind === undefined ? 'invalid' : { kind, length };
 }
 
@@ -37,4 +37,18 @@ function kindOf(code: number): FirstPacket | undefined {
     default:
       return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : undefined;
   }
+}
+
+/** Clients treat both as "try again later". */
+export type SqlState = '57P03' | '08P01';
+
+/** A FATAL ErrorResponse, after which the connection is closed. */
+export function errorResponse(message: string, sqlState: SqlState = '57P03'): Buffer {
+  // A NUL would end the field, and the rest would be read as another field.
+  const text = message.replaceAll('\0', ' ');
+  const body = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${text}\0\0`);
+  const head = Buffer.alloc(5);
+  head.write('E');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
