@@ -86,22 +86,12 @@ export class App implements Disposable {
     disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
     disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
-    disposables.add(followSession(session));
+    disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
-    const stores = {
-      accounts,
-      session,
-      openClient,
-      inventory,
-      changes,
-      tracker,
-      apiKeys,
-      rotations,
-      connectionDefaults,
-    };
+    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commands = new Commands({ ...stores, ...trees, config, log, localService });
+    this.commands = new Commands({ ...stores, ...trees, connectionDefaults, config, log, localService });
 
     const refresh = disposables.add(
       new BackgroundRefresh({

@@ -95,7 +95,7 @@ describe('Inventory', () => {
     assert.deepEqual(await failed(500), ['project shop', 'projects']);
     assert.deepEqual(await failed(500), []);
     assert.deepEqual(await failed(401), ['project shop', 'projects']);
-    assert.equal(store.session.current.kind, 'failed', 'a new key can be offered');
+    assert.equal(store.inventory.state.kind, 'failed', 'a new key can be offered');
   });
 
   it('does not ask again for those who only look, after it has failed', async () => {
@@ -250,7 +250,7 @@ describe('Inventory', () => {
   it('begins empty with another account', async () => {
     await store.inventory.loadComputes('shop');
     await store.accounts.remove(store.account);
-    await until('the end of the session', async () => store.session.current.kind === 'signedOut');
+    await until('the end of the session', async () => store.inventory.state.kind === 'signedOut');
     assert.equal(told.at(-1), 'all');
     assert.equal(store.inventory.computesOf('shop'), undefined);
   });

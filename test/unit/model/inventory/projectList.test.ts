@@ -34,7 +34,7 @@ describe('The list of projects', () => {
         : second.promise;
     await store.inventory.ensureProjects();
     assert.equal(ids().length, 400);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
     second.resolve({ projects: projects(400, 450) });
     await store.inventory.projects?.load();
     assert.equal(ids().length, 450);
@@ -46,7 +46,7 @@ describe('The list of projects', () => {
         ? { projects: projects(0, 400), pagination: { cursor: 'next' } }
         : { projects: [{ id: 'p-0', name: 'renamed' }, ...projects(1, 2)] };
     await loadAll();
-    assert.deepEqual(told, ['projects', 'project p-0', 'projects']);
+    assert.deepEqual(told, ['projects', 'projects', 'project p-0', 'projects']);
     assert.equal(ids().length, 400);
     assert.equal(ids()[0], 'p-0');
     assert.equal(store.inventory.project('p-0')?.name, 'renamed');
@@ -84,7 +84,7 @@ describe('The list of projects', () => {
     service.script = () => 500;
     await assert.rejects(store.inventory.refreshProjects());
     assert.deepEqual(ids(), ['p-0', 'p-1', 'p-2']);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
   });
 
   it('shows projects whose details are missing, with those last known', async () => {
