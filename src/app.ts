@@ -16,7 +16,8 @@ import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import { Commands } from './ui/commands/run.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf, rotationMemory } from './ui/state/mementoStore.ts';
+import { memoryOf } from './ui/state/mementoStore.ts';
+import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
 import { Secrets } from './ui/state/secrets.ts';
@@ -88,7 +89,7 @@ export class App implements Disposable {
     disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
-    const rotations = disposables.add(new PendingRotations(rotationMemory(context.globalStorageUri)));
+    const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commands = new Commands({ ...stores, ...trees, connectionDefaults, config, log, localService });

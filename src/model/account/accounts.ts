@@ -41,7 +41,7 @@ export const accountId = (account: Account): string =>
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
 /** The new key while a rotation is in progress. */
-const newKeyEntry = (account: Account): string => `hostedPostgres.newApiKey:${accountId(account)}`;
+const newKeyEntry = (account: string): string => `hostedPostgres.newApiKey:${account}`;
 
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
@@ -89,16 +89,17 @@ export class Accounts implements Disposable {
 
   /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
   keepNewKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
-    return this.#secrets.keep(newKeyEntry(account), JSON.stringify({ id, key }));
+    return this.#secrets.keep(newKeyEntry(accountId(account)), JSON.stringify({ id, key }));
   }
 
   /** The new key of a rotation in progress. */
   async newKey(account: Account): Promise<CreatedApiKey | undefined> {
-    const text = await this.#secrets.get(newKeyEntry(account));
+    const text = await this.#secrets.get(newKeyEntry(accountId(account)));
     return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);
   }
 
-  forgetNewKey(account: Account): Promise<void> {
+  /** @param account see `accountId` */
+  forgetNewKey(account: string): Promise<void> {
     return this.#secrets.delete(newKeyEntry(account));
   }
 
@@ -114,7 +115,7 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
-      await this.#secrets.delete(newKeyEntry(account));
+      await this.#secrets.delete(newKeyEntry(accountId(account)));
       const stays = (other: Account) => accountId(other) !== accountId(account);
       return {
         accounts: accounts.filter(stays),

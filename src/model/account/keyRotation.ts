@@ -6,7 +6,7 @@ import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { CreatedApiKey } from '../../api/records/records.ts';
 import { accountId, type Account, type Accounts } from './accounts.ts';
-import type { OpenClient } from './connection.ts';
+import type { Connection, OpenClient } from './connection.ts';
 import type { PendingRotation, PendingRotations } from './pendingRotations.ts';
 
 export interface ExistingKey {
@@ -17,8 +17,11 @@ export interface ExistingKey {
 
 /**
  * - `rotated`: the new key is stored; the old one is revoked, or was to be kept.
- * - `taken`: another key has the name, so nothing was done. `busy`: an earlier rotation is pending.
- * - `unchanged`: failed at `step`, the old key is still in use and no new key exists.
+ * Nothing was done:
+ * - `taken`: another key has the name.
+ * - `busy`: a rotation of the account is pending, here or in another window.
+ * - `changed`: another window has replaced the key, or removed the account.
+ * - `unchanged`: failed at `step`. The old key is still in use and no new key exists.
  * The rotation stays pending with the others:
  * - `absent`: the answer to the creation was lost and the list has no new key, though the service may still create it.
  * - `lost`: a new key exists, but its value was lost.
@@ -27,7 +30,7 @@ export interface ExistingKey {
  */
 export type RotationOutcome =
   | { readonly kind: 'rotated'; readonly newKey: ExistingKey }
-  | { readonly kind: 'taken' | 'busy' }
+  | { readonly kind: 'taken' | 'busy' | 'changed' }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'unchanged'; readonly step: 'create' | 'prove' | 'store'; readonly error: unknown }
   | { readonly kind: 'absent'; readonly error?: unknown }
@@ -52,59 +55,83 @@ export interface RotationParts {
   readonly onSecret: (value: string) => void;
 }
 
-/** @throws {Error} before anything was created: no key is stored, or the list cannot be read */
+/** Never rejects. @param connection the one whose key is replaced */
 export async function rotateKey(
   parts: RotationParts,
-  account: Account,
+  connection: Connection,
   keys: Pick<PendingRotation, 'name' | 'oldKey'>,
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
-  const rotation: PendingRotation = { ...keys, account: accountId(account) };
-  const key = await parts.accounts.key(account);
-  if (key === undefined) throw new Error('No API key is stored for the account');
-  const client = await parts.openClient(account, key);
-  const { items } = await client.listApiKeys(options);
-  if (items.some(({ name }) => name === rotation.name)) return { kind: 'taken' };
-  if (parts.pending.of(rotation.account) !== undefined) return { kind: 'busy' };
-  const running = new RunningRotation(parts, rotation, account, key, client);
+  const rotation = { ...keys, account: accountId(connection.account) };
+  const create = async () => {
+    // Read once the rotation is pending, so that no other window rotates the key from here on.
+    const running = await openRotation(parts, rotation);
+    return running?.uses(connection) === true
+      ? await running.create(options)
+      : ({ kind: 'changed' } as const);
+  };
+  const work = () => create().catch((error: unknown) => unchanged('create', error));
   try {
-    return await parts.pending.run(rotation, () => running.create(options));
+    const outcome = await parts.pending.begin(rotation, () => ending(parts, rotation, work));
+    return outcome ?? { kind: 'busy' };
   } catch (error) {
-    // The rotation could not be kept. Failures of the steps are outcomes.
-    return { kind: 'unchanged', step: 'create', error };
+    return unchanged('create', error);
   }
 }
 
-/** Finishes a rotation that was interrupted, or finds out what it left. Never rejects because of the service. */
+/** Finishes a rotation that was interrupted, or finds out what it left. Never rejects. */
 export async function resumeRotation(
   parts: RotationParts,
   rotation: PendingRotation,
 ): Promise<RotationOutcome> {
-  const { accounts } = await parts.accounts.list();
-  const account = accounts.find((known) => accountId(known) === rotation.account);
-  const key = account && (await parts.accounts.key(account));
-  if (account === undefined || key === undefined) return { kind: 'signedOut' };
-  return await parts.pending.run(rotation, async () => {
-    try {
-      const client = await parts.openClient(account, key);
-      const created = await parts.accounts.newKey(account);
-      const running = new RunningRotation(parts, rotation, account, key, client);
-      return await (created === undefined ? running.find() : running.finish(created));
-    } catch (error) {
-      return { kind: 'unfinished', step: 'create', error, newKey: { id: undefined, name: rotation.name } };
-    }
-  });
+  const resume = async (): Promise<RotationOutcome> => {
+    const running = await openRotation(parts, rotation);
+    return running === undefined ? { kind: 'signedOut' } : await running.resume();
+  };
+  const newKey = { id: undefined, name: rotation.name };
+  const work = () =>
+    resume().catch((error: unknown) => ({ kind: 'unfinished', step: 'create', error, newKey }) as const);
+  return await parts.pending.run(rotation.account, () => ending(parts, rotation, work));
 }
 
 /** Revokes a new key whose value was lost. @throws {ApiError} */
 export async function revokeLost(parts: RotationParts, rotation: PendingRotation, id: number): Promise<void> {
+  const running = await openRotation(parts, rotation);
+  if (running === undefined) throw new Error('No API key is stored for the account');
+  await running.revoke(id);
+  await parts.pending.forget(rotation.account);
+}
+
+/** @returns undefined if no key is stored for the account */
+async function openRotation(
+  parts: RotationParts,
+  rotation: PendingRotation,
+): Promise<RunningRotation | undefined> {
   const { accounts } = await parts.accounts.list();
   const account = accounts.find((known) => accountId(known) === rotation.account);
   const key = account && (await parts.accounts.key(account));
-  if (account === undefined || key === undefined) throw new Error('No API key is stored for the account');
-  await revokeKey(await parts.openClient(account, key), id);
-  await parts.pending.forget(rotation.account);
+  if (account === undefined || key === undefined) return undefined;
+  return new RunningRotation(parts, rotation, account, key, await parts.openClient(account, key));
 }
+
+/** After these nothing is left to do. */
+const ENDS: ReadonlySet<RotationOutcome['kind']> = new Set(['rotated', 'taken', 'changed', 'unchanged']);
+
+/** A rotation that cannot be forgotten is resumed by the next start, which then finds nothing to do. */
+async function ending(
+  { accounts, pending }: RotationParts,
+  rotation: PendingRotation,
+  work: () => Promise<RotationOutcome>,
+): Promise<RotationOutcome> {
+  const outcome = await work();
+  if (!ENDS.has(outcome.kind)) return outcome;
+  await accounts.forgetNewKey(rotation.account).catch(() => undefined);
+  await pending.forget(rotation.account).catch(() => undefined);
+  return outcome;
+}
+
+const unchanged = (step: 'create' | 'prove' | 'store', error: unknown) =>
+  ({ kind: 'unchanged', step, error }) as const;
 
 class RunningRotation {
   readonly #parts: RotationParts;
@@ -128,13 +155,20 @@ class RunningRotation {
     this.#client = client;
   }
 
+  uses(connection: Connection): boolean {
+    return connection.hasKey(this.#storedKey);
+  }
+
+  /** @throws {ApiError} before a key was created */
   async create(options: CallOptions): Promise<RotationOutcome> {
+    const { name } = this.#rotation;
+    const { items } = await this.#client.listApiKeys(options);
+    if (items.some((key) => key.name === name)) return { kind: 'taken' };
     let created: CreatedApiKey;
     try {
-      created = await this.#client.createApiKey(this.#rotation.name, options);
+      created = await this.#client.createApiKey(name, options);
     } catch (error) {
-      if (isOutcomeUnknown(error)) return await this.find(error);
-      return await this.#end({ kind: 'unchanged', step: 'create', error });
+      return isOutcomeUnknown(error) ? await this.#find(error) : unchanged('create', error);
     }
     this.#parts.onSecret(created.key);
     try {
@@ -142,11 +176,21 @@ class RunningRotation {
     } catch (error) {
       return await this.#withdraw(created, 'store', error);
     }
-    return await this.finish(created, options);
+    return await this.#finish(created, options);
+  }
+
+  async resume(): Promise<RotationOutcome> {
+    const created = await this.#parts.accounts.newKey(this.#account);
+    return await (created === undefined ? this.#find() : this.#finish(created));
+  }
+
+  /** @throws {ApiError} unless the key is gone */
+  async revoke(id: number): Promise<void> {
+    await revokeKey(this.#client, id);
   }
 
   /** Without the new key's value: looks for the key by its name. */
-  async find(error?: unknown): Promise<RotationOutcome> {
+  async #find(error?: unknown): Promise<RotationOutcome> {
     const { name, oldKey } = this.#rotation;
     try {
       const { items, unreadable } = await this.#client.listApiKeys();
@@ -164,7 +208,7 @@ class RunningRotation {
     }
   }
 
-  async finish(created: CreatedApiKey, options: CallOptions = {}): Promise<RotationOutcome> {
+  async #finish(created: CreatedApiKey, options: CallOptions = {}): Promise<RotationOutcome> {
     const { accounts, openClient, organizationId } = this.#parts;
     this.#parts.onSecret(created.key);
     const newKey: ExistingKey = { id: created.id, name: this.#rotation.name };
@@ -194,25 +238,18 @@ class RunningRotation {
     } catch (error) {
       return { kind: 'unfinished', step: 'revoke', error, newKey };
     }
-    return await this.#end({ kind: 'rotated', newKey });
+    return { kind: 'rotated', newKey };
   }
 
   /** Revokes a new key that isn't used. A key that stays is tried again later, if the keyring has its value. */
   async #withdraw(created: CreatedApiKey, step: 'prove' | 'store', error: unknown): Promise<RotationOutcome> {
     const newKey = { id: created.id, name: this.#rotation.name };
     try {
-      await revokeKey(this.#client, created.id);
+      await this.revoke(created.id);
     } catch {
       return step === 'store' ? { kind: 'lost', newKey, error } : { kind: 'unfinished', step, error, newKey };
     }
-    return await this.#end({ kind: 'unchanged', step, error });
-  }
-
-  /** What cannot be forgotten is looked at again by the next start, which then finds nothing to do. */
-  async #end(outcome: RotationOutcome): Promise<RotationOutcome> {
-    await this.#parts.accounts.forgetNewKey(this.#account).catch(() => undefined);
-    await this.#parts.pending.forget(this.#rotation.account).catch(() => undefined);
-    return outcome;
+    return unchanged(step, error);
   }
 }
 

@@ -24,12 +24,10 @@ export const rotate: Command = async (context, _argument, run) => {
   await withKeyRights(() => context.apiKeys.load());
   const wanted = await askForRotation(context);
   if (wanted === undefined || !(await confirmRotation(wanted.old))) return;
-  // Its old key is no longer the one that was asked about.
-  if (connection.isClosed) throw new Error(l10n.t('the key was changed in another window.'));
   const { name, old } = wanted;
   const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
-    rotateKey(rotationParts(context), account, keys, options),
+    rotateKey(rotationParts(context), connection, keys, options),
   );
   await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
   switch (outcome.kind) {
@@ -37,6 +35,7 @@ export const rotate: Command = async (context, _argument, run) => {
       return announce(l10n.t('This window now uses the API key “{0}”', sanitize(name)));
     case 'taken':
     case 'busy':
+    case 'changed':
     case 'unchanged':
       throw new Error(endedText(outcome));
     default:

@@ -6,7 +6,7 @@ import { explainError } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 
 /** Nothing is left of these. */
-export type Ended = Extract<RotationOutcome, { readonly kind: 'taken' | 'busy' | 'unchanged' }>;
+export type Ended = Extract<RotationOutcome, { readonly kind: 'taken' | 'busy' | 'changed' | 'unchanged' }>;
 /** These have left something, or may have. */
 export type Left = Exclude<RotationOutcome, Ended | { readonly kind: 'rotated' }>;
 
@@ -16,6 +16,8 @@ export function endedText(outcome: Ended): string {
       return l10n.t('there is already a key with this name. Choose another name.');
     case 'busy':
       return l10n.t('an earlier rotation of this key is still running.');
+    case 'changed':
+      return l10n.t('the key was changed in another window.');
     case 'unchanged':
       return `${stepText(outcome.step, explainError(outcome.error).message)} ${l10n.t('This window goes on with its old key.')}`;
     default:

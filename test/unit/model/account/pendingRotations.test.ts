@@ -5,6 +5,9 @@ import {
   QUIET,
   type PendingRotation,
 } from '../../../../src/model/account/pendingRotations.ts';
+import { pause } from '../../../../src/base/clock.ts';
+import { Accounts } from '../../../../src/model/account/accounts.ts';
+import { rotateKey } from '../../../../src/model/account/keyRotation.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
@@ -28,7 +31,7 @@ describe('a pending key rotation', () => {
 
   describe('with a full or slow state', () => {
     it('creates nothing when the rotation cannot be kept', async () => {
-      key.memory.update = async () => await Promise.reject(new Error('no room'));
+      key.rotations.create = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
       assert.match(String(outcome.error), /no room/);
@@ -38,13 +41,12 @@ describe('a pending key rotation', () => {
 
     it('waits for a slow state before it creates a key', async () => {
       const kept = Promise.withResolvers<void>();
-      const update = key.memory.update.bind(key.memory);
-      key.memory.update = async (entry, value) => {
+      const create = key.rotations.create.bind(key.rotations);
+      key.rotations.create = async (account, rotation) => {
         await kept.promise;
-        await update(entry, value);
+        return await create(account, rotation);
       };
       const rotating = key.rotate();
-      await until('the list of keys', async () => key.proxy.count('GET', /api_keys$/) === 1);
       assert.deepEqual(await key.existing(), [key.oldKey]);
       kept.resolve();
       assert.equal((await rotating).kind, 'rotated');
@@ -52,14 +54,11 @@ describe('a pending key rotation', () => {
     });
 
     it('is rotated even when the state cannot be cleared, and the next start has nothing to do', async () => {
-      const update = key.memory.update.bind(key.memory);
-      key.memory.update = async (entry, value) => {
-        if (Object.keys(value ?? {}).length === 0) throw new Error('no room');
-        await update(entry, value);
-      };
+      const remove = key.rotations.remove.bind(key.rotations);
+      key.rotations.remove = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'rotated');
-      key.memory.update = update;
+      key.rotations.remove = remove;
       assert.deepEqual(await key.resume(), outcome);
       assert.deepEqual(await key.existing(), [outcome.newKey]);
       assert.deepEqual(key.pending.accounts, []);
@@ -68,7 +67,7 @@ describe('a pending key rotation', () => {
     it('keeps names and ids, and never a key', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
-      const state = JSON.stringify([...key.memory.entries]);
+      const state = JSON.stringify(key.rotations.all());
       assert.match(state, /laptop 2/);
       for (const value of [first, await key.storedKey()]) assert.ok(!state.includes(value));
     });
@@ -128,14 +127,43 @@ describe('a pending key rotation', () => {
       assert.equal((await key.existing()).length, 2);
     });
 
+    for (const delay of [0, 8, 16, 24, 32, 48])
+      it(`replaces the key once when the second window starts ${delay} ms later`, async () => {
+        const connection = await key.connection();
+        const rotateAfter = async (wait: number, name: string) => {
+          await pause(wait);
+          const accounts = new Accounts(key.secrets);
+          const pending = new PendingRotations(key.rotations);
+          return await rotateKey({ ...key.parts, accounts, pending }, connection, {
+            name,
+            oldKey: key.oldKey,
+          });
+        };
+        const [one, other] = await Promise.all([rotateAfter(0, 'laptop a'), rotateAfter(delay, 'laptop b')]);
+        assert.ok(one.kind === 'rotated');
+        assert.ok(other.kind === 'busy' || other.kind === 'changed');
+        assert.deepEqual(await key.existing(), [one.newKey]);
+        assert.ok(await key.storedKeyWorks());
+        assert.deepEqual(key.pending.accounts, []);
+      });
+
+    it('is not done with a key that another window has replaced', async () => {
+      const connection = await key.connection();
+      await key.rotate();
+      const keys = { name: 'laptop 3', oldKey: key.oldKey };
+      assert.deepEqual(await rotateKey(key.parts, connection, keys), { kind: 'changed' });
+      assert.equal((await key.existing()).length, 1);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
     it('is not finished by the other one while the first works on it', async () => {
       const clock = new FakeClock();
-      key.pending = new PendingRotations(key.memory, clock);
+      key.pending = new PendingRotations(key.rotations, clock);
       const working = Promise.withResolvers<void>();
       const rotation = { account: key.account.baseUrl, name: 'laptop 2' };
-      const running = key.pending.run(rotation, () => working.promise);
+      const running = key.pending.begin(rotation, () => working.promise);
       let found: PendingRotation | undefined | 'waiting' = 'waiting';
-      const other = new PendingRotations(key.memory, clock)
+      const other = new PendingRotations(key.rotations, clock)
         .abandoned(key.account.baseUrl)
         .then((it) => (found = it));
       await until('both timers', async () => clock.waits.length === 2);
