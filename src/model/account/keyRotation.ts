@@ -63,19 +63,19 @@ export async function rotateKey(
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
   const rotation = { ...keys, account: accountId(connection.account) };
-  const create = async () => {
+  const work = async (): Promise<RotationOutcome> => {
     // Read once the rotation is pending, so that no other window rotates the key from here on.
-    const running = await openRotation(parts, rotation);
-    return running?.uses(connection) === true
-      ? await running.create(options)
-      : ({ kind: 'changed' } as const);
+    const open = await openRotation(parts, rotation);
+    return open !== undefined && connection.hasKey(open.storedKey)
+      ? create(open, options)
+      : { kind: 'changed' };
   };
-  const work = () => create().catch((error: unknown) => unchanged('create', error));
+  const onError = (error: unknown) => unchanged('create', error);
   try {
-    const outcome = await parts.pending.begin(rotation, () => ending(parts, rotation, work));
+    const outcome = await parts.pending.begin(rotation, () => run(parts, rotation, work, onError));
     return outcome ?? { kind: 'busy' };
   } catch (error) {
-    return unchanged('create', error);
+    return onError(error);
   }
 }
 
@@ -84,190 +84,143 @@ export async function resumeRotation(
   parts: RotationParts,
   rotation: PendingRotation,
 ): Promise<RotationOutcome> {
-  const resume = async (): Promise<RotationOutcome> => {
-    const running = await openRotation(parts, rotation);
-    return running === undefined ? { kind: 'signedOut' } : await running.resume();
+  const work = async (): Promise<RotationOutcome> => {
+    const open = await openRotation(parts, rotation);
+    if (open === undefined) return { kind: 'signedOut' };
+    const created = await parts.accounts.newKey(open.account);
+    return await (created === undefined ? find(open) : finish(open, created));
   };
-  const newKey = { id: undefined, name: rotation.name };
-  const work = () =>
-    resume().catch((error: unknown) => ({ kind: 'unfinished', step: 'create', error, newKey }) as const);
-  return await parts.pending.run(rotation.account, () => ending(parts, rotation, work));
+  const onError = (error: unknown) => mayExist(rotation.name, error);
+  return await parts.pending.run(rotation.account, () => run(parts, rotation, work, onError));
 }
 
 /** Revokes a new key whose value was lost. @throws {ApiError} */
 export async function revokeLost(parts: RotationParts, rotation: PendingRotation, id: number): Promise<void> {
-  const running = await openRotation(parts, rotation);
-  if (running === undefined) throw new Error('No API key is stored for the account');
-  await running.revoke(id);
+  const open = await openRotation(parts, rotation);
+  if (open === undefined) throw new Error('No API key is stored for the account');
+  await revokeKey(open.client, id);
   await parts.pending.forget(rotation.account);
+}
+
+/** A rotation and the key that is stored now. */
+interface OpenRotation extends RotationParts {
+  readonly rotation: PendingRotation;
+  readonly account: Account;
+  readonly storedKey: string;
+  /** Uses the stored key. */
+  readonly client: Client;
 }
 
 /** @returns undefined if no key is stored for the account */
 async function openRotation(
   parts: RotationParts,
   rotation: PendingRotation,
-): Promise<RunningRotation | undefined> {
+): Promise<OpenRotation | undefined> {
   const { accounts } = await parts.accounts.list();
   const account = accounts.find((known) => accountId(known) === rotation.account);
-  const key = account && (await parts.accounts.key(account));
-  if (account === undefined || key === undefined) return undefined;
-  return new RunningRotation(parts, rotation, account, key, await parts.openClient(account, key));
+  const storedKey = account && (await parts.accounts.key(account));
+  if (account === undefined || storedKey === undefined) return undefined;
+  return { ...parts, rotation, account, storedKey, client: await parts.openClient(account, storedKey) };
 }
 
 /** After these nothing is left to do. */
 const ENDS: ReadonlySet<RotationOutcome['kind']> = new Set(['rotated', 'taken', 'changed', 'unchanged']);
 
-/** A rotation that cannot be forgotten is resumed by the next start, which then finds nothing to do. */
-async function ending(
+async function run(
   { accounts, pending }: RotationParts,
-  rotation: PendingRotation,
+  { account }: PendingRotation,
   work: () => Promise<RotationOutcome>,
+  onError: (error: unknown) => RotationOutcome,
 ): Promise<RotationOutcome> {
-  const outcome = await work();
+  const outcome = await work().catch(onError);
   if (!ENDS.has(outcome.kind)) return outcome;
-  await accounts.forgetNewKey(rotation.account).catch(() => undefined);
-  await pending.forget(rotation.account).catch(() => undefined);
+  // If a rotation cannot be forgotten, the next start resumes it and finds nothing to do.
+  await accounts.forgetNewKey(account).catch(() => undefined);
+  await pending.forget(account).catch(() => undefined);
   return outcome;
+}
+
+/** @throws {ApiError} if no key was created */
+async function create(open: OpenRotation, options: CallOptions): Promise<RotationOutcome> {
+  const { client, accounts, account, rotation, onSecret } = open;
+  const { name } = rotation;
+  const { items } = await client.listApiKeys(options);
+  if (items.some((key) => key.name === name)) return { kind: 'taken' };
+  let created: CreatedApiKey;
+  try {
+    created = await client.createApiKey(name, options);
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    return await find(open, error).catch(() => mayExist(name, error));
+  }
+  onSecret(created.key);
+  try {
+    await accounts.keepNewKey(account, created);
+  } catch (error) {
+    if (await tryRevoke(client, created.id)) return unchanged('store', error);
+    return { kind: 'lost', newKey: { id: created.id, name }, error };
+  }
+  return await finish(open, created, options);
+}
+
+/** Without the new key's value: looks for the key by its name. @throws {ApiError} */
+async function find(open: OpenRotation, error?: unknown): Promise<RotationOutcome> {
+  const { name, oldKey } = open.rotation;
+  const { items, unreadable } = await open.client.listApiKeys();
+  const found = items.find((key) => key.name === name && key.id !== oldKey?.id);
+  if (found === undefined && unreadable.length > 0) throw new Error('The list of keys cannot be read');
+  if (found === undefined) return { kind: 'absent', error };
+  if (found.id === open.account.keyId) return await finish(open, { id: found.id, key: open.storedKey });
+  return { kind: 'lost', newKey: { id: found.id, name }, error };
+}
+
+/** With the new key's value. Each step can be repeated. */
+async function finish(
+  { accounts, account, openClient, onSecret, ...open }: OpenRotation,
+  created: Pick<CreatedApiKey, 'id' | 'key'>,
+  options: CallOptions = {},
+): Promise<RotationOutcome> {
+  const { name, oldKey } = open.rotation;
+  const newKey = { id: created.id, name };
+  const isStored = created.key === open.storedKey;
+  let step: 'prove' | 'store' | 'revoke' = isStored ? 'store' : 'prove';
+  onSecret(created.key);
+  try {
+    const client = await openClient(account, created.key);
+    // Every kind of key may list projects; account routes are closed to some (public service).
+    if (!isStored) await client.projectPages(open.organizationId, options).next();
+    step = 'store';
+    // From here on nothing is cancelled.
+    await accounts.replaceKey(account, created);
+    step = 'revoke';
+    if (oldKey !== undefined) await revokeKey(client, oldKey.id);
+    return { kind: 'rotated', newKey };
+  } catch (error) {
+    if (step === 'prove' && (await tryRevoke(open.client, created.id))) return unchanged(step, error);
+    return { kind: 'unfinished', step, error, newKey };
+  }
 }
 
 const unchanged = (step: 'create' | 'prove' | 'store', error: unknown) =>
   ({ kind: 'unchanged', step, error }) as const;
 
-class RunningRotation {
-  readonly #parts: RotationParts;
-  readonly #rotation: PendingRotation;
-  readonly #account: Account;
-  readonly #storedKey: string;
-  /** Uses the stored key. */
-  readonly #client: Client;
+const mayExist = (name: string, error: unknown) =>
+  ({ kind: 'unfinished', step: 'create', error, newKey: { id: undefined, name } }) as const;
 
-  constructor(
-    parts: RotationParts,
-    rotation: PendingRotation,
-    account: Account,
-    storedKey: string,
-    client: Client,
-  ) {
-    this.#parts = parts;
-    this.#rotation = rotation;
-    this.#account = account;
-    this.#storedKey = storedKey;
-    this.#client = client;
-  }
+/** Revokes a new key that isn't used. @returns whether it is gone */
+const tryRevoke = (client: Client, id: number): Promise<boolean> =>
+  revokeKey(client, id).then(
+    () => true,
+    () => false,
+  );
 
-  uses(connection: Connection): boolean {
-    return connection.hasKey(this.#storedKey);
-  }
-
-  /** @throws {ApiError} before a key was created */
-  async create(options: CallOptions): Promise<RotationOutcome> {
-    const { name } = this.#rotation;
-    const { items } = await this.#client.listApiKeys(options);
-    if (items.some((key) => key.name === name)) return { kind: 'taken' };
-    let created: CreatedApiKey;
-    try {
-      created = await this.#client.createApiKey(name, options);
-    } catch (error) {
-      return isOutcomeUnknown(error) ? await this.#find(error) : unchanged('create', error);
-    }
-    this.#parts.onSecret(created.key);
-    try {
-      await this.#parts.accounts.keepNewKey(this.#account, created);
-    } catch (error) {
-      return await this.#withdraw(created, 'store', error);
-    }
-    return await this.#finish(created, options);
-  }
-
-  async resume(): Promise<RotationOutcome> {
-    const created = await this.#parts.accounts.newKey(this.#account);
-    return await (created === undefined ? this.#find() : this.#finish(created));
-  }
-
-  /** @throws {ApiError} unless the key is gone */
-  async revoke(id: number): Promise<void> {
-    await revokeKey(this.#client, id);
-  }
-
-  /** Without the new key's value: looks for the key by its name. */
-  async #find(error?: unknown): Promise<RotationOutcome> {
-    const { name, oldKey } = this.#rotation;
-    try {
-      const { items, unreadable } = await this.#client.listApiKeys();
-      const found = items.find((key) => key.name === name && key.id !== oldKey?.id);
-      if (found !== undefined) {
-        const newKey = { id: found.id, name };
-        const isStored = found.id === this.#account.keyId;
-        return isStored ? await this.#revokeOld(newKey) : { kind: 'lost', newKey, error };
-      }
-      if (unreadable.length === 0) return { kind: 'absent', error };
-      throw new Error('The list of keys cannot be read');
-    } catch (failure) {
-      const newKey = { id: undefined, name };
-      return { kind: 'unfinished', step: 'create', error: error ?? failure, newKey };
-    }
-  }
-
-  async #finish(created: CreatedApiKey, options: CallOptions = {}): Promise<RotationOutcome> {
-    const { accounts, openClient, organizationId } = this.#parts;
-    this.#parts.onSecret(created.key);
-    const newKey: ExistingKey = { id: created.id, name: this.#rotation.name };
-    if (created.key !== this.#storedKey) {
-      try {
-        const client = await openClient(this.#account, created.key);
-        // Every kind of key may list projects; account routes are closed to some (public service).
-        await client.projectPages(organizationId, options).next();
-      } catch (error) {
-        return await this.#withdraw(created, 'prove', error);
-      }
-    }
-    try {
-      // From here on nothing is cancelled.
-      await accounts.replaceKey(this.#account, created);
-    } catch (error) {
-      return { kind: 'unfinished', step: 'store', error, newKey };
-    }
-    return await this.#revokeOld(newKey, created.key);
-  }
-
-  async #revokeOld(newKey: ExistingKey, value = this.#storedKey): Promise<RotationOutcome> {
-    const { oldKey } = this.#rotation;
-    try {
-      if (oldKey !== undefined)
-        await revokeKey(await this.#parts.openClient(this.#account, value), oldKey.id);
-    } catch (error) {
-      return { kind: 'unfinished', step: 'revoke', error, newKey };
-    }
-    return { kind: 'rotated', newKey };
-  }
-
-  /** Revokes a new key that isn't used. A key that stays is tried again later, if the keyring has its value. */
-  async #withdraw(created: CreatedApiKey, step: 'prove' | 'store', error: unknown): Promise<RotationOutcome> {
-    const newKey = { id: created.id, name: this.#rotation.name };
-    try {
-      await this.revoke(created.id);
-    } catch {
-      return step === 'store' ? { kind: 'lost', newKey, error } : { kind: 'unfinished', step, error, newKey };
-    }
-    return unchanged(step, error);
-  }
-}
-
-/** @throws {ApiError} unless the key is gone */
+/** @throws {ApiError} unless the key is gone, which the list shows if the answer was lost */
 async function revokeKey(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);
   } catch (error) {
-    if (!isRefused(error, 404) && !(await isMissing(client, id))) throw error;
-  }
-}
-
-/** Whether the list of keys shows that the key is gone; a missing answer proves nothing. */
-async function isMissing(client: Client, id: number): Promise<boolean> {
-  try {
-    const { items, unreadable } = await client.listApiKeys();
-    return unreadable.length === 0 && !items.some((key) => key.id === id);
-  } catch {
-    return false;
+    if (isRefused(error, 404)) return;
+    const keys = await client.listApiKeys().catch(() => undefined);
+    if (keys?.unreadable.length !== 0 || keys.items.some((key) => key.id === id)) throw error;
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Accounts } from '../../../../src/model/account/accounts.ts';
-import { revokeLost } from '../../../../src/model/account/keyRotation.ts';
+import { resumeRotation, revokeLost } from '../../../../src/model/account/keyRotation.ts';
 import { Session } from '../../../../src/model/account/session.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
@@ -147,6 +147,21 @@ describe('rotating an API key', () => {
       assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
       assert.equal((await key.resume()).kind, 'rotated');
       assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('never revokes the new key once it is stored', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      let opened = 0;
+      const openClient: typeof key.openClient = async (...given) => {
+        opened += 1;
+        if (opened === 2) throw new Error('not now');
+        return await key.openClient(...given);
+      };
+      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
+      assert.ok(outcome.kind === 'unfinished');
+      assert.ok(await key.storedKeyWorks());
+      assert.equal((await key.resume()).kind, 'rotated');
     });
 
     it('finds out that the old key was revoked although the answer was lost', async () => {
