@@ -3,6 +3,7 @@
  * would have it: that is what the public service takes, and `8` and `"8"` are the same setting. Pure.
  */
 import type { Compute } from '../../api/records/records.ts';
+import { settingText } from '../../api/records/settingText.ts';
 import { isEqual } from '../../base/equal.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
@@ -17,12 +18,6 @@ export type ParsedSettings =
 
 /** Set by the service for every compute (section 2.7, rules 1 and 3). */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
-
-const settingText = (value: unknown): string | undefined => {
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value : undefined;
-};
 
 /** The settings on the record; what is no value of a setting is left to the service. */
 export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {

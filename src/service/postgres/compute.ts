@@ -3,7 +3,7 @@
  * queue, so a client that arrives during a restart waits for its end.
  */
 import { limitTo } from '../../base/limit.ts';
-import { isEqual } from '../../base/equal.ts';
+import { isRestartRequired } from '../../api/records/effects.ts';
 import { EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
 import { Gateway, type ServerSocket } from './gateway.ts';
 import type { Pooler } from './pooler.ts';
@@ -223,13 +223,8 @@ export class Compute {
 }
 
 function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
-  return (
-    before.minCu !== after.minCu ||
-    before.maxCu !== after.maxCu ||
-    before.branchId !== after.branchId ||
-    (after.disabled && !before.disabled) ||
-    !isEqual(before.pgSettings, after.pgSettings)
-  );
+  const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
+  return isStopped || isRestartRequired(before, after);
 }
 
 /** A full disk, say, is met by the service's own file operations as well as by Postgres. */

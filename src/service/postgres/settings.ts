@@ -2,6 +2,7 @@
  * The Postgres settings of a compute: what its size fixes, what the service needs for itself, and what the user adds
  * in `pg_settings`. Ours go on the command line, which wins over every file; the user's go into `postgresql.conf`.
  */
+import { settingText } from '../../api/records/settingText.ts';
 import { maxConnections, SHARED_BUFFERS_MB } from '../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../core/computeEngine.ts';
 import { SIZE_FILE } from './autoscaler.ts';
@@ -59,24 +60,16 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${given}"`);
     const fixed = FIXED.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
-    settings.set(name, textOf(name, value));
+    settings.set(name, checkedText(name, value));
   }
   return settings;
 }
 
-function textOf(name: string, value: unknown): string {
-  switch (typeof value) {
-    case 'boolean':
-      return value ? 'on' : 'off';
-    case 'number':
-      return String(value);
-    case 'string':
-      // A file is read line by line, so a value cannot hold the end of one.
-      // oxlint-disable-next-line no-control-regex
-      if (!/[\u0000\r\n]/.test(value)) return value;
-      break;
-    default:
-  }
+function checkedText(name: string, value: unknown): string {
+  const text = settingText(value);
+  // A file is read line by line, so a value cannot contain a line end.
+  // oxlint-disable-next-line no-control-regex
+  if (text !== undefined && !/[\u0000\r\n]/.test(text)) return text;
   throw new EngineError(`invalid value for parameter "${name}": a string, a number or a boolean is needed`);
 }
 
