@@ -1,4 +1,4 @@
-/** A keyring that is missing, locked or failing: the user is told once and goes on for as long as the window is open. */
+/** A keyring that is missing, locked or failing: the user is notified once and can work while the window is open. */
 import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
@@ -26,7 +26,7 @@ type Call = 'get' | 'store' | 'delete';
 class Keyring {
   readonly map = new SecretMap();
   readonly failing = new Set<Call>();
-  /** How often each window was told. */
+  /** The errors that the windows reported. */
   readonly told: unknown[] = [];
 
   open(): { readonly secrets: Secrets; readonly accounts: Accounts; readonly session: Session } {
@@ -67,7 +67,7 @@ describe('A keyring that', () => {
   after(() => tell('keyring faults', rows.length));
 
   for (const [what, failing] of rows) {
-    it(`${what}: the user is told once and can connect, switch and disconnect in this window`, async () => {
+    it(`${what}: the user is notified once and can connect, switch and disconnect in this window`, async () => {
       for (const call of failing) keyring.failing.add(call);
       const { accounts, session } = keyring.open();
       await session.start();
@@ -78,7 +78,7 @@ describe('A keyring that', () => {
       await accounts.choose(main);
       await until('the first account', async () => session.connection?.hasKey('first-key'));
       await accounts.remove(main);
-      await until('nobody to be connected', async () => session.current.kind === 'signedOut');
+      await until('the session to be signed out', async () => session.current.kind === 'signedOut');
       assert.equal(keyring.told.length, 1);
       const next = keyring.open();
       keyring.failing.clear();

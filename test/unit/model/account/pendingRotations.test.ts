@@ -13,7 +13,7 @@ import { startLocalService, type LocalService } from '../../../helpers/localServ
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
 import { until } from '../../../workbench/until.ts';
 
-describe('a pending key rotation', () => {
+describe('PendingRotations', () => {
   let service: LocalService;
   let key: RotatingAccount;
   /** The value of the old key. */
@@ -29,8 +29,8 @@ describe('a pending key rotation', () => {
   });
   afterEach(() => key.stop());
 
-  describe('with a full or slow state', () => {
-    it('creates nothing when the rotation cannot be kept', async () => {
+  describe('with a full or slow store', () => {
+    it('creates no key when the rotation cannot be kept', async () => {
       key.rotations.create = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
@@ -39,7 +39,7 @@ describe('a pending key rotation', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
-    it('waits for a slow state before it creates a key', async () => {
+    it('creates the key only after the rotation is kept', async () => {
       const kept = Promise.withResolvers<void>();
       const create = key.rotations.create.bind(key.rotations);
       key.rotations.create = async (account, rotation) => {
@@ -53,7 +53,7 @@ describe('a pending key rotation', () => {
       assert.equal(key.proxy.count('POST'), 1);
     });
 
-    it('is rotated even when the state cannot be cleared, and the next start has nothing to do', async () => {
+    it('reports success even if the rotation cannot be forgotten; the next start finds nothing to do', async () => {
       const remove = key.rotations.remove.bind(key.rotations);
       key.rotations.remove = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
@@ -64,7 +64,7 @@ describe('a pending key rotation', () => {
       assert.deepEqual(key.pending.accounts, []);
     });
 
-    it('keeps names and ids, and never a key', async () => {
+    it('keeps names and ids, never a key', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
       const state = JSON.stringify(key.rotations.all());
@@ -74,7 +74,7 @@ describe('a pending key rotation', () => {
   });
 
   describe('with a failing keyring', () => {
-    it('revokes the new key when the keyring does not keep it', async () => {
+    it('revokes the new key if the keyring does not keep it', async () => {
       key.secrets.keep = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'store');
@@ -82,7 +82,7 @@ describe('a pending key rotation', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
-    it('names the new key when the keyring does not keep it and it cannot be revoked', async () => {
+    it('names the new key if the keyring does not keep it and it cannot be revoked', async () => {
       key.secrets.keep = async () => await Promise.reject(new Error('no room'));
       key.proxy.inject('internalError', { method: 'DELETE' });
       const outcome = await key.rotate();
@@ -92,7 +92,7 @@ describe('a pending key rotation', () => {
     });
 
     for (const failing of ['apiKey', 'accounts'])
-      it(`leaves both keys valid when the keyring fails at ${failing}, and finishes with another try`, async () => {
+      it(`leaves both keys valid when the keyring fails at ${failing}, and finishes on retry`, async () => {
         const keep = key.secrets.keep.bind(key.secrets);
         key.secrets.keep = async (entry, value) => {
           if (entry.startsWith(`hostedPostgres.${failing}`)) throw new Error('locked');
@@ -108,7 +108,7 @@ describe('a pending key rotation', () => {
         assert.equal((await key.accounts.list()).current?.keyId, outcome.newKey.id);
       });
 
-    it('stays pending while no key of the account can be read', async () => {
+    it("stays pending while the account's key cannot be read", async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
       const read = key.secrets.get.bind(key.secrets);
@@ -120,7 +120,7 @@ describe('a pending key rotation', () => {
   });
 
   describe('in two windows', () => {
-    it('is not begun again while it is pending', async () => {
+    it('rejects another rotation while one is pending', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
       assert.deepEqual(await key.rotate({ name: 'laptop 3' }), { kind: 'busy' });
@@ -147,7 +147,7 @@ describe('a pending key rotation', () => {
         assert.deepEqual(key.pending.accounts, []);
       });
 
-    it('is not done with a key that another window has replaced', async () => {
+    it('rejects a key that another window has replaced', async () => {
       const connection = await key.connection();
       await key.rotate();
       const keys = { name: 'laptop 3', oldKey: key.oldKey };
@@ -156,7 +156,7 @@ describe('a pending key rotation', () => {
       assert.deepEqual(key.pending.accounts, []);
     });
 
-    it('is not finished by the other one while the first works on it', async () => {
+    it('leaves a rotation to the window that works on it', async () => {
       const clock = new FakeClock();
       key.pending = new PendingRotations(key.rotations, clock);
       const working = Promise.withResolvers<void>();

@@ -26,12 +26,12 @@ describe('Session', () => {
   const becomes = (kind: InventoryState['kind']) =>
     until(`the session to be ${kind}`, async () => store.inventory.state.kind === kind);
 
-  it('asks nothing of the service until somebody looks', () => {
+  it('sends no request until the projects are shown', () => {
     assert.equal(store.inventory.state.kind, 'loading');
     assert.deepEqual(service.requests, []);
   });
 
-  it('is ready with projects and empty without', async () => {
+  it('is ready with projects and empty without any', async () => {
     await store.inventory.projects?.load();
     assert.equal(store.inventory.state.kind, 'ready');
     service.script = () => ({ projects: [] });
@@ -39,13 +39,13 @@ describe('Session', () => {
     assert.equal(store.inventory.state.kind, 'empty');
   });
 
-  it('is signed out when the account is removed, in whichever window', async () => {
+  it('is signed out when any window removes the account', async () => {
     await store.accounts.remove(store.account);
     await becomes('signedOut');
     assert.equal(store.inventory.projects, undefined);
   });
 
-  it('has failed when nothing could be loaded, keeps the key, and recovers with the next refresh', async () => {
+  it('has failed when nothing loads, keeps the key, and recovers with the next refresh', async () => {
     service.script = () => 401;
     await store.inventory.ensureProjects();
     assert.equal(store.inventory.state.kind, 'failed');
@@ -55,7 +55,7 @@ describe('Session', () => {
     assert.equal(store.inventory.state.kind, 'ready');
   });
 
-  it('begins anew with another key of the same account, and not with the same key', async () => {
+  it('opens a new connection for another key of the account, not for the same key', async () => {
     const before = store.session.connection;
     await store.accounts.add(store.account, 'key');
     await store.session.reread();
@@ -65,7 +65,7 @@ describe('Session', () => {
     assert.equal(before?.isClosed, true);
   });
 
-  it('is known only when the newest reading is, also to those who began an earlier one', async () => {
+  it('waits for the last read of the secret store, also in earlier callers', async () => {
     const early = store.session.reread();
     const gate = Promise.withResolvers<void>();
     const get = store.secrets.get.bind(store.secrets);
@@ -80,7 +80,7 @@ describe('Session', () => {
     await Promise.all([early, late]);
   });
 
-  it('drops what arrives for the account before', async () => {
+  it('drops late replies to the previous account', async () => {
     const late = Promise.withResolvers<unknown>();
     service.script = () => late.promise;
     const looking = store.inventory.ensureProjects();

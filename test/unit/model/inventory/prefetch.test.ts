@@ -8,7 +8,7 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../../
 
 const noError = (error: unknown) => assert.fail(String(error));
 
-describe('the first look at an account', () => {
+describe('Prefetch', () => {
   const folder = temporaryFolder();
   let service: LocalService;
 
@@ -29,7 +29,7 @@ describe('the first look at an account', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('loads the first projects once, and says that there are others', async () => {
+  it('loads the first projects once, and is partial if there are others', async () => {
     const connected = await connectInventory(service);
     const prefetch = new Prefetch(connected.inventory, noError);
     assert.equal(prefetch.isPartial, true);
@@ -42,7 +42,7 @@ describe('the first look at an account', () => {
     connected.dispose();
   });
 
-  it('asks for nothing that was asked for before it', async () => {
+  it('skips lists that were requested before', async () => {
     const connected = await connectInventory(service);
     await connected.inventory.projects?.firstPage();
     await connected.inventory.loadComputesOf(['p0', 'p1', 'p55']);
@@ -52,7 +52,7 @@ describe('the first look at an account', () => {
     connected.dispose();
   });
 
-  it('does nothing when nobody is signed in, and begins again for another connection', async () => {
+  it('does nothing without a connection, and starts again for the next one', async () => {
     const connected = await connectInventory(service);
     const prefetch = new Prefetch(connected.inventory, noError);
     await connected.signOut();
@@ -65,7 +65,7 @@ describe('the first look at an account', () => {
     connected.dispose();
   });
 
-  it('tells of a failure once and tries again after a minute, not at every keystroke', async () => {
+  it('reports a failure once and retries after a minute, not at every keystroke', async () => {
     let now = 0;
     const clock = { now: () => now, after: () => ({ dispose() {} }) };
     const closed = { baseUrl: 'http://127.0.0.1:9/api/v2' as BaseUrl, key: 'k' };
