@@ -93,9 +93,11 @@ export class Accounts implements Disposable {
   }
 
   /** The new key of a rotation in progress. */
-  async newKey(account: Account): Promise<CreatedApiKey | undefined> {
+  async newKey(account: Account): Promise<Pick<CreatedApiKey, 'id' | 'key'> | undefined> {
     const text = await this.#secrets.get(newKeyEntry(accountId(account)));
-    return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);
+    if (text === undefined) return undefined;
+    const { id, key } = JSON.parse(text) as Partial<CreatedApiKey>;
+    return isApiKeyId(id) && typeof key === 'string' ? { id, key } : undefined;
   }
 
   /** @param account see `accountId` */

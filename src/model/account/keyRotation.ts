@@ -67,12 +67,12 @@ export async function rotateKey(
     // Read once the rotation is pending, so that no other window rotates the key from here on.
     const open = await openRotation(parts, rotation);
     return open !== undefined && connection.hasKey(open.storedKey)
-      ? create(open, options)
+      ? createNewKey(open, options)
       : { kind: 'changed' };
   };
   const onError = (error: unknown) => unchanged('create', error);
   try {
-    const outcome = await parts.pending.begin(rotation, () => run(parts, rotation, work, onError));
+    const outcome = await parts.pending.begin(rotation, () => runToEnd(parts, rotation, work, onError));
     return outcome ?? { kind: 'busy' };
   } catch (error) {
     return onError(error);
@@ -88,10 +88,10 @@ export async function resumeRotation(
     const open = await openRotation(parts, rotation);
     if (open === undefined) return { kind: 'signedOut' };
     const created = await parts.accounts.newKey(open.account);
-    return await (created === undefined ? find(open) : finish(open, created));
+    return await (created === undefined ? findNewKey(open) : useNewKey(open, created));
   };
   const onError = (error: unknown) => mayExist(rotation.name, error);
-  return await parts.pending.run(rotation.account, () => run(parts, rotation, work, onError));
+  return await parts.pending.run(rotation.account, () => runToEnd(parts, rotation, work, onError));
 }
 
 /** Revokes a new key whose value was lost. @throws {ApiError} */
@@ -126,7 +126,7 @@ async function openRotation(
 /** After these nothing is left to do. */
 const ENDS: ReadonlySet<RotationOutcome['kind']> = new Set(['rotated', 'taken', 'changed', 'unchanged']);
 
-async function run(
+async function runToEnd(
   { accounts, pending }: RotationParts,
   { account }: PendingRotation,
   work: () => Promise<RotationOutcome>,
@@ -141,7 +141,7 @@ async function run(
 }
 
 /** @throws {ApiError} if no key was created */
-async function create(open: OpenRotation, options: CallOptions): Promise<RotationOutcome> {
+async function createNewKey(open: OpenRotation, options: CallOptions): Promise<RotationOutcome> {
   const { client, accounts, account, rotation, onSecret } = open;
   const { name } = rotation;
   const { items } = await client.listApiKeys(options);
@@ -151,7 +151,7 @@ async function create(open: OpenRotation, options: CallOptions): Promise<Rotatio
     created = await client.createApiKey(name, options);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
-    return await find(open, error).catch(() => mayExist(name, error));
+    return await findNewKey(open, error).catch(() => mayExist(name, error));
   }
   onSecret(created.key);
   try {
@@ -160,22 +160,22 @@ async function create(open: OpenRotation, options: CallOptions): Promise<Rotatio
     if (await tryRevoke(client, created.id)) return unchanged('store', error);
     return { kind: 'lost', newKey: { id: created.id, name }, error };
   }
-  return await finish(open, created, options);
+  return await useNewKey(open, created, options);
 }
 
 /** Without the new key's value: looks for the key by its name. @throws {ApiError} */
-async function find(open: OpenRotation, error?: unknown): Promise<RotationOutcome> {
+async function findNewKey(open: OpenRotation, error?: unknown): Promise<RotationOutcome> {
   const { name, oldKey } = open.rotation;
   const { items, unreadable } = await open.client.listApiKeys();
   const found = items.find((key) => key.name === name && key.id !== oldKey?.id);
   if (found === undefined && unreadable.length > 0) throw new Error('The list of keys cannot be read');
   if (found === undefined) return { kind: 'absent', error };
-  if (found.id === open.account.keyId) return await finish(open, { id: found.id, key: open.storedKey });
+  if (found.id === open.account.keyId) return await useNewKey(open, { id: found.id, key: open.storedKey });
   return { kind: 'lost', newKey: { id: found.id, name }, error };
 }
 
 /** With the new key's value. Each step can be repeated. */
-async function finish(
+async function useNewKey(
   { accounts, account, openClient, onSecret, ...open }: OpenRotation,
   created: Pick<CreatedApiKey, 'id' | 'key'>,
   options: CallOptions = {},
