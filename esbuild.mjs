@@ -1,8 +1,10 @@
 // Builds what ships (dist/extension.js, the bundles that it loads lazily, and dist/service.js) and, with `--tests`,
-// the suites that run inside VS Code (dist/test/index.js). `--production` adds the third-party notices.
+// the suites that run inside VS Code (dist/test/index.js). `--production` adds the third-party notices, `--watch` builds
+// again with each change.
 // Every dynamic `import('./x.ts')` in src/ becomes a separate bundle, dist/x.js. So activation loads only
 // dist/extension.js, and everything else is loaded on first use.
 import { build, context } from 'esbuild';
+import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -14,6 +16,7 @@ const production = process.argv.includes('--production');
 const bundles = new Map([
   ['extension', path.resolve('src/extension.ts')],
   ['service', path.resolve('src/service/main.ts')],
+  ['engineProcess', path.resolve('src/service/engineProcess/engineProcess.ts')],
 ]);
 
 const lazyBundles = {
@@ -24,7 +27,7 @@ const lazyBundles = {
       const file = path.resolve(args.resolveDir, args.path);
       const name = path.basename(file, '.ts');
       const known = bundles.get(name);
-      if (known !== undefined && known !== file) {
+      if (known !== undefined && known !== file && existsSync(known)) {
         return { errors: [{ text: `Two lazy bundles are named ${name}: ${known} and ${file}` }] };
       }
       bundles.set(name, file);
@@ -41,6 +44,8 @@ const shared = {
   external: ['vscode'],
   // Loads bundles by `require`. Node's `import` would first scan the text of each for its exports.
   supported: { 'dynamic-import': false },
+  // Where the program lies, in the source (`src/service/ownFolder.ts`) and in a bundle.
+  define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
   minify: production,
   sourcemap: production ? false : 'linked',
   legalComments: 'none',
@@ -85,16 +90,56 @@ const testOptions = {
   outdir: 'dist',
 };
 
-if (!watch) await rm('dist', { recursive: true, force: true });
-const metafile = await buildAll();
-if (tests) await build(testOptions);
-
-if (watch) {
-  for (const [name, entry] of bundles) await (await context(options(name, entry))).watch();
-  console.log('watching');
+/** Builds again with each change until the process ends. .vscode/tasks.json matches what it prints. */
+async function watchAll() {
+  const watched = new Set();
+  const building = new Set();
+  const report = (entry) => ({
+    name: 'report',
+    setup(build) {
+      build.onStart(() => {
+        if (building.size === 0) console.log('[watch] build started');
+        building.add(entry);
+      });
+      build.onEnd(async ({ errors }) => {
+        // A file that was moved or deleted is no longer a bundle.
+        if (existsSync(entry)) for (const error of errors) console.error(lineOf(error));
+        await watchNew();
+        building.delete(entry);
+        if (building.size === 0) console.log('[watch] build finished');
+      });
+    },
+  });
+  // A change may add a lazy bundle.
+  const watchNew = async () => {
+    for (const [name, entry] of bundles) {
+      if (watched.has(entry)) continue;
+      watched.add(entry);
+      building.add(entry);
+      const { plugins, ...rest } = options(name, entry);
+      const bundle = await context({ ...rest, logLevel: 'silent', plugins: [...plugins, report(entry)] });
+      await bundle.watch();
+    }
+  };
+  console.log('[watch] build started');
+  await watchNew();
 }
 
-if (production) {
+function lineOf({ text, location }) {
+  if (location === null) return `error: ${text}`;
+  return `${location.file}:${location.line}:${location.column + 1}: error: ${text}`;
+}
+
+if (watch) {
+  await watchAll();
+} else {
+  await rm('dist', { recursive: true, force: true });
+  const metafile = await buildAll();
+  if (tests) await build(testOptions);
+  if (production) await finishForProduction(metafile);
+}
+
+async function finishForProduction(metafile) {
   const { NOTICES, thirdPartyNotices } = await import('./test/package/thirdPartyNotices.ts');
   await writeFile(NOTICES, await thirdPartyNotices(metafile, '.'));
   const { measureSizes, overweight, readBudget } = await import('./test/bench/budget.ts');

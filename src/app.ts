@@ -1,4 +1,4 @@
-/** Everything behind what `extension.ts` registers, wired from the ground up. One for a window. */
+/** The stores and views behind what `extension.ts` registers. One per window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
@@ -13,14 +13,13 @@ import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
 import { Session } from './model/account/session.ts';
 import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
-import { Commands } from './ui/commands/run.ts';
+import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { memoryOf } from './ui/state/mementoStore.ts';
+import { mementoStore } from './ui/state/mementoStore.ts';
 import { RotationFiles } from './ui/state/rotationFiles.ts';
-import { warnWithoutKeyring } from './ui/notifications/notify.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
-import { Secrets } from './ui/state/secrets.ts';
+import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { followSession } from './ui/state/followSession.ts';
@@ -31,8 +30,8 @@ import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
 
-/** What VS Code shows already. */
-export interface Shown {
+/** Created at activation. */
+export interface ActiveViews {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
   readonly settings: Pick<SettingsFileSystem, 'show'>;
@@ -48,12 +47,12 @@ export class App implements Disposable {
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
-  readonly commands: Commands;
+  readonly commandContext: CommandContext;
 
-  /** The secret store and the network are touched afterwards: see `Session.start`. */
-  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: Shown) {
+  /** Uses neither the secret store nor the network: see `Session.start`. */
+  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: ActiveViews) {
     const [disposables, log, config] = [this.#disposables, this.log, this.config];
-    const secrets = disposables.add(new Secrets(context.secrets));
+    const secrets = secretStore(context.secrets);
     const accounts = disposables.add(new Accounts(secrets));
     const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
     const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
@@ -61,19 +60,12 @@ export class App implements Disposable {
       new LocalService({ script, dataDir, secrets, accounts, config, log }),
     );
 
-    const openClient: OpenClient = async (account, key, retries) => {
-      const isLocal = account.local === true;
-      const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
-      log.addSecret(key);
-      const { Client, fetchFor } = await import('./api/client.ts');
-      const fetch = isLocal ? localService.whileRunning(fetchFor(baseUrl)) : fetchFor(baseUrl);
-      return new Client({ baseUrl, key, fetch, retries });
-    };
+    const openClient = clientOpener(localService, log);
     const session = (this.session = disposables.add(new Session(accounts, openClient)));
     const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
-    const memory = memoryOf(context.workspaceState);
+    const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
@@ -92,7 +84,7 @@ export class App implements Disposable {
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commands = new Commands({ ...stores, ...trees, connectionDefaults, config, log, localService });
+    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
@@ -105,12 +97,29 @@ export class App implements Disposable {
       }),
     );
     disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(warnWithoutKeyring(secrets, log));
     disposables.add(localService.follow(session));
-    void this.commands.finishRotations();
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  /** Key rotations that an earlier window left. */
+  async #finishRotations(): Promise<void> {
+    const { finishRotations } = await import('./ui/commands/commands.ts');
+    await finishRotations(this.commandContext);
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
+}
+
+/** A client of the local service sends requests only while the service runs. */
+function clientOpener(localService: LocalService, log: Log): OpenClient {
+  return async (account, key, retries) => {
+    const isLocal = account.local === true;
+    const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
+    log.addSecret(key);
+    const { Client } = await import('./api/client.ts');
+    const fetch = isLocal ? localService.whileRunning(globalThis.fetch) : globalThis.fetch;
+    return new Client({ baseUrl, key, fetch, retries });
+  };
 }

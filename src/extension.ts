@@ -9,7 +9,7 @@ import { hasPending } from './model/operations/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { memoryOf } from './ui/state/mementoStore.ts';
+import { mementoStore } from './ui/state/mementoStore.ts';
 import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
@@ -43,15 +43,15 @@ export function activate(context: ExtensionContext): void {
   );
   const settings = disposables.add(new SettingsFileSystem(app));
   const { contributes }: Manifest = context.extension.packageJSON;
-  disposables.add(registerCommands(contributes.commands, async () => (await app()).commands));
+  disposables.add(registerCommands(contributes.commands, async () => (await app()).commandContext));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
   disposables.add(registerTools(contributes.languageModelTools, app));
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs as long as a window uses its account. Pending changes and key rotations are followed to their end.
+  // The local service runs while a window uses its account. Pending changes and key rotations are tracked until they end.
   const isPending =
-    hasPending(memoryOf(context.workspaceState)) || !new RotationFiles(context.globalStorageUri).isEmpty;
+    hasPending(mementoStore(context.workspaceState)) || !new RotationFiles(context.globalStorageUri).isEmpty;
   if (account() === 'local' || isPending) void app();
 }

@@ -33,7 +33,9 @@ const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts']
  */
 const parallel = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' : '2'];
 const longestServiceSuites = [
-  ...['pooler', 'stockClients', 'trouble', 'readReplica', 'ordinaryUser'].map((name) => `postgres/${name}`),
+  ...['network/pooler', 'network/stockClients', 'trouble', 'replica/readReplica', 'ordinaryUser'].map(
+    (name) => `postgres/${name}`,
+  ),
   'crash',
 ];
 const service: Step = {

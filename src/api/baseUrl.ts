@@ -1,8 +1,8 @@
-/** The service's base address (sections 4 and 9): where a key is sent, so it is checked before anything else. */
+/** The service's base address (sections 4 and 9). It is checked before use, because the API key is sent there. */
 
-declare const normalised: unique symbol;
+declare const normalized: unique symbol;
 /** A checked base address without a trailing slash, such as `https://console.neon.tech/api/v2`. */
-export type BaseUrl = string & { readonly [normalised]: true };
+export type BaseUrl = string & { readonly [normalized]: true };
 
 export const PUBLIC_BASE_URL = 'https://console.neon.tech/api/v2' as BaseUrl;
 
@@ -10,11 +10,11 @@ export type BaseUrlProblem = 'not-a-url' | 'not-https' | 'credentials' | 'query-
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether a host name (without a port; IPv6 in brackets, as in a URL) is this machine's own. */
+/** @param hostname without a port; IPv6 addresses in brackets, as in a URL */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
 
 /**
- * Checks and normalises a base address: https (http to loopback only), no user info, query or fragment, and a
+ * Checks and normalizes a base address: https (http to loopback only), no user info, query or fragment, and a
  * path ending in the version segment `v2`.
  */
 export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUrlProblem } {
@@ -29,7 +29,7 @@ export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUr
   return `${url.origin}${path}` as BaseUrl;
 }
 
-/** For addresses that are known to be good: the saved ones and the local service's own. */
+/** For addresses that were checked before, such as saved ones and the local service's. */
 export function baseUrlOrUndefined(text: string): BaseUrl | undefined {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string' ? parsed : undefined;

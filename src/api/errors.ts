@@ -1,62 +1,59 @@
 /**
- * What can go wrong with a call, told apart by `kind`. Never by `instanceof`: the client is loaded lazily as a
- * bundle of its own, so a class may exist twice. Messages name method and path, never a header, a key or a body.
+ * The ways in which a call can fail. They differ by `kind`, never by `instanceof`: the client is a separate bundle that
+ * is loaded lazily, so a class may exist twice. Messages contain method and path, but no header, key or body.
  */
 
-/** The service answered and said no. `message` is the service's own; `code` and `requestId` where it gave them. */
+/** The service rejected the request. The error's message is the service's own. */
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
   readonly code: string | undefined;
   readonly requestId: string | undefined;
-  /** Seconds the service asked to wait, where it did. */
+  /** Seconds that the service asked to wait. */
   readonly retryAfter: number | undefined;
 }
 
-/** No answer arrived. `code` is the system's (`ECONNREFUSED`, `ENOTFOUND`, a certificate code…), if it gave one. */
+/** No response arrived. `code` is the system's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate code. */
 export interface NetworkFailed {
   readonly kind: 'network';
   readonly code: string | undefined;
 }
 
-/** The service was too slow: to answer at all, to send the body, or over all tries together. */
+/** The response did not arrive in time. */
 export interface TimedOut {
   readonly kind: 'timeout';
-  readonly phase: 'headers' | 'body' | 'total';
 }
 
-/** Something answered, but not as the service does (a captive portal, a proxy's page, a redirect, a broken reply). */
+/** A response that the service does not send, such as a captive portal's, a proxy's page or a redirect. */
 export interface UnexpectedReply {
   readonly kind: 'unexpectedReply';
   readonly status: number;
   readonly reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect' | 'host';
-  /** The offending field for `shape`, the other origin for `redirect`, the other host for `host`. */
+  /** The wrong field for `shape`, the other origin for `redirect`, the other host for `host`. */
   readonly detail: string | undefined;
 }
 
-/** The caller gave up: a closed picker, a cancelled progress, a sign-out. */
+/** The caller cancelled the call: a closed picker, a cancelled progress, a closed connection. */
 export interface Cancelled {
   readonly kind: 'cancelled';
 }
 
-/** Nothing was sent: an id that must not be put into a path. */
+/** Nothing was sent, because an argument is not safe in a request. */
 export interface InvalidRequest {
   readonly kind: 'invalidRequest';
 }
 
 export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
 
-/**
- * The one error the client throws. `arrived` tells whether a change may have been made although no answer says so;
- * the client never says that of a call that only reads.
- */
+/** The only error that the client throws. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly fault: Fault;
+  /** Whether a change may have been made although the call failed. It is false for calls that only read. */
   readonly mayHaveExecuted: boolean;
 
-  constructor(message: string, fault: Fault, options: { cause?: unknown; mayHaveExecuted?: boolean } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(message: string, fault: Fault, options: { readonly mayHaveExecuted?: boolean } = {}) {
+    super(message);
     this.fault = fault;
     this.mayHaveExecuted =
       options.mayHaveExecuted ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
@@ -65,17 +62,17 @@ export class ApiError extends Error {
 
 /** The fault of an error from the client, or undefined for any other error. */
 export function faultOf(error: unknown): Fault | undefined {
-  const isOurs = error instanceof Error && error.name === 'ApiError' && 'fault' in error;
-  return isOurs ? (error as ApiError).fault : undefined;
+  const isApiError = error instanceof Error && error.name === 'ApiError' && 'fault' in error;
+  return isApiError ? (error as ApiError).fault : undefined;
 }
 
-/** Whether the service refused with one of these statuses. */
+/** Whether the service rejected the request, with one of these statuses if there are any. */
 export function isRefused(error: unknown, ...statuses: number[]): boolean {
   const fault = faultOf(error);
   return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
-/** Whether two failures, or none, say the same: the next try of a call fails with an error of its own. */
+/** Whether two failures are the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
   const [one, other] = [faultOf(a), faultOf(b)];
@@ -85,12 +82,19 @@ export function isSameFailure(a: unknown, b: unknown): boolean {
 
 export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';
 
-/** Whether the error leaves open what happened: a change was sent, and no answer tells what became of it. */
+/** Whether a change was sent and no response says what became of it. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   faultOf(error) !== undefined && (error as ApiError).mayHaveExecuted;
 
-/** Milliseconds the service asked to wait, where it did. */
+/** Milliseconds that the service asked to wait, or undefined. */
 export function retryAfterOf(error: unknown): number | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'refused' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
 }
+
+/** Codes of Node and OpenSSL for a certificate that is not trusted. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|INVALID_CA|HOSTNAME_MISMATCH/;
+
+/** Whether the certificate is the reason. Then nothing was sent, and a retry does not help. */
+export const isCertificateCode = (code: string | undefined): boolean =>
+  code !== undefined && CERTIFICATE.test(code);

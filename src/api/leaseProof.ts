@@ -1,13 +1,13 @@
 /**
- * How a window and the local service prove to each other that they belong together, before the window sends its key. Both
- * know the secret in `service.json`, which only their user can read, and neither sends it. A proof is valid for one
- * nonce, one address and one side, so a program that was sent one cannot use it anywhere.
+ * Before a window sends its key, the window and the local service prove their identity to each other. Both know the
+ * secret in `service.json`, which only their user can read, and neither sends it. A proof is valid for one nonce, one
+ * address and one side, so a program that receives one cannot use it again.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface LeaseChallenge {
   readonly secret: string;
-  /** Chosen by the window, and never used twice. */
+  /** Chosen by the window for this proof only. */
   readonly nonce: string;
   readonly baseUrl: string;
 }

@@ -1,8 +1,8 @@
 import { toDisposable, type Disposable } from './disposable.ts';
 
-/** Time as the pollers see it, so that a test can let a day pass in no time. Milliseconds. */
+/** The time that pollers use, in milliseconds. In tests, a day passes at once. */
 export interface Clock {
-  /** Since 1970. It never goes back and never jumps, whatever is done to the clock of the machine meanwhile. */
+  /** Since 1970. Not affected by changes to the system clock. */
   now(): number;
   after(milliseconds: number, run: () => void): Disposable;
 }

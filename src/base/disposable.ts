@@ -1,9 +1,9 @@
-/** Who creates, disposes. The shape is VS Code's own, so these go into its subscriptions as they are. */
+/** The creator disposes. It has the shape of VS Code's Disposable, so it can be added to its subscriptions. */
 export interface Disposable {
   dispose(): void;
 }
 
-/** Runs `end` at the first `dispose` and never again. */
+/** Runs `end` on the first `dispose` only. */
 export function toDisposable(end: () => void): Disposable {
   let ended = false;
   return {
@@ -15,19 +15,19 @@ export function toDisposable(end: () => void): Disposable {
   };
 }
 
-/** Ends what it was given in reverse order; what comes later than its own end is ended at once. */
+/** Disposes its members in reverse order. A member that is added later is disposed at once. */
 export class DisposableStore implements Disposable {
-  readonly #held: Disposable[] = [];
+  readonly #members: Disposable[] = [];
   #disposed = false;
 
   add<T extends Disposable>(disposable: T): T {
     if (this.#disposed) disposable.dispose();
-    else this.#held.push(disposable);
+    else this.#members.push(disposable);
     return disposable;
   }
 
   dispose(): void {
     this.#disposed = true;
-    for (const disposable of this.#held.splice(0).reverse()) disposable.dispose();
+    for (const disposable of this.#members.splice(0).reverse()) disposable.dispose();
   }
 }

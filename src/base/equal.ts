@@ -1,4 +1,4 @@
-/** Whether two values made of JSON are the same, whatever the order of their properties. */
+/** Whether two JSON values are equal, regardless of the order of properties. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,4 +1,4 @@
-/** Lets at most `most` tasks run at once; the others wait their turn in the order they came. */
+/** Runs at most `most` tasks at once. The others wait in the order in which they came. */
 export function limitTo(most: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -8,7 +8,7 @@ export function limitTo(most: number): <T>(task: () => Promise<T>) => Promise<T>
     try {
       return await task();
     } finally {
-      // The place goes straight to the next in line, so nobody can slip in between.
+      // Give the place directly to the next task, so that a new one cannot take it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

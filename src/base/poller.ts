@@ -1,22 +1,21 @@
 /**
- * Repeats one asynchronous task with a pause between the end of a run and the start of the next, so that never more
- * than one is under way. It alone owns a timer in the extension; whoever polls holds one and stops it when there is
- * nothing left to watch.
+ * Repeats an asynchronous task with a pause between the end of one run and the start of the next, so there is never more
+ * than one run at a time. The owner disposes it when there is nothing left to watch.
  */
 import { systemClock, type Clock } from './clock.ts';
 import type { Disposable } from './disposable.ts';
 
 export interface PollerOptions {
   readonly poll: () => Promise<void>;
-  /** Milliseconds from the end of a good run to the next; asked anew each time. */
+  /** Milliseconds from the end of a successful run to the next. Called each time. */
   readonly interval: () => number;
-  /** Milliseconds; the pause doubles with every failure in a row, up to this. */
+  /** In milliseconds. The pause doubles with each consecutive failure, up to this. */
   readonly longestWait: number;
-  /** Milliseconds the other side asked to wait, which wins over the pause of our own. */
+  /** Milliseconds that the service asked to wait, which replace the poller's own pause. */
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
-  /** From 0 up to 1; spreads the tries of several windows after a common failure. */
+  /** From 0 to 1. Spreads the retries of several windows after a common failure. */
   readonly random?: () => number;
 }
 
@@ -36,18 +35,18 @@ export class Poller implements Disposable {
     this.#schedule(firstWait);
   }
 
-  /** Runs at once, or right after the run that is under way. */
+  /** Runs at once, or right after the current run. */
   now(): void {
     if (this.#running) this.#again = true;
     else this.#schedule(0);
   }
 
-  /** The interval has changed: the pause begins anew. A run under way asks at its end; after a failure its pause stays. */
-  waitAnew(): void {
+  /** Restarts the pause because the interval has changed. A pause after a failure stays as it is. */
+  reschedule(): void {
     if (!this.#running && this.#failures === 0) this.#schedule(this.#options.interval());
   }
 
-  /** Final: a run under way may end, nothing follows it. */
+  /** The current run ends, and no other follows. */
   dispose(): void {
     this.#stopped = true;
     this.#timer?.dispose();

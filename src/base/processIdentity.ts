@@ -1,17 +1,17 @@
 /**
- * Recognises the process that wrote a pid file. Pids are used again, so the time the process started must agree too;
- * names prove nothing.
+ * Recognizes the process that wrote a pid file. The system reuses pids, so the start time must match too. Names prove
+ * nothing.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** A process as it describes itself in a file, to be recognised by later. */
+/** How a process describes itself in a file, so that others recognize it. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** See `processMark`; files of earlier versions have none. */
+  /** See `processMark`. Only on Linux. */
   readonly mark?: string | undefined;
 }
 
@@ -21,16 +21,16 @@ export const ownIdentity = (): ProcessIdentity => ({
   mark: processMark(process.pid),
 });
 
-/** Start times from different sources are rounded differently. Seconds. */
+/** In seconds. Start times from different sources are rounded differently. */
 const TOLERANCE = 3;
 
-/** Clock ticks per second in /proc, the same on every Linux that Node runs on. */
+/** Clock ticks per second in /proc, on any Linux that Node supports. */
 const TICKS = 100;
 
 /**
- * @param startedAt seconds since 1970, as the pid file tells
- * @param argument what only this process was started with, for where the clock was set since: Linux tells start times as
- * if it had always been as it is now
+ * @param startedAt seconds since 1970, from the pid file
+ * @param argument a unique argument of the process. It identifies the process if the clock was changed since, because
+ * Linux calculates start times from the current clock.
  */
 export function isSameProcess(pid: number, startedAt: number, argument?: string): boolean {
   if (!isAlive(pid)) return false;
@@ -39,11 +39,11 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
   return Math.abs(actual - startedAt) <= TOLERANCE || (argument !== undefined && hasArgument(pid, argument));
 }
 
-/** Whether the process that wrote this still runs. */
+/** Whether the process still runs. */
 export const isRunning = ({ pid, startedAt, mark }: ProcessIdentity): boolean =>
   mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
 
-/** Like `isRunning`, but does not block while another program reads the start time, up to a second on Windows. */
+/** Like `isRunning`, but without blocking while another program reads the start time. On Windows that takes a second. */
 export async function isStillRunning(identity: ProcessIdentity): Promise<boolean> {
   const { pid, startedAt, mark } = identity;
   if (mark !== undefined || process.platform === 'linux') return isRunning(identity);
@@ -55,8 +55,8 @@ export async function isStillRunning(identity: ProcessIdentity): Promise<boolean
 }
 
 /**
- * Tells a process from all others that ever have its id, whatever becomes of the clock.
- * @returns undefined where the system's start times do not depend on the clock, and when it is gone
+ * Distinguishes a process from all others that ever have its pid, even if the clock changes.
+ * @returns undefined for a process that has ended, and on systems whose start times do not depend on the current clock
  */
 export function processMark(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -64,11 +64,11 @@ export function processMark(pid: number): string | undefined {
     const [ticks, boot] = [ticksAtStart(pid), readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')];
     return ticks === undefined ? undefined : `${ticks} ${boot.trim()}`;
   } catch {
-    return undefined; // It ended between the question and the answer.
+    return undefined; // It ended in between.
   }
 }
 
-/** Whether a process of this id exists, including one that we may not signal. */
+/** Whether a process with this pid exists, including one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -78,19 +78,19 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, in seconds since 1970; undefined when it is gone (a zombie is). */
+/** In seconds since 1970; undefined if the process has ended, even if it is still a zombie. */
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
     return secondsOf(execFileSync(...startTimeCommand(pid), START_TIME_OPTIONS));
   } catch {
-    return undefined; // It ended between the question and the answer.
+    return undefined; // It ended in between.
   }
 }
 
-/** The fields of a Linux `/proc/<pid>/stat` from the third on: state, parent, group … */
+/** The fields of Linux's `/proc/<pid>/stat` from the third on: state, parent, group … */
 export function statFields(stat: string): string[] {
-  // The second field is the name in brackets and may hold anything, brackets and spaces too.
+  // The second field is the name in parentheses, which may itself contain parentheses and spaces.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
@@ -100,7 +100,7 @@ function startTimeFromProc(pid: number): number | undefined {
   return ticks === undefined ? undefined : Number(bootTime) + ticks / TICKS;
 }
 
-/** Since the system was started. */
+/** Since the system started. */
 function ticksAtStart(pid: number): number | undefined {
   const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return fields[0] === 'Z' ? undefined : Number(fields[19]);
@@ -111,7 +111,7 @@ function hasArgument(pid: number, argument: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
   } catch {
-    return false; // It ended between the question and the answer.
+    return false; // It ended in between.
   }
 }
 

@@ -1,17 +1,20 @@
 // `npm run service`: the service from its source. The bundle that esbuild makes of it is kept for the next start, with
 // the time and size of each file that went into it: while they are the same, a start reads one file, not a hundred.
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const bundle = path.join(root, 'node_modules/.cache/hosted-postgres/service.cjs');
+const cache = path.join(root, 'node_modules/.cache/hosted-postgres');
+const bundle = path.join(cache, 'service.cjs');
+const engineBundle = path.join(cache, 'engineProcess.cjs');
 const stampsMark = '\n//stamps ';
 const UNKNOWN = 'unknown';
 
-enableCompileCache();
+// Next to the bundle: the default is in the shared temporary folder, where any user can plant bytecode.
+enableCompileCache(path.join(cache, 'compiled'));
 process.setSourceMapsEnabled(true);
-if (!isUpToDate()) await makeBundle();
+if (!existsSync(engineBundle) || !isUpToDate()) await makeBundle();
 createRequire(import.meta.url)(bundle);
 
 function isUpToDate() {
@@ -30,8 +33,14 @@ async function makeBundle() {
   const startedAt = Date.now();
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/service/main.ts'],
-    outfile: bundle,
+    // A service that runs as root starts its engine as a separate program.
+    entryPoints: {
+      service: 'src/service/main.ts',
+      engineProcess: 'src/service/engineProcess/engineProcess.ts',
+    },
+    outdir: cache,
+    outExtension: { '.js': '.cjs' },
+    define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
     bundle: true,
     platform: 'node',
     format: 'cjs',
@@ -43,11 +52,14 @@ async function makeBundle() {
   });
   const sources = [...Object.keys(metafile.inputs), path.relative(root, import.meta.filename)];
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
-  // Another start may be at it as well: whoever is last puts the whole of its own in the place.
-  const unfinished = `${bundle}.${process.pid}`;
-  mkdirSync(path.dirname(bundle), { recursive: true });
-  writeFileSync(unfinished, outputFiles[0].text + stampsMark + JSON.stringify(Object.fromEntries(stamps)));
-  renameSync(unfinished, bundle);
+  mkdirSync(cache, { recursive: true });
+  // The service last: its stamps count for both bundles.
+  for (const { path: file, text } of outputFiles.toSorted((a) => (a.path === bundle ? 1 : -1))) {
+    // Another start may be at it as well: whoever is last puts the whole of its own in the place.
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, text + stampsMark + JSON.stringify(Object.fromEntries(stamps)));
+    renameSync(unfinished, file);
+  }
 }
 
 /** What changes with the text of a file. None is kept of one that was written while it was being read. */

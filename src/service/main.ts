@@ -1,18 +1,19 @@
-/** The local service as a program: reads its options, starts, says where it answers, and ends cleanly when asked to. */
+/** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
 import { createInterface } from 'node:readline';
 import { systemClock } from './core/clock.ts';
-import { openDataDirectory } from './state/dataDirectory.ts';
-import { loadEngine } from './engineLoader.ts';
-import { lockInstance } from './state/instanceLock.ts';
+import type { ComputeEngine } from './core/computeEngine.ts';
+import { systemReason } from './core/systemReason.ts';
+import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { startService } from './service.ts';
-import { EXIT_CODES, StartFailure, systemReason } from './core/startFailure.ts';
+import { describeFailure, StartFailure } from './startFailure.ts';
+import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), process.env);
-  // Whatever the service starts has no business with the key.
+  // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
   if (options === undefined) process.stdout.write(HELP);
   else await run(options, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
@@ -22,11 +23,13 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
   const directory = openDataDirectory(options.dataDir);
   const { folder } = directory;
   const ending = endings();
+  let engine: Promise<ComputeEngine> | undefined;
   try {
     const lock = await lockInstance(folder);
     try {
       const { postgres, postgresPath } = options;
-      const engine = loadEngine({ postgres, postgresPath, dataDir: folder, log });
+      const isTemporary = options.dataDir === undefined;
+      engine = loadEngine({ postgres, postgresPath, dataDir: folder, isTemporary, log });
       const parts = {
         options: { ...options, apiKey },
         folder,
@@ -41,11 +44,13 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       const failure = await ending.reason;
       const unclean = await service.close().then(
         () => undefined,
-        (error: unknown) => `Could not end cleanly: ${systemReason(error)}`,
+        (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
       );
       const problem = failure ?? unclean;
-      if (problem !== undefined) throw new StartFailure('dataDirectory', problem);
+      if (problem !== undefined) throw new StartFailure('notUsable', problem);
     } finally {
+      // A failed start may have left it open.
+      await engine?.then((loaded) => loaded.close()).catch(() => undefined);
       lock.release();
     }
   } finally {
@@ -53,7 +58,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
   }
 }
 
-/** What ends the service: a signal, or the service itself. */
+/** Resolves `reason` on a signal or when `end` is called. */
 function endings(): { end: (failure: string | undefined) => void; reason: Promise<string | undefined> } {
   let end: (failure: string | undefined) => void = () => undefined;
   const reason = new Promise<string | undefined>((resolve) => {
@@ -74,7 +79,7 @@ async function keyFromStdin(): Promise<string> {
   throw new StartFailure('usage', '--api-key-stdin: standard input ended without a key');
 }
 
-// Whoever read our output may be gone; that must not end us, nor be told to them for ever.
+// Ignore EPIPE: the reader of the output may have exited.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('unhandledRejection', (error) =>
   log(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`),
@@ -83,8 +88,8 @@ process.on('uncaughtException', (error) => log(`Unexpected: ${error.stack ?? err
 
 main()
   .catch((error: unknown) => {
-    const isForeseen = error instanceof StartFailure;
-    log(isForeseen ? error.message : `Cannot start: ${systemReason(error)}`);
-    process.exitCode = EXIT_CODES[isForeseen ? error.reason : 'unexpected'];
+    const { message, exitCode } = describeFailure(error);
+    log(message);
+    process.exitCode = exitCode;
   })
   .finally(() => process.exit());

@@ -2,27 +2,27 @@
 import { parseArgs } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/records/sizes.ts';
-import { StartFailure } from './core/startFailure.ts';
+import { StartFailure } from './startFailure.ts';
 
 export const HELP = `Usage: service [options]
 
-  --port N              HTTP port on 127.0.0.1; 0 = any free one; default 8790
-  --data-dir DIR        all state; made when missing. Without it a temporary folder that is removed at the end
-  --api-key KEY         a valid key with this value. The environment variable HOSTED_POSTGRES_SERVICE_API_KEY
-                        does the same without showing it in the process list
-  --api-key-stdin       the same, with the key as the first line of standard input
-  --projects FILE       JSON with projects, branches and computes to begin with
+  --port N              HTTP port on 127.0.0.1; 0 for any free port; default 8790
+  --data-dir DIR        all data; created if missing. Default: a temporary directory, deleted at the end
+  --api-key KEY         accept this API key. The environment variable HOSTED_POSTGRES_SERVICE_API_KEY does
+                        the same without showing the key in the process list
+  --api-key-stdin       the same, with the key in the first line of standard input
+  --projects FILE       JSON with the projects, branches and computes of a new account
   --plan free|paid      plan limits; default paid
-  --operation-delay MS  the least time an operation takes; default 0
+  --operation-delay MS  minimum duration of an operation; default 0
   --no-postgres         control plane only: computes change state but accept no connections
-  --postgres-path DIR   folder with postgres and initdb
-  --end-with-leases MS  end when nobody has held GET /lease open for so long
-  --help                this text
+  --postgres-path DIR   directory with postgres and initdb
+  --end-with-leases MS  end when no client has held GET /lease open for this time
+  --help                show this text
 `;
 
 export interface ServiceOptions {
   readonly port: number;
-  /** Undefined: a temporary one. */
+  /** Undefined: a temporary directory. */
   readonly dataDir: string | undefined;
   readonly apiKey: string | undefined;
   readonly apiKeyFromStdin: boolean;
@@ -32,7 +32,7 @@ export interface ServiceOptions {
   readonly operationDelay: number;
   readonly postgres: boolean;
   readonly postgresPath: string | undefined;
-  /** Milliseconds; undefined: it does not end by itself. */
+  /** Milliseconds; undefined: the service does not end by itself. */
   readonly endWithLeases: number | undefined;
 }
 
@@ -50,7 +50,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** @returns undefined when only help was asked for @throws {StartFailure} `usage` */
+/** Returns undefined for `--help`. @throws {StartFailure} `usage` */
 export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -58,7 +58,7 @@ export function readOptions(
   const values = parse(args);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
-    // A variable that a script forgot to set, most likely: `""` would mean the folder one happens to be in.
+    // Most likely an unset variable of a script; `""` would mean the current directory.
     if (values[name] === '') throw usage(`--${name} must not be empty`);
   const { plan = 'paid' } = values;
   if (plan !== 'free' && plan !== 'paid') throw usage('--plan must be free or paid');
@@ -80,7 +80,7 @@ export function readOptions(
 
 const LONGEST_KEY = 1024;
 
-/** The message never repeats the key. */
+/** @throws {StartFailure} `usage`; the message does not contain the key */
 export function requireKey(key: string): void {
   if (!isSendableKey(key) || key.length > LONGEST_KEY) {
     throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
@@ -103,4 +103,4 @@ function wholeNumber(name: string, text: string | undefined, max: number): numbe
 }
 
 const usage = (problem: string): StartFailure =>
-  new StartFailure('usage', `${problem} (--help tells the options)`);
+  new StartFailure('usage', `${problem} (--help shows all options)`);

@@ -1,48 +1,47 @@
-/** The service as a whole, from opened data to an address that answers, and back to nothing. */
+/** The whole service: opens the data, wires control plane and HTTP server, and closes them again. */
 import { newLeaseSecret } from '../api/leaseProof.ts';
 import { newKeyValue } from './controlPlane/apiKeys.ts';
+import { ControlPlane } from './controlPlane/controlPlane.ts';
+import { InvalidProjectsFile, seedAccount } from './controlPlane/seedAccount.ts';
 import type { Clock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { ControlPlane } from './controlPlane/controlPlane.ts';
-import { firstAccount } from './controlPlane/seedAccount.ts';
+import { systemReason } from './core/systemReason.ts';
 import { baseUrlAt, createListener } from './http/app.ts';
-import { listen, type HttpServer } from './http/server.ts';
 import { Leases } from './http/lease.ts';
+import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
-import { StartFailure, systemReason } from './core/startFailure.ts';
-import { NotDurable } from './state/journal.ts';
-import { journalFile, Store } from './state/store.ts';
+import { StartFailure } from './startFailure.ts';
+import { Store } from './state/store.ts';
 
 export interface ServiceParts {
   readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;
   readonly folder: string;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
-  /** Takes a line for people; never a secret but the first key, which has no other way out. */
+  /** Receives lines for people. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
-  /** It wants to end: nobody holds a lease any more (undefined), or its data cannot be written. */
+  /** Called when the service must end: there is no lease left (undefined), or it cannot write its data. */
   readonly onEnd: (failure: string | undefined) => void;
 }
 
 export interface Service {
   readonly baseUrl: string;
-  /** New at each start; who knows it may hold a lease without a key. See `leaseProof.ts`. */
+  /** New at each start; clients that know it may hold a lease without a key. See `leaseProof.ts`. */
   readonly leaseSecret: string;
-  /** Whether the account was there before. */
+  /** Whether the account is new. */
   readonly isNew: boolean;
   close(): Promise<void>;
 }
 
-/** How long to wait for the computes' addresses: a long recovery must not keep the service from answering. */
+/** Milliseconds to wait for the computes' addresses: a long recovery must not delay the API. */
 const ATTACHING_TIME = 100;
 
-/** @throws {StartFailure} */
+/** @throws {StartFailure | DataError | EngineError} */
 export async function startService(parts: ServiceParts): Promise<Service> {
-  const { options, clock, folder, log } = parts;
-  const store = await openStore(parts).catch((error: unknown) => {
-    throw asStartFailure(folder, error);
-  });
-  const plane = new ControlPlane({ options, store, clock, log, engine: parts.engine });
+  const { options, clock, log, engine } = parts;
+  const { plan, operationDelay, postgres: hasProcesses } = options;
+  const store = await openStore(parts);
+  const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, hasProcesses });
   const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
   const leaseSecret = newLeaseSecret();
   let server: HttpServer | undefined;
@@ -52,68 +51,55 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await plane.end();
   };
   try {
-    giveKey(plane, options.apiKey, log);
+    addFirstKey(plane, options.apiKey, log);
     await store.whenDurable();
-    const onUnexpected = (what: string, error: unknown) => plane.logUnexpected(what, error);
-    server = await listen(createListener({ plane, leases, leaseSecret, onUnexpected }), options.port);
+    server = await listen(createListener({ plane, leases, leaseSecret }), options.port).catch(
+      (error: unknown) => {
+        throw portFailure(options.port, error);
+      },
+    );
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
     return { baseUrl: baseUrlAt(server.port), leaseSecret, isNew: store.found === undefined, close };
   } catch (error) {
-    // What cannot be written cannot be closed well either; why it did not start is what counts.
+    // A second error does not matter: the first one says why the service did not start.
     await close().catch(() => undefined);
-    throw error instanceof NotDurable ? cannotWrite(folder, error.cause) : error;
+    throw error;
   }
 }
 
-const cannotWrite = (folder: string, error: unknown): StartFailure =>
-  new StartFailure('dataDirectory', `Cannot write to ${journalFile(folder)}: ${systemReason(error)}`);
-
-function asStartFailure(folder: string, error: unknown): unknown {
-  const fail = (message: string) => new StartFailure('dataDirectory', message);
-  // Of the engine, which a new account asks for its addresses: the message names the file.
-  if (error instanceof Error && error.name === 'EngineError') return fail(error.message);
-  if (!isSystemError(error)) return error;
-  // The system's message names the file it could not open, but not one that was open already: that is the journal.
-  return 'path' in error
-    ? fail(`Cannot use the data directory ${folder}: ${error.message}`)
-    : fail(`Cannot use ${journalFile(folder)}: ${systemReason(error)}`);
+function portFailure(port: number, error: unknown): StartFailure {
+  const reason = systemReason(error);
+  const problem =
+    reason === 'EADDRINUSE'
+      ? 'another program uses this port. Choose another with --port, or 0 for any free port.'
+      : reason;
+  return new StartFailure('portInUse', `Cannot listen on 127.0.0.1:${port}: ${problem}`);
 }
-
-const revokedKey = (): StartFailure =>
-  new StartFailure(
-    'revokedKey',
-    'The API key given at the start was revoked, which is for good. Give another one (--api-key or --api-key-stdin).',
-  );
-
-const isSystemError = (error: unknown): error is Error =>
-  error instanceof Error && 'errno' in error && 'syscall' in error;
 
 async function openStore(parts: ServiceParts): Promise<Store> {
   const { options, clock, folder, log } = parts;
+  const { projectsFile, plan, postgres: hasProcesses } = options;
   const store = await Store.open({
     folder,
-    firstAccount: async () =>
-      firstAccount({
-        projectsFile: options.projectsFile,
-        engine: await parts.engine,
-        clock,
-        plan: options.plan,
-        hasProcesses: options.postgres,
-      }),
-    onFailure: (error) => parts.onEnd(cannotWrite(folder, error).message),
+    seed: async () => seedAccount({ projectsFile, engine: await parts.engine, clock, plan, hasProcesses }),
+    onFailure: (error) => parts.onEnd(error.message),
+  }).catch((error: unknown) => {
+    throw error instanceof InvalidProjectsFile ? new StartFailure('projectsFile', error.message) : error;
   });
-  if (store.found !== undefined && store.found.tornBytes > 0) {
-    log(`Left out ${store.found.tornBytes} bytes of a change that an earlier run did not finish writing`);
-  }
-  if (store.found !== undefined && options.projectsFile !== undefined) {
-    log(`${folder} holds an account already, so ${options.projectsFile} was not read`);
-  }
+  if (store.found !== undefined && store.found.tornBytes > 0)
+    log(`Discarded ${store.found.tornBytes} bytes of a change that the last run did not finish writing`);
+  if (store.found !== undefined && projectsFile !== undefined)
+    log(`Ignored ${projectsFile}: ${folder} already contains an account`);
   return store;
 }
 
-function giveKey(plane: ControlPlane, given: string | undefined, log: (line: string) => void): void {
+function addFirstKey(plane: ControlPlane, given: string | undefined, log: (line: string) => void): void {
   if (given !== undefined) {
-    if (plane.keys.isRevoked(given)) throw revokedKey();
+    if (plane.keys.isRevoked(given)) {
+      const message =
+        'The given API key was revoked and cannot be used again. Pass another with --api-key or --api-key-stdin.';
+      throw new StartFailure('revokedKey', message);
+    }
     plane.keys.add('given at start', given);
     return;
   }

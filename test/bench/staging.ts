@@ -16,6 +16,7 @@ const COPIED = [
   'package.json',
   'package.nls.json',
   '.vscodeignore',
+  '.github',
   'README.md',
   'CHANGELOG.md',
   'LICENSE',

@@ -14,8 +14,21 @@ export const builtService = (): Promise<string> => (built ??= buildService());
 async function buildService(): Promise<string> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-built-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const outfile = path.join(folder, 'service.cjs');
-  const entryPoints = [path.join(ROOT, 'src/service/main.ts')];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', target: 'node22', logLevel: 'silent' });
-  return outfile;
+  const source = (file: string) => path.join(ROOT, 'src/service', file);
+  const entryPoints = {
+    service: source('main.ts'),
+    engineProcess: source('engineProcess/engineProcess.ts'),
+  };
+  const define = { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' };
+  await build({
+    entryPoints,
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    define,
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    logLevel: 'silent',
+  });
+  return path.join(folder, 'service.cjs');
 }

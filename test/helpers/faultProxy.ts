@@ -20,7 +20,7 @@ import { FAULTS, type Exchange, type FaultName, type UpstreamReply } from './fau
 
 export type { FaultName } from './faultProxyFaults.ts';
 
-export interface CannedRequest {
+export interface StubRequest {
   readonly method: string;
   /** Below the base address, with the query. */
   readonly path: string;
@@ -29,14 +29,14 @@ export interface CannedRequest {
 }
 
 /** Replies in place of a service. */
-export type Canned = (request: CannedRequest) => {
+export type StubReply = (request: StubRequest) => {
   readonly status?: number;
   readonly json?: unknown;
 };
 
 export interface FaultProxyOptions {
   /** The service's base address, or a function that replies in its place. */
-  readonly upstream: string | Canned;
+  readonly upstream: string | StubReply;
   /** Serves HTTPS with this certificate (PEM). */
   readonly tls?: { readonly key: string; readonly cert: string };
 }

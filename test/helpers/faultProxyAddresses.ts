@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
-import { FaultProxy, type Canned } from './faultProxy.ts';
+import { FaultProxy, type StubReply } from './faultProxy.ts';
 import { makeCertificate, type CertificateOptions } from './faultProxyCertificate.ts';
 
 export interface FaultyAddress {
@@ -13,7 +13,7 @@ export interface FaultyAddress {
 /** Signs certificates whose only fault is something else. Trust it in tests of that other fault. */
 export const testAuthority = makeCertificate({ isAuthority: true });
 
-const empty: Canned = () => ({ status: 200, json: {} });
+const empty: StubReply = () => ({ status: 200, json: {} });
 
 const withCertificate = (options: CertificateOptions) => async (): Promise<FaultyAddress> => {
   const { key, cert } = makeCertificate(options);

@@ -107,15 +107,23 @@ const values = {
   Diagnostic,
   DiagnosticSeverity: { Error: 0, Warning: 1 },
   env: { language: 'en' },
+  ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
+  FileSystemError: class extends Error {},
   LanguageModelTextPart,
   LanguageModelToolResult,
   MarkdownString,
+  ProgressLocation: { Window: 10, Notification: 15 },
+  QuickInputButtons: { Back: {} },
+  QuickPickItemKind: { Separator: -1, Default: 0 },
   Range,
+  StatusBarAlignment: { Left: 1, Right: 2 },
   ThemeColor,
   ThemeIcon,
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+  Uri: {},
+  workspace: {},
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

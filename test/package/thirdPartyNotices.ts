@@ -50,9 +50,17 @@ function bundledPackages({ outputs }: Meta): string[] {
 /** The start of a path up to the innermost package, whose name may have a scope. */
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
+/** Some packages have their licence only in the README, as its last section. */
+const README_LICENCE = /^#+ *licen[cs]e\s*$([\s\S]*)/im;
+
 async function noticeOf(folder: string): Promise<{ readonly title: string; readonly text: string }> {
-  const licence = (await readdir(folder)).find((name) => /^(?:licen[cs]e|copying)(?:\.|$)/i.test(name));
-  if (licence === undefined) throw new Error(`There is no licence file in ${folder}`);
   const { name, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
-  return { title: `${name} ${version}`, text: await readFile(path.join(folder, licence), 'utf8') };
+  const title = `${name} ${version}`;
+  const files = await readdir(folder);
+  const licence = files.find((file) => /^(?:licen[cs]e|copying)(?:\.|$)/i.test(file));
+  if (licence !== undefined) return { title, text: await readFile(path.join(folder, licence), 'utf8') };
+  const readme = files.find((file) => /^readme\.md$/i.test(file));
+  const text = readme && README_LICENCE.exec(await readFile(path.join(folder, readme), 'utf8'))?.[1];
+  if (!text) throw new Error(`There is no licence in ${folder}`);
+  return { title, text };
 }

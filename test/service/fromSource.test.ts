@@ -1,13 +1,27 @@
 /** `npm run service`, which keeps what it made of the source: never for a source that is another by now. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { projectRoot } from '../workbench/folders.ts';
 
 const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
 
 describe('npm run service', () => {
   let folder: string;
@@ -18,14 +32,16 @@ describe('npm run service', () => {
     bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.cjs');
     await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
     await mkdir(path.join(folder, 'node_modules'));
-    for (const name of ['esbuild', 'zod']) {
+    for (const name of ['esbuild', 'pg', 'zod']) {
       await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
     }
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const help = async () =>
-    (await run(process.execPath, [path.join(folder, 'src/service/fromSource.mjs'), '--help'])).stdout;
+  const help = async (env: NodeJS.ProcessEnv = {}) => {
+    const program = path.join(folder, 'src/service/fromSource.mjs');
+    return (await run(process.execPath, [program, '--help'], { env: { ...process.env, ...env } })).stdout;
+  };
 
   const change = async (file: string, from: string, to: string) => {
     const text = await readFile(file, 'utf8');
@@ -37,6 +53,27 @@ describe('npm run service', () => {
     assert.match(await help(), /^Usage: service/);
     await change(bundle, 'Usage: service', 'Kept: service');
     assert.match(await help(), /^Kept: service/);
+  });
+
+  it('keeps nothing in the temporary folder, where another user could plant code', async () => {
+    const shared = path.join(folder, 'shared');
+    await mkdir(shared);
+    await help({ TMPDIR: shared, TEMP: shared, TMP: shared });
+    assert.deepEqual(await readdir(shared), []);
+  });
+
+  it(`runs the engine from a folder that only root can read${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+    if (!isRoot) return this.skip();
+    this.timeout(30_000);
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+    const args = ['--port', '0', '--api-key', 'k', '--postgres-path', '/nowhere'];
+    const program = path.join(folder, 'src/service/fromSource.mjs');
+    const service = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const errors = text(service.stderr);
+    assert.match(String(await once(service.stdout, 'data')), /baseUrl/);
+    service.kill('SIGTERM');
+    assert.deepEqual(await once(service, 'exit'), [0, null]);
+    assert.equal(await errors, '');
   });
 
   it('makes it anew when what was kept is damaged', async () => {
@@ -54,7 +91,7 @@ describe('npm run service', () => {
   });
 
   it('makes it anew when a file of the source is gone, and says what is missing', async () => {
-    await rm(path.join(folder, 'src/service/clock.ts'));
+    await rm(path.join(folder, 'src/service/core/clock.ts'));
     await assert.rejects(help(), /clock\.ts/);
   });
 });

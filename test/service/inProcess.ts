@@ -4,7 +4,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
-import { createNoPostgresEngine } from '../../src/service/noPostgres.ts';
+import { NoPostgres } from '../../src/service/postgres/withoutPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
@@ -68,7 +68,7 @@ export class ManualClock implements Clock {
 
 /** Runs nothing, notes what it is asked for, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
-  readonly #plain = createNoPostgresEngine();
+  readonly #plain = new NoPostgres();
   readonly calls: string[] = [];
   /** What the next call of that name throws. */
   readonly faults = new Map<string, Error>();

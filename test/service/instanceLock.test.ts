@@ -21,7 +21,7 @@ describe('The lock of a data directory', function () {
     const first = await start();
     await assert.rejects(
       start(),
-      didNotStart(3, new RegExp(`already, at ${first.baseUrl} \\(process ${first.pid}\\)`)),
+      didNotStart(3, new RegExp(`already running on .*, at ${first.baseUrl} \\(process ${first.pid}\\)`)),
     );
     assert.equal((await call(first.baseUrl, { path: '/projects', key: first.key })).status, 200);
     await first.stop();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Account } from '../../src/service/state/account.ts';
+import { Account } from '../../src/service/state/store.ts';
 import { Journal } from '../../src/service/state/journal.ts';
-import { readJournal } from '../../src/service/state/journalFile.ts';
+import { readJournal } from '../../src/service/state/journalReader.ts';
 import type { Change } from '../../src/service/state/storedRecords.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 

@@ -3,7 +3,7 @@
  * lives until its standard input ends, and its locks with it.
  */
 import path from 'node:path';
-import { lockInstance } from '../../src/service/state/instanceLock.ts';
+import { lockInstance } from '../../src/service/state/dataDirectory.ts';
 
 const [parent = '', first, count, pause] = process.argv.slice(2);
 const taken: Promise<boolean | string>[] = [];

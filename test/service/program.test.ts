@@ -198,7 +198,7 @@ describe('The program', function () {
     await first.stop();
     appendFileSync(path.join(folder, 'account.journal'), '0badc0de [{"set":"key","va');
     const second = await start();
-    assert.match(second.stderr(), /^Left out 26 bytes/);
+    assert.match(second.stderr(), /^Discarded 26 bytes/);
     assert.equal((await call(second.baseUrl, { path: '/projects', key: made.key })).status, 200);
     await second.stop();
     const third = await start();
@@ -209,7 +209,7 @@ describe('The program', function () {
   it('reads a projects file only for a new account', async () => {
     await (await start()).stop();
     const service = await start({ args: ['--projects', 'test/service/small.json'] });
-    assert.match(service.stderr(), /holds an account already/);
+    assert.match(service.stderr(), /already contains an account/);
     for await (const { items } of service.client.projectPages()) assert.equal(items.length, 3);
     await service.stop();
   });

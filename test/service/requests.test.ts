@@ -10,7 +10,7 @@ const COMPUTE = `${COMPUTES}/ep-little-smoke-851426`;
 const BRANCH = 'br-frosty-lake-110382';
 const creation = (more: object) => ({ endpoint: { branch_id: BRANCH, type: 'read_only', ...more } });
 const errorIn = (json: unknown) =>
-  readOne('the service', { method: 'get', status: 400, json }, undefined, ErrorBody);
+  readOne({ what: 'the service', isChange: false, status: 400, json }, undefined, ErrorBody);
 const post = (body: unknown): Omit<Call, 'key'> => ({ method: 'POST', path: COMPUTES, body });
 const patch = (endpoint: unknown): Omit<Call, 'key'> => ({
   method: 'PATCH',
@@ -20,10 +20,10 @@ const patch = (endpoint: unknown): Omit<Call, 'key'> => ({
 const json = { 'content-type': 'application/json' };
 
 const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegExp]>> = {
-  'a body that is no JSON': [post('{"endpoint":'), 400, /not JSON/],
-  'an empty body': [{ method: 'POST', path: COMPUTES, headers: json }, 400, /not JSON/],
-  'a body that is no UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not JSON/],
-  'a body with a byte order mark in the middle': [post('{"a":\uFEFF 1}'), 400, /not JSON/],
+  'a body that is no JSON': [post('{"endpoint":'), 400, /not valid JSON/],
+  'an empty body': [{ method: 'POST', path: COMPUTES, headers: json }, 400, /not valid JSON/],
+  'a body that is no UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not valid JSON/],
+  'a body with a byte order mark in the middle': [post('{"a":\uFEFF 1}'), 400, /not valid JSON/],
   'a number for a body': [post('1'), 400, /of type object/],
   'null for a body': [post('null'), 400, /of type object/],
   'a list for a body': [post([]), 400, /of type object/],
@@ -91,8 +91,8 @@ const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegEx
   'a key id that is a word': [{ method: 'DELETE', path: '/api_keys/abc' }, 404, /API key/],
   'a key id that is a fraction': [{ method: 'DELETE', path: '/api_keys/1.5' }, 404, /API key/],
   'a key id without end': [{ method: 'DELETE', path: `/api_keys/${'9'.repeat(30)}` }, 404, /API key/],
-  'a key id with zeros before it': [{ method: 'DELETE', path: '/api_keys/0001' }, 400, /without zeros/],
-  'a key id of zeros': [{ method: 'DELETE', path: '/api_keys/00' }, 400, /without zeros/],
+  'a key id with zeros before it': [{ method: 'DELETE', path: '/api_keys/0001' }, 400, /leading zeros/],
+  'a key id of zeros': [{ method: 'DELETE', path: '/api_keys/00' }, 400, /leading zeros/],
   'a key id with a sign': [{ method: 'DELETE', path: '/api_keys/+1' }, 404, /API key/],
   'a key id with an escaped space': [{ method: 'DELETE', path: '/api_keys/%201' }, 404, /API key/],
   'a key id in other digits': [{ method: 'DELETE', path: '/api_keys/%D9%A1' }, 404, /API key/],
@@ -124,7 +124,7 @@ const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegEx
   ],
   'plain text': [{ ...post('{}'), headers: { 'content-type': 'text/plain' } }, 415, /json/],
   'a compressed body': [{ ...post('{}'), headers: { 'content-encoding': 'gzip' } }, 415, /uncompressed/],
-  'an unknown address': [{ path: '/nothing' }, 404, /nothing at this address/],
+  'an unknown address': [{ path: '/nothing' }, 404, /nothing at this path/],
   'a project by another method': [{ method: 'PUT', path: '/projects' }, 405, /GET/],
   'a compute by another method': [{ method: 'POST', path: COMPUTE }, 405, /GET, PATCH, DELETE/],
   'the permission of a browser': [{ method: 'OPTIONS', path: '/projects' }, 405, /GET/],
@@ -140,8 +140,8 @@ const FAULTS: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegEx
     /cursor/,
   ],
   'too many operations': [{ path: '/projects/shiny-wind-028834/operations?limit=1001' }, 400, /limit/],
-  'a slash too many': [{ path: '/projects/' }, 404, /nothing at this address/],
-  'no project in the path': [{ path: '/projects//endpoints' }, 404, /nothing at this address/],
+  'a slash too many': [{ path: '/projects/' }, 404, /nothing at this path/],
+  'no project in the path': [{ path: '/projects//endpoints' }, 404, /nothing at this path/],
   'an escaped slash in a project': [{ path: '/projects/a%2Fb/endpoints' }, 404, /project.*"a\/b"/],
   'a path with a broken escape': [{ path: '/projects/%zz/endpoints' }, 404, /project/],
   'a foreign host name': [{ path: '/projects', headers: { host: 'evil.example' } }, 403, /Host header/],

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { encodeLine } from '../../src/service/state/journalFile.ts';
+import { encodeLine } from '../../src/service/state/journal.ts';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { didNotStart } from './didNotStart.ts';
 
-const REVOKED = /^The API key given at the start was revoked, which is for good\. .*--api-key/;
+const REVOKED = /^The given API key was revoked and cannot be used again\. .*--api-key/;
 
 describe('A revoked key', function () {
   this.timeout(30_000);

@@ -1,6 +1,6 @@
 /**
- * How a window joins, loses and ends the local service when the service was killed or hangs, or when another program has
- * its port or its process id. Windows are wired as in the extension. The service is the real one, without Postgres.
+ * Windows that join, lose and end the local service: after a crash, if it hangs, or if another program has its port or
+ * process id. The windows are wired like the extension. The service is the real one, without Postgres.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { Client, fetchFor } from '../../src/api/client.ts';
+import { Client } from '../../src/api/client.ts';
 import { newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
@@ -58,15 +58,15 @@ describe('A window with the local service', () => {
     started.clear();
   });
 
-  async function openWindow(): Promise<Window> {
+  async function openWindow(grace?: number): Promise<Window> {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
     const parts = { script, dataDir: folder, secrets, accounts, config: { postgresPath: undefined }, log };
-    const localService = store.add(new LocalService(parts));
+    const localService = store.add(new LocalService(grace === undefined ? parts : { ...parts, grace }));
     const openClient: OpenClient = async (account, key) => {
       const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-      const fetch = localService.whileRunning(fetchFor(baseUrl));
+      const fetch = localService.whileRunning(globalThis.fetch);
       return new Client({ baseUrl, key, fetch, retries: 0 });
     };
     const session = store.add(new Session(accounts, openClient));
@@ -87,7 +87,7 @@ describe('A window with the local service', () => {
   const portOf = ({ baseUrl }: { readonly baseUrl: string }) => Number(new URL(baseUrl).port);
   const key = () => secrets.entries.get('hostedPostgres.localService.key') ?? assert.fail('no key');
 
-  /** As the user's click does. */
+  /** Like a click on Start Local Service. */
   async function start({
     localService,
     session,
@@ -131,7 +131,7 @@ describe('A window with the local service', () => {
   }
 
   for (const [what, answer] of Object.entries(IMPOSTORS)) {
-    it(`takes no lease of a program that ${what}, also when the process id is right`, async () => {
+    it(`takes no lease of a program that ${what}, even if the process id is right`, async () => {
       const { pid, baseUrl } = await start(await openWindow());
       const [leaseSecret, address] = [newLeaseSecret(), await closedPort()];
       const note = {
@@ -169,6 +169,17 @@ describe('A window with the local service', () => {
       assert.equal(await findAddress(folder, owner), undefined);
     });
   }
+
+  it('keeps the service running for another window, and the last one ends it after the grace time', async () => {
+    const [first, second] = [await openWindow(300), await openWindow(300)];
+    const { pid } = await start(first);
+    await second.localService.ready();
+    first.dispose();
+    await second.inventory.refreshAll([]);
+    assert.equal(isAlive(pid), true);
+    second.dispose();
+    await until('the service to end', async () => !isAlive(pid));
+  });
 
   it('ends a service that hangs, and starts another one', async () => {
     const window = await openWindow();

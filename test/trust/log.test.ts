@@ -10,7 +10,7 @@ const { Log } = await import('../../src/ui/log/log.ts');
 
 const KEY = 'sentinel-Key_4f1c9d27aa77e1b0';
 const names = Object.keys(FAULTS) as FaultName[];
-const limits = { headers: 300, body: 300, total: 2000 };
+const limits = { attempt: 300, total: 2000 };
 
 describe('The log', () => {
   let proxy: FaultProxy;

@@ -1,9 +1,9 @@
-/** Generated replies of a service gone wrong: good records with something odd in them, any JSON, and what is no JSON. */
+/** Generates replies of a faulty service: good records with an odd field, any JSON, and text that is not JSON. */
 import fc from 'fast-check';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A record as the service makes it; its id is given. */
+/** A valid record with this id. */
 export type Good = (id: number) => Json;
 
 const TIME = '2026-01-02T03:04:05Z';
@@ -35,7 +35,7 @@ export const goodOperation: Good = () => ({
   failures_count: 0,
 });
 
-/** What is dangerous somewhere: as a key of a record, an id, a name or a number. */
+/** Values that are dangerous in some place: as a property name, an id, a name or a number. */
 const nasty: unknown[] = [
   null,
   '',
@@ -61,7 +61,7 @@ const odd = fc.oneof(
 );
 const oddName = fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'length', 'unknown', '');
 
-const spoilt = (good: Good): fc.Arbitrary<unknown> => {
+const corrupted = (good: Good): fc.Arbitrary<unknown> => {
   const fields = Object.keys(good(1));
   return fc
     .record({
@@ -73,18 +73,18 @@ const spoilt = (good: Good): fc.Arbitrary<unknown> => {
     .map(({ id, field, value, gone }) => {
       const record: Record<string, unknown> = { ...good(id) };
       if (gone) delete record[field];
-      // As JSON.parse does it: `__proto__` is an ordinary property there.
+      // Like JSON.parse, for which `__proto__` is an ordinary property.
       else Object.defineProperty(record, field, { value, enumerable: true });
       return record;
     });
 };
 
-/** A list in which the good ones are known by being at even places. */
+/** A list with a good record at each even index. */
 export const mixedList = (
   good: Good,
 ): fc.Arbitrary<{ readonly goodIds: ReadonlySet<number>; list: unknown[] }> =>
   fc
-    .array(fc.record({ id: fc.integer({ min: 100, max: 140 }), bad: fc.oneof(odd, spoilt(good)) }), {
+    .array(fc.record({ id: fc.integer({ min: 100, max: 140 }), bad: fc.oneof(odd, corrupted(good)) }), {
       maxLength: 6,
     })
     .map((pairs) => ({
@@ -119,7 +119,7 @@ export interface GeneratedReply {
   readonly body: string;
 }
 
-/** @param shapes bodies near to what the call expects */
+/** @param shapes bodies similar to what the call expects */
 export const replies = (shapes: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedReply> =>
   fc.record({
     status: statuses,
@@ -135,14 +135,14 @@ export const replies = (shapes: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedRe
     ),
   });
 
-/** A record under a name, and operations beside it, each good or spoilt. */
+/** The reply to a change: a compute and operations, each valid or not. */
 export const outcome = (): fc.Arbitrary<unknown> =>
   fc.record(
     {
-      endpoint: fc.oneof(spoilt(goodCompute), odd, fc.constant(goodCompute(1))),
-      operations: fc.oneof(fc.array(fc.oneof(spoilt(goodOperation), odd), { maxLength: 3 }), odd),
+      endpoint: fc.oneof(corrupted(goodCompute), odd, fc.constant(goodCompute(1))),
+      operations: fc.oneof(fc.array(fc.oneof(corrupted(goodOperation), odd), { maxLength: 3 }), odd),
     },
     { requiredKeys: [] },
   );
 
-export const one = (good: Good): fc.Arbitrary<unknown> => fc.oneof(spoilt(good), odd);
+export const one = (good: Good): fc.Arbitrary<unknown> => fc.oneof(corrupted(good), odd);

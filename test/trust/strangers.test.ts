@@ -1,6 +1,6 @@
 /**
- * Whatever a service sends, a call ends in records or in an ApiError, and a list keeps what is good beside what is not.
- * The replies are generated, 10,000 for every call of the client.
+ * For any reply of a service, a call returns records or throws an ApiError, and a list keeps its good records. The replies
+ * are generated, 10,000 for each call of the client.
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -98,14 +98,14 @@ const lists: readonly {
   },
 ];
 
-describe('the client with strangers', function () {
+describe('Client with generated replies', function () {
   this.timeout(60_000);
   let replies = 0;
   let inputs = 0;
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown) => void unhandled.push(reason);
 
-  // The stacks of a hundred thousand expected errors would take a third of the time.
+  // Stack traces of a hundred thousand expected errors would take a third of the time.
   const { stackTraceLimit } = Error;
   before(() => {
     Error.stackTraceLimit = 0;
@@ -120,8 +120,8 @@ describe('the client with strangers', function () {
     assert.deepEqual(unhandled, []);
   });
 
-  /** Runs a call; what it throws must be an ApiError without the key in it. */
-  async function survive(call: () => Promise<unknown>): Promise<void> {
+  /** Runs a call, which may only throw an ApiError without the key in it. */
+  async function recordsOrApiError(call: () => Promise<unknown>): Promise<void> {
     replies += 1;
     try {
       await call();
@@ -141,17 +141,17 @@ describe('the client with strangers', function () {
     })),
   ];
   for (const { name, call, shapes } of everything) {
-    it(`${name} ends in records or an ApiError`, () =>
+    it(`${name} returns records or throws an ApiError`, () =>
       fc.assert(
         fc.asyncProperty(generated.replies(shapes), (reply) =>
-          survive(() => call(clientThatGets(() => asResponse(reply)))),
+          recordsOrApiError(() => call(clientThatGets(() => asResponse(reply)))),
         ),
         { numRuns: RUNS },
       ));
   }
 
   for (const { name, good, wrap, call } of lists) {
-    it(`${name} keeps the good records beside the bad`, () =>
+    it(`${name} keeps the good records of a list`, () =>
       fc.assert(
         fc.asyncProperty(generated.mixedList(good), async ({ goodIds, list }) => {
           replies += 1;
@@ -159,7 +159,7 @@ describe('the client with strangers', function () {
           const { items, unreadable } = await call(clientThatGets(() => new Response(body)));
           const read = new Set(items.map(({ id }) => id));
           for (const id of goodIds) assert.ok(read.has(good(id)['id'] as string | number));
-          assert.equal(read.size, items.length, 'an id came twice');
+          assert.equal(read.size, items.length, 'duplicate id');
           assert.ok(items.length + unreadable.length <= list.length);
           assert.ok(unreadable.length <= list.length / 2, 'a good record was not read');
         }),
@@ -167,7 +167,7 @@ describe('the client with strangers', function () {
       ));
   }
 
-  it('puts nothing into a path that is no id', () => {
+  it('puts only valid ids into a path', () => {
     const ids = fc.oneof(
       fc.string({ maxLength: 8 }),
       fc.stringMatching(/^[a-z0-9-]{1,60}$/),
@@ -208,7 +208,7 @@ describe('the client with strangers', function () {
     );
   });
 
-  it('takes no key that is not safe in a header, and does not repeat it', () => {
+  it('rejects a key that is not safe in a header, without repeating it', () => {
     const keys = fc.oneof(
       fc.string({ maxLength: 20, unit: 'binary' }),
       fc.string({ minLength: 9, maxLength: 20 }).map((text) => `${text}\n`),
@@ -240,7 +240,7 @@ describe('the client with strangers', function () {
     );
   });
 
-  it('a list nested without end is unreadable, its neighbours are not', async () => {
+  it('reads the neighbours of a deeply nested record', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const records = [generated.goodCompute(1), generated.goodCompute(2)].map((record) =>
       JSON.stringify(record),

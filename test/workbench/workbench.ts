@@ -113,9 +113,9 @@ export class Workbench {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }
 
-  /** Saves a PNG of the window. */
+  /** Saves a PNG of the window, with every animation at its end. */
   async screenshot(file: string): Promise<void> {
-    await this.page.screenshot({ path: file });
+    await this.page.screenshot({ path: file, animations: 'disabled' });
   }
 
   /** Reloads the window, which starts a new extension host with the same stored state. */

@@ -1,6 +1,6 @@
 /**
- * The autosuspend delay (sections 3.1 and 8), in seconds as on the record: `0` is the service's default,
- * `-1` never, otherwise one minute to seven days.
+ * The autosuspend delay (sections 3.1 and 8), in seconds: `0` is the service's default, `-1` never, otherwise one
+ * minute to seven days.
  */
 
 export const AUTOSUSPEND_DEFAULT = 0;
@@ -14,7 +14,7 @@ export const isAutosuspendDelay = (seconds: number): boolean =>
   seconds === AUTOSUSPEND_NEVER ||
   (Number.isInteger(seconds) && seconds >= AUTOSUSPEND_MIN_SECONDS && seconds <= AUTOSUSPEND_MAX_SECONDS);
 
-/** Seconds without activity until the compute sleeps, or undefined when it never does. */
+/** Seconds without activity until the compute is suspended, or undefined if it never is. */
 export function autosuspendSeconds(delay: number | undefined): number | undefined {
   if (delay === AUTOSUSPEND_NEVER) return undefined;
   return delay === undefined || delay === AUTOSUSPEND_DEFAULT ? AUTOSUSPEND_DEFAULT_SECONDS : delay;

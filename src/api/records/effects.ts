@@ -1,4 +1,4 @@
-/** What a change of a compute does to those who are connected to it (section 3.2). */
+/** What a change of a compute does to its connections (section 3.2). */
 import { isEqual } from '../../base/equal.ts';
 import type { Compute } from './records.ts';
 import type { ComputeChange } from './requests.ts';
@@ -6,8 +6,8 @@ import type { ComputeChange } from './requests.ts';
 /**
  * - `none`: connections are unaffected (autosuspend, name; rule 4);
  * - `restart`: the compute restarts and drops its connections (size, range, Postgres settings; rules 1 and 2);
- * - `move`: it leaves its branch, so it suspends and its address reaches other data (section 3.1);
- * - `disable`: it suspends and refuses connections.
+ * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data (section 3.1);
+ * - `disable`: the compute is suspended and rejects connections.
  */
 export type ChangeEffect = 'none' | 'restart' | 'move' | 'disable';
 
@@ -33,7 +33,7 @@ export const isRestartRequired = (before: StartAttributes, after: StartAttribute
   before.maxCu !== after.maxCu ||
   !isEqual(before.pgSettings, after.pgSettings);
 
-/** The effect of a change on a compute: the gravest of its parts. */
+/** The most severe effect of a change. */
 export function changeEffect(current: Current, change: ComputeChange): ChangeEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
   if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';

@@ -1,4 +1,4 @@
-/** Identifiers as the service makes them: anything else must never be put into a path. And what may go into a header. */
+/** Checks ids, which are put into paths, and API keys, which are put into headers. */
 
 const ID = /^[a-z0-9-]{1,60}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,7 +1,7 @@
 /**
- * The service's resources (section 2). Unknown fields pass through. States, types, actions and
- * statuses are open strings: the specification names only the values it has seen, so a new one is data, not an error.
- * Required is only what the product cannot do without; a field the service drops must not make a record unreadable.
+ * The service's resources (section 2). Unknown fields are kept. States, types, actions and statuses are open strings,
+ * because the specification names only some values. Only fields that the extension cannot do without are required, so
+ * that a record stays readable if the service drops a field.
  */
 import {
   dictionary,
@@ -44,11 +44,11 @@ export const ApiKey = object({
 });
 export type ApiKey = Value<typeof ApiKey>;
 
-/** A new API key with its secret value, which is in this reply only (section 2.2). */
+/** A new API key with its secret value, which no other reply contains (section 2.2). */
 export const CreatedApiKey = object({ id: isApiKeyId, key: newKey });
 export type CreatedApiKey = Value<typeof CreatedApiKey>;
 
-/** What revoking a key answers (section 2.3). One that was not revoked is no answer to be content with. */
+/** The reply to revoking a key (section 2.3). `revoked: false` is treated as an error. */
 export const RevokedApiKey = object({
   id: isApiKeyId,
   name: maybe(text),
@@ -58,7 +58,7 @@ export const RevokedApiKey = object({
 });
 export type RevokedApiKey = Value<typeof RevokedApiKey>;
 
-/** A project as listed (section 2.4). `branch_logical_size_limit` in MiB, `cpu_used_sec` in seconds. */
+/** A project in a list (section 2.4). `branch_logical_size_limit` is in MiB. */
 export const Project = object({
   id: isId,
   name: text,
@@ -78,8 +78,8 @@ export type Project = Value<typeof Project>;
 export type PgSettings = Record<string, string | number | boolean>;
 
 /**
- * A compute (section 2.5). Sizes in compute units; `suspend_timeout_seconds` as in `autosuspend.ts`.
- * `pooler_host` is where the local service takes pooled connections; the public service derives it from `host`.
+ * A compute (section 2.5). Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local
+ * service has a `pooler_host`; the public service's is derived from `host`.
  */
 export const Compute = object({
   id: isComputeId,
@@ -107,7 +107,7 @@ export const Compute = object({
 });
 export type Compute = Value<typeof Compute>;
 
-/** A background action on a compute (section 2.6). `error` holds the service's words when it failed. */
+/** A background action on a compute (section 2.6). `error` is the service's message if it failed. */
 export const Operation = object({
   id: text,
   project_id: text,
@@ -130,5 +130,5 @@ export const ErrorBody = object({
 });
 export type ErrorBody = Value<typeof ErrorBody>;
 
-/** A connection URI with a password in it: a secret. */
+/** Contains a password, so it is a secret. */
 export const ConnectionUri = object({ uri: isConnectionUri });

@@ -1,4 +1,4 @@
-/** Request bodies of section 4, as zod records that refuse what the service would: the local service parses with them. */
+/** Request bodies of section 4. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
 import { isAutosuspendDelay } from './autosuspend.ts';
 import { isBranchId } from './ids.ts';
@@ -10,7 +10,7 @@ const pgSettings: z.ZodMiniType<PgSettings> = z.record(
 );
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
 
-/** What both creating and updating a compute accept. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
+/** Common to creating and updating a compute. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
 const attributes = {
   autoscaling_limit_min_cu: z.optional(z.number()),
   autoscaling_limit_max_cu: z.optional(z.number()),

@@ -20,7 +20,7 @@ export interface SizeRange {
   readonly max: number;
 }
 
-/** `shared_buffers` of every compute, whatever its size. */
+/** `shared_buffers` of computes of any size. */
 export const SHARED_BUFFERS_MB = 128;
 
 /** Concurrent client connections of a pooled connection. */
@@ -52,24 +52,24 @@ export const COMPUTE_SIZES: readonly ComputeSize[] = [
 
 export const DEFAULT_SIZE: SizeRange = { min: 0.25, max: 0.25 };
 
-/** The table's row of a size, or undefined for a size outside the table. */
+/** The table row for a size, or undefined if the table does not contain it. */
 export const computeSize = (cu: number): ComputeSize | undefined =>
   COMPUTE_SIZES.find((row) => row.cu === cu);
 
-/** Sizes a plan allows: the free plan stops at 1 GB of RAM. */
+/** The sizes that a plan offers. The free plan ends at 1 GB of RAM. */
 export const sizesOf = (plan: Plan): readonly ComputeSize[] =>
   plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
 
 /**
- * `max_connections` of a compute: from the minimum of its range, not growing when it scales up.
+ * `max_connections` of a compute. It follows from the minimum of its range and does not grow when the compute scales up.
  * @param minCu minimum size in CU
- * @returns undefined for a size outside the table
+ * @returns undefined if the table does not contain the size
  */
 export const maxConnections = (minCu: number): number | undefined => computeSize(minCu)?.maxConnections;
 
 export type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
 
-/** What is wrong with a range on a plan, or undefined when it may be had. */
+/** Why a plan does not offer a range, or undefined if it does. */
 export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {
   if (computeSize(range.min) === undefined || computeSize(range.max) === undefined) return 'not-a-size';
   if (range.min > range.max) return 'min-above-max';

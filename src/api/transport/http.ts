@@ -1,29 +1,23 @@
-/**
- * HTTP for the client: JSON in and out, the key in its header, and every failure as an {@link ApiError}. What is
- * repeated, and when, is decided in `retries.ts`. The repeating itself is a loop here: a library around it makes a
- * `Request`, another `Response` and copies of all headers for each call, which was half the time of a call.
- */
+/** HTTP for the client: JSON in and out, the API key in a header, retries, and every failure as an {@link ApiError}. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  attempt,
-  DEFAULT_TIME_LIMITS,
-  textOf,
-  type RawResponse,
-  type Fetch,
-  type HttpRequest,
-  type TimeLimits,
-} from './transport.ts';
 import type { BaseUrl } from '../baseUrl.ts';
-import { Ending } from './deadline.ts';
 import { ApiError, faultOf } from '../errors.ts';
-import { isSameBytes, type ReplyBytes } from './replyBytes.ts';
 import { isSendableKey } from '../records/ids.ts';
-import { parseJson, responseError, unexpected, type CallName } from './responseError.ts';
-import { DEFAULT_RETRY_LIMITS, waitBeforeRetry, type RetryLimits } from './retry.ts';
+import {
+  cancelled,
+  parseJson,
+  requestError,
+  responseError,
+  timedOut,
+  unexpectedReply,
+  type CallInfo,
+} from './errorMapping.ts';
+import { sendOnce, type Fetch, type HttpRequest, type RawResponse } from './request.ts';
+import { DEFAULT_RETRY_LIMITS, retryDelay, type RetryLimits } from './retry.ts';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Why a call is going to be tried again; `status` is undefined when no answer came. */
+/** Why a call is going to be retried. `status` is undefined if there was no response. */
 export interface Wait {
   readonly status: number | undefined;
   /** Failed attempts so far. */
@@ -33,34 +27,38 @@ export interface Wait {
 }
 
 export interface CallOptions {
-  /** Ends the call; it then throws `cancelled`. */
+  /** Ends the call, which then throws `cancelled`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told as each wait for a further attempt begins. */
+  /** Called before each wait for another attempt. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
+
+/** In milliseconds. */
+export interface TimeLimits {
+  /** From the request to the end of the response body. */
+  readonly attempt: number;
+  /** All attempts and the waits between them. */
+  readonly total: number;
+}
+
+const DEFAULT_TIME_LIMITS: TimeLimits = { attempt: 30_000, total: 120_000 };
 
 export interface HttpOptions {
   readonly baseUrl: BaseUrl;
   readonly key: string;
   readonly fetch: Fetch;
   readonly limits?: Partial<TimeLimits> | undefined;
-  /** Further attempts after the first; more for 423, where another operation has to end first. */
+  /** Attempts after the first. There are more for 423, which lasts until another operation has finished. */
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly longestWait?: number | undefined;
-  readonly userAgent?: string | undefined;
 }
 
-export interface Reply {
-  readonly method: Method;
+export interface Reply extends Pick<CallInfo, 'what' | 'isChange'> {
   readonly status: number;
-  /** Undefined for a reply without a body (204). */
+  /** Undefined for an empty body (204). */
   readonly json: unknown;
 }
-
-/** A reply, or that it is the same as the last one. */
-export type Again =
-  { readonly isSame: true } | { readonly isSame: false; readonly reply: Reply; readonly bytes: ReplyBytes };
 
 export interface CallContent {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -75,10 +73,11 @@ export class Http {
   readonly #times: TimeLimits;
   readonly #retries: RetryLimits;
 
-  /** @throws {ApiError} invalidRequest for a key that cannot be put into a header */
+  /** @throws {ApiError} invalidRequest for a key that is not safe in a header */
   constructor(options: HttpOptions) {
     if (!isSendableKey(options.key)) {
-      const message = 'The API key is empty or holds spaces, line breaks or letters that no API key has';
+      const message =
+        'The API key is empty or contains spaces, line breaks or characters that no API key has';
       throw new ApiError(message, { kind: 'invalidRequest' });
     }
     this.#baseUrl = options.baseUrl;
@@ -89,99 +88,83 @@ export class Http {
       retries: options.retries ?? DEFAULT_RETRY_LIMITS.retries,
       longestWait: options.longestWait ?? DEFAULT_RETRY_LIMITS.longestWait,
     };
-    this.#headers = {
-      accept: 'application/json',
-      authorization: `Bearer ${options.key}`,
-      ...(options.userAgent === undefined ? {} : { 'user-agent': options.userAgent }),
-    };
+    this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
 
-  /** @param path begins with `/`, below the base address, made of checked ids only. @throws {ApiError} */
+  /** @param path begins with `/` and contains checked ids only. @throws {ApiError} */
   async call(
     method: Method,
     path: string,
     content: CallContent = {},
     options: CallOptions = {},
   ): Promise<Reply> {
-    const name = this.#nameOf(method, path);
-    const response = await this.#answer(name, this.#outgoing(method, path, content), options);
-    return { method, status: response.status, json: readJson(name, response) };
+    const call = this.#callInfo(method, path);
+    return parse(call, await this.#send(call, this.#request(method, path, content), options));
   }
 
-  /**
-   * A GET made again and again: a reply that is byte for byte the last one is told as such and not read.
-   * @param last of the reply whose content is still what the caller holds. @throws {ApiError}
-   */
-  async callAgain(path: string, last: ReplyBytes | undefined, options: CallOptions = {}): Promise<Again> {
-    const name = this.#nameOf('get', path);
-    const response = await this.#answer(name, this.#outgoing('get', path, {}), options);
-    const bytes = response.chunks;
-    if (last !== undefined && isSameBytes(bytes, last)) return { isSame: true };
-    return {
-      isSame: false,
-      bytes,
-      reply: { method: 'get', status: response.status, json: readJson(name, response) },
-    };
+  /** Returns undefined if the body of the response is still `lastBody`. @throws {ApiError} */
+  async getIfChanged(
+    path: string,
+    lastBody: string | undefined,
+    options: CallOptions = {},
+  ): Promise<{ readonly reply: Reply; readonly body: string } | undefined> {
+    const call = this.#callInfo('GET', path);
+    const response = await this.#send(call, this.#request('GET', path, {}), options);
+    if (response.body === lastBody) return undefined;
+    return { reply: parse(call, response), body: response.body };
   }
 
-  #nameOf(method: Method, path: string): CallName {
-    return { what: `${method.toUpperCase()} ${path}`, isChange: method !== 'get', key: this.#key };
+  #callInfo(method: Method, path: string): CallInfo {
+    return { what: `${method} ${path}`, isChange: method !== 'GET', key: this.#key };
   }
 
-  #outgoing(method: Method, path: string, { query = {}, body }: CallContent): HttpRequest {
+  #request(method: Method, path: string, { query = {}, body }: CallContent): HttpRequest {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) parameters.set(name, String(value));
     }
     return {
-      method: method.toUpperCase(),
+      method,
       url: `${this.#baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
       headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
   }
 
-  /** @returns a reply that says yes. @throws {ApiError} */
-  async #answer(name: CallName, request: HttpRequest, { signal, onWait }: CallOptions): Promise<RawResponse> {
-    const ending = new Ending(signal, this.#times.total);
-    try {
-      return await this.#send(name, request, ending, onWait);
-    } catch (error) {
-      const isCancelled = signal?.aborted === true && error instanceof ApiError;
-      throw isCancelled ? cancelled(name, error.mayHaveExecuted) : error;
-    } finally {
-      ending.dispose();
-    }
-  }
-
-  /** Sends the request until it succeeds, or must not be sent again. @throws what the last attempt threw */
-  async #send(
-    name: CallName,
-    request: HttpRequest,
-    ending: Ending,
-    onWait: CallOptions['onWait'],
-  ): Promise<RawResponse> {
+  /** Sends the request until it succeeds or must not be retried. @throws the error of the last attempt */
+  async #send(call: CallInfo, request: HttpRequest, { signal, onWait }: CallOptions): Promise<RawResponse> {
+    const end = performance.now() + this.#times.total;
     for (let failures = 1; ; failures += 1) {
+      if (signal?.aborted === true) throw cancelled(call, false);
       try {
-        return await this.#try(name, request, ending.signal);
+        return await this.#attempt(call, request, signal, end - performance.now());
       } catch (error) {
-        const milliseconds = waitBeforeRetry(error, name.isChange, failures, this.#retries);
-        // A wait beyond the end of the call would only hide the reason behind a timeout.
-        if (milliseconds === undefined || milliseconds >= ending.remaining) throw error;
+        const milliseconds = retryDelay(error, call.isChange, failures, this.#retries);
+        // A wait beyond the time limit would only replace the reason by a timeout.
+        if (milliseconds === undefined || performance.now() + milliseconds >= end) throw error;
         onWait?.({ status: statusOf(error), attempt: failures, milliseconds });
-        // If the call ends during the wait, the next attempt throws the reason and sends nothing.
-        await sleep(milliseconds, undefined, { signal: ending.signal }).catch(() => undefined);
+        await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  async #try(name: CallName, request: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
-    const sent = attempt({ request, fetch: this.#fetch, limits: this.#times, signal });
-    const response = await sent.catch((error: unknown) => {
-      throw unanswered(name, error);
+  /** @throws {ApiError} also for a response without success */
+  async #attempt(
+    call: CallInfo,
+    request: HttpRequest,
+    caller: AbortSignal | undefined,
+    remaining: number,
+  ): Promise<RawResponse> {
+    const limit = Math.max(1, Math.ceil(Math.min(this.#times.attempt, remaining)));
+    const timeout = AbortSignal.timeout(limit);
+    const signal = caller === undefined ? timeout : AbortSignal.any([caller, timeout]);
+    const response = await sendOnce(this.#fetch, request, signal).catch((error: unknown) => {
+      if (caller?.aborted === true) throw cancelled(call, call.isChange);
+      if (timeout.aborted) throw timedOut(call, limit);
+      throw requestError(call, error);
     });
     if (response.status >= 200 && response.status <= 299) return response;
-    throw responseError(name, response);
+    throw responseError(call, response);
   }
 }
 
@@ -190,23 +173,11 @@ const statusOf = (error: unknown): number | undefined => {
   return fault?.kind === 'refused' ? fault.status : undefined;
 };
 
-/** An attempt that brought no reply, as an error of the call. Defects stay what they are. */
-function unanswered({ what, isChange }: CallName, error: unknown): unknown {
-  const fault = faultOf(error);
-  if (fault === undefined || !(error instanceof ApiError)) return error;
-  return new ApiError(`${what}: ${error.message}`, fault, {
-    mayHaveExecuted: isChange && error.mayHaveExecuted,
-  });
-}
-
-const cancelled = ({ what }: CallName, mayHaveExecuted: boolean): ApiError =>
-  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
-
-function readJson(name: CallName, response: RawResponse): unknown {
-  const text = textOf(response);
-  if (text === '') return undefined;
-  const parsed = parseJson(text);
-  if (parsed !== undefined) return parsed.value;
-  const isHtml = (response.headers.get('content-type') ?? '').includes('html') || /^\s*</.test(text);
-  throw unexpected(name, response.status, isHtml ? 'html' : 'json');
+function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
+  const { what, isChange } = call;
+  if (body === '') return { what, isChange, status, json: undefined };
+  const parsed = parseJson(body);
+  if (parsed !== undefined) return { what, isChange, status, json: parsed.value };
+  const isHtml = (headers.get('content-type') ?? '').includes('html') || /^\s*</.test(body);
+  throw unexpectedReply(call, status, isHtml ? 'html' : 'json');
 }

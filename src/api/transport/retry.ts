@@ -1,9 +1,8 @@
-/** Which failed calls are sent again and after how long: only where that is safe, and never more than the service bears. */
-import { faultOf, type ApiError } from '../errors.ts';
-import { isCertificateCode } from './networkFailure.ts';
+/** Which failed calls are retried, and after how long: only those that are safe to retry, and never too many. */
+import { faultOf, isCertificateCode, type ApiError } from '../errors.ts';
 
 export interface RetryLimits {
-  /** Further attempts after the first. */
+  /** Attempts after the first. */
   readonly retries: number;
   /** The longest wait between two attempts, in milliseconds. */
   readonly longestWait: number;
@@ -13,32 +12,31 @@ export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, longestWait: 30_0
 
 const FIRST_WAIT = 300;
 
-/** Another operation on the project (423) ends sooner or later: it is worth more and steadier attempts. */
+/** Another operation on the project (423) ends sooner or later, so it gets more attempts at shorter intervals. */
 const LOCKED = { status: 423, attempts: 6, longestWait: 5000 } as const;
 
-/** Worth another attempt: the service was too busy, or what failed was on the way to it. */
-const isPassing = (status: number): boolean =>
+/** Statuses of a service that is too busy, or of a failure between here and the service. */
+const isTemporary = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 408 || (status >= 500 && status <= 599);
 
-/** Another attempt at a change is made only for these, which the service sends before it does anything. */
-const isRetriedChange = (status: number): boolean =>
+/** Statuses that the service sends before it does anything. */
+const isChangeRetried = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 503;
 
-/** Whether another attempt may succeed and does nothing twice. */
-function isRetried(error: ApiError, isChange: boolean): boolean {
-  const { fault, mayHaveExecuted } = error;
+/** Whether another attempt may succeed and cannot do anything twice. */
+function isRetried({ fault, mayHaveExecuted }: ApiError, isChange: boolean): boolean {
   if (isChange && mayHaveExecuted) return false;
-  if (fault.kind === 'refused') return isChange ? isRetriedChange(fault.status) : isPassing(fault.status);
+  if (fault.kind === 'refused') return isChange ? isChangeRetried(fault.status) : isTemporary(fault.status);
   if (fault.kind === 'network') return !isCertificateCode(fault.code);
-  return fault.kind === 'timeout' && fault.phase !== 'total' && !isChange;
+  return fault.kind === 'timeout' && !isChange;
 }
 
 /**
- * Milliseconds to wait before another attempt, or undefined when there must be none.
+ * Returns the milliseconds to wait before another attempt, or undefined if there must not be one.
  * @param error what the last attempt threw
- * @param failures how many attempts of the call have failed so far
+ * @param failures the number of failed attempts so far
  */
-export function waitBeforeRetry(
+export function retryDelay(
   error: unknown,
   isChange: boolean,
   failures: number,
@@ -50,9 +48,30 @@ export function waitBeforeRetry(
   const isLocked = status === LOCKED.status;
   if (failures > limits.retries * (isLocked ? LOCKED.attempts : 1)) return undefined;
   const asked = retryAfter * 1000;
-  // A caller that is asked to wait longer than a call may take gets the error, and can call again then.
+  // If the service asks for more than a call may take, the caller gets the error and decides.
   if (asked > 0) return asked <= limits.longestWait ? asked : undefined;
   const longest = isLocked ? Math.min(limits.longestWait, LOCKED.longestWait) : limits.longestWait;
-  // Jitter keeps several windows, which fail at the same moment, from asking again at the same moment.
+  // Jitter spreads the retries of several windows that failed at the same moment.
   return Math.min(longest, FIRST_WAIT * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
+}
+
+/** In seconds. It also keeps delays below the longest that a timer can have. */
+export const LONGEST_RETRY_AFTER = 3600;
+
+/**
+ * Reads the header Retry-After, which is a number of seconds or a date.
+ * @returns seconds from now, from 0 to {@link LONGEST_RETRY_AFTER}; undefined if the header is missing or malformed
+ */
+export function parseRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')?.trim() ?? '';
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER);
+}
+
+/** Prefers the service's clock to this machine's, which may be wrong. */
+function secondsUntil(date: string, headers: Headers): number | undefined {
+  const then = /^[A-Z][a-z]{2}/.test(date) ? Date.parse(date) : Number.NaN;
+  if (Number.isNaN(then)) return undefined;
+  const serviceNow = Date.parse(headers.get('date') ?? '');
+  return Math.ceil((then - (Number.isNaN(serviceNow) ? Date.now() : serviceNow)) / 1000);
 }

@@ -62,7 +62,7 @@ export class BackgroundRefresh implements Disposable {
   /** Refreshes a project quickly for a while, because a change is likely: a client connects, for example. */
   watch(projectId: string): void {
     this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
-    this.#poller?.waitAnew();
+    this.#poller?.reschedule();
   }
 
   dispose(): void {
@@ -116,7 +116,7 @@ export class BackgroundRefresh implements Disposable {
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
     const isOther = changes.some(({ kind }) => kind === 'all' || kind === 'key');
-    if (isOther || this.#unsettled.size > known) this.#poller?.waitAnew();
+    if (isOther || this.#unsettled.size > known) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {

@@ -1,7 +1,6 @@
 /** The computes of one project. */
-import type { ListedAgain } from '../../api/client.ts';
+import type { ChangedList } from '../../api/client.ts';
 import type { Compute } from '../../api/records/records.ts';
-import type { ReplyBytes } from '../../api/transport/replyBytes.ts';
 import { RemoteList, type FetchedList, type ListChange } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
 
@@ -14,14 +13,14 @@ export interface ComputeListChange {
   readonly isStructural: boolean;
 }
 
-/** @param last the reply to compare with; the service or the client may find the new one equal */
-export type FetchComputes = (last: ReplyBytes | undefined) => Promise<ListedAgain<Compute>>;
+/** Returns undefined if the service's reply is still this one. */
+export type FetchComputes = (lastBody: string | undefined) => Promise<ChangedList<Compute> | undefined>;
 
 export class ComputeList extends RemoteList<string, Compute> {
   readonly #fetchComputes: FetchComputes;
   readonly #onChange: (change: ComputeListChange) => void;
   /** The reply that the computes are from; undefined after a change made from here. */
-  #last: ReplyBytes | undefined;
+  #lastBody: string | undefined;
 
   constructor(fetchComputes: FetchComputes, onChange: (change: ComputeListChange) => void) {
     super();
@@ -35,7 +34,7 @@ export class ComputeList extends RemoteList<string, Compute> {
 
   override restoreFrom(last: ComputeList): void {
     super.restoreFrom(last);
-    this.#last = last.#last;
+    this.#lastBody = last.#lastBody;
   }
 
   /** Branch ids, and each branch's computes in the order of display. */
@@ -47,17 +46,17 @@ export class ComputeList extends RemoteList<string, Compute> {
 
   /** Takes over a record from the reply to a change. */
   put(compute: Compute): void {
-    this.#last = undefined;
+    this.#lastBody = undefined;
     this.edit(new Map(this.items).set(compute.id, compute));
   }
 
   protected override async fetch(): Promise<FetchedList<string, Compute>> {
     const { edits } = this;
-    const again = await this.#fetchComputes(this.#last);
-    if (again.isSame) return this;
+    const reply = await this.#fetchComputes(this.#lastBody);
+    if (reply === undefined) return this;
     // After an edit in between, this reply is dropped.
-    if (edits === this.edits) this.#last = again.bytes;
-    const { items, unreadable } = again.list;
+    if (edits === this.edits) this.#lastBody = reply.body;
+    const { items, unreadable } = reply.list;
     return { items: new Map(items.map((compute) => [compute.id, compute])), unreadable };
   }
 

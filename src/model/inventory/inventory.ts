@@ -5,7 +5,6 @@
 import { isRefused } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import type { Wait } from '../../api/transport/http.ts';
-import type { ReplyBytes } from '../../api/transport/replyBytes.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { limitTo } from '../../base/limit.ts';
@@ -179,7 +178,7 @@ export class Inventory implements Disposable {
     async function* pages() {
       const client = await connection.client();
       let onWait = (_wait: Wait): void => undefined;
-      const options = { signal: connection.signal, onWait: (wait: Wait) => onWait(wait), ahead: true };
+      const options = { signal: connection.signal, onWait: (wait: Wait) => onWait(wait) };
       const requested = client.projectPages(organizationId(), options);
       for (;;) {
         const page = await retryStatus.during((report) => {
@@ -206,10 +205,10 @@ export class Inventory implements Disposable {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetchComputes = async (last: ReplyBytes | undefined) => {
+    const fetchComputes = async (lastBody: string | undefined) => {
       const client = await connection.client();
       return await this.retryStatus.during((onWait) =>
-        client.listComputesAgain(projectId, last, { signal: connection.signal, onWait }),
+        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onWait }),
       );
     };
     const list: ComputeList = new ComputeList(fetchComputes, (change) => {

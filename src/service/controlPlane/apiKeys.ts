@@ -1,6 +1,6 @@
 /**
- * The account's API keys (sections 2.1–2.3, 3.3 and 5). Only hashes are kept. A key's last use is noted in memory
- * with every request and written down now and then, and always before it is shown.
+ * The account's API keys (sections 2.1–2.3, 3.3 and 5). Only hashes are stored. A key's last use is kept in memory and
+ * written at intervals, and before it is shown.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
@@ -16,7 +16,7 @@ interface Use {
 
 export const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
 
-/** A fresh secret of 64 characters. */
+/** Returns a new secret of 64 characters. */
 export const newKeyValue = (): string => randomBytes(32).toString('hex');
 
 export class ApiKeys {
@@ -32,8 +32,8 @@ export class ApiKeys {
   }
 
   /**
-   * Whether the value is a valid key; if so its use is noted. Looking the hash up leaks nothing useful: nobody can
-   * choose a value by the beginning of its SHA-256, and the last comparison takes the same time wherever they differ.
+   * Whether the value is a valid key; records its use. The lookup reveals nothing useful by its duration, since an attacker
+   * cannot choose a value by the beginning of its SHA-256, and the final comparison takes constant time.
    */
   isValid(value: string, from: string): boolean {
     const given = hashOfKey(value);
@@ -49,7 +49,7 @@ export class ApiKeys {
     return !this.#idsByHash.has(hash) && this.#store.account.revokedKeys.has(hash);
   }
 
-  /** Makes a value a valid key, if it is not one already. */
+  /** Makes the value a valid key unless it already is one. */
   add(name: string, value: string): StoredKey {
     const known = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
     if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Section 2.2: the value is in this result only. */
+  /** Section 2.2: no other call returns the value. */
   create(name: string): CreatedApiKey {
     const value = newKeyValue();
     const { id, created_at } = this.add(name, value);
@@ -75,7 +75,7 @@ export class ApiKeys {
 
   list(): ApiKey[] {
     this.writeUses();
-    return [...this.#store.account.keys.values()].map(shown);
+    return [...this.#store.account.keys.values()].map(withoutHash);
   }
 
   /** Section 3.3: immediate and irreversible. */
@@ -90,7 +90,7 @@ export class ApiKeys {
     return { id, name, revoked: true, last_used_at, last_used_from_addr };
   }
 
-  /** Puts the noted uses into the account. */
+  /** Writes the uses that are in memory to the account. */
   writeUses(): void {
     const changes: Change[] = [];
     for (const [id, { at, from }] of this.#uses) {
@@ -103,7 +103,7 @@ export class ApiKeys {
   }
 }
 
-const shown = ({ id, name, created_at, last_used_at, last_used_from_addr }: StoredKey): ApiKey => ({
+const withoutHash = ({ id, name, created_at, last_used_at, last_used_from_addr }: StoredKey): ApiKey => ({
   id,
   name,
   created_at,

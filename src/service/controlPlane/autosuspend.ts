@@ -1,6 +1,6 @@
 /**
- * Suspends computes that nobody uses (section 3.1). Activity is an open client connection: the delay counts from
- * the moment the last one closed, or from the start of a compute that nobody connected to.
+ * Suspends inactive computes (section 3.1). A compute is in use while a client connection is open. The delay counts from
+ * the end of the last connection, or from the start of the compute if there was none.
  */
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import { timestamp, type Clock } from '../core/clock.ts';
@@ -9,13 +9,13 @@ import type { StoredCompute } from '../state/storedRecords.ts';
 
 const CHECK_EVERY = 1_000;
 
-/** Milliseconds: `last_active` on the record is as exact as this while connections come and go. */
-const EXACTNESS = 10_000;
+/** Milliseconds between two updates of `last_active` while connections come and go. */
+const PRECISION = 10_000;
 
 export interface AutosuspendOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Whether an operation runs on it. */
+  /** Whether an operation runs on the compute. */
   readonly isBusy: (computeId: string) => boolean;
   readonly suspend: (computeId: string) => void;
 }
@@ -30,19 +30,19 @@ export class Autosuspend {
     this.#stop = options.clock.every(CHECK_EVERY, () => this.#check());
   }
 
-  /** @param open client connections now */
+  /** @param open the number of client connections now */
   activity(computeId: string, open: number): void {
     const compute = this.#options.store.account.compute(computeId);
     if (compute === undefined) return;
     this.#use.set(computeId, { at: this.#options.clock.now(), open });
-    this.#noteActive(compute);
+    this.#updateLastActive(compute);
   }
 
   close(): void {
     this.#stop();
   }
 
-  /** Milliseconds since 1970 of the last use; connections that are open are use now. */
+  /** Milliseconds since 1970; now while a connection is open. */
   lastUse({ record }: StoredCompute): number {
     const use = this.#use.get(record.id);
     if (use !== undefined && use.open > 0) return this.#options.clock.now();
@@ -55,30 +55,30 @@ export class Autosuspend {
       const { record } = compute;
       if (isBusy(record.id)) continue;
       if (this.lastUse(compute) > clock.now()) {
-        this.#beginAnew(compute);
+        this.#resetLastUse(compute);
         continue;
       }
-      this.#noteActive(compute);
+      this.#updateLastActive(compute);
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.lastUse(compute) < seconds * 1000) continue;
-      this.#noteActive(compute, 0);
+      this.#updateLastActive(compute, 0);
       suspend(record.id);
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }
 
-  /** The clock was set back: a use that is still to come would keep the compute awake until then. */
-  #beginAnew({ record, ...rest }: StoredCompute): void {
+  /** After the clock was set back: a last use in the future would keep the compute active until then. */
+  #resetLastUse({ record, ...rest }: StoredCompute): void {
     const now = this.#options.clock.now();
     this.#use.set(record.id, { at: now, open: this.#use.get(record.id)?.open ?? 0 });
     const value = { ...rest, record: { ...record, last_active: timestamp(now) } };
     this.#options.store.commit({ set: 'compute', value });
   }
 
-  #noteActive(compute: StoredCompute, exactness = EXACTNESS): void {
+  #updateLastActive(compute: StoredCompute, precision = PRECISION): void {
     const at = this.lastUse(compute);
     const { record } = compute;
-    if (at - Date.parse(record.last_active ?? record.created_at) <= exactness) return;
+    if (at - Date.parse(record.last_active ?? record.created_at) <= precision) return;
     const value = { ...compute, record: { ...record, last_active: timestamp(at) } };
     this.#options.store.commit({ set: 'compute', value });
   }

@@ -1,13 +1,28 @@
-/** How a compute's record comes to be and changes: pure functions, no rules. */
-import { DEFAULT_SIZE, type SizeRange } from '../../api/records/sizes.ts';
+/** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
 import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import {
+  COMPUTE_SIZES,
+  DEFAULT_SIZE,
+  sizeProblem,
+  sizesOf,
+  type Plan,
+  type SizeRange,
+} from '../../api/records/sizes.ts';
 import { timestamp } from '../core/clock.ts';
 import type { ComputeAddress, ComputeSpec } from '../core/computeEngine.ts';
-import type { ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
+import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
+import type { ProjectState } from '../state/store.ts';
+import {
+  isUnfinished,
+  type ComputeRecord,
+  type ProjectRecord,
+  type StoredCompute,
+  type StoredOperation,
+} from '../state/storedRecords.ts';
 
 const hostOf = (port: number): string => `127.0.0.1:${port}`;
 
-/** The size a new compute gets: a bound that was not given is the default, or the other bound where that fits better. */
+/** A missing bound of the size is the default, or the other bound if that is larger. */
 export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = wanted;
   if (min !== undefined) return { min, max: max ?? Math.max(min, DEFAULT_SIZE.max) };
@@ -23,7 +38,7 @@ export interface NewCompute {
   readonly now: number;
 }
 
-/** A compute that nobody has started yet: `init`. */
+/** A compute that has never been started: `init`. */
 export function newCompute({ id, project, wanted, address, now }: NewCompute): StoredCompute {
   const size = sizeOfNew(wanted);
   const record: ComputeRecord = {
@@ -54,8 +69,8 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
 const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: string } =>
   enabled ? { pooler_host: hostOf(address.poolerPort) } : {};
 
-/** The record with the wanted attributes; state and operations are the caller's. */
-export function changed(
+/** Returns the record with the given attributes. The caller updates the state. */
+export function applyChange(
   { record, address }: StoredCompute,
   wanted: ComputeChange,
   now: number,
@@ -80,14 +95,14 @@ export function changed(
 
 export interface StateChange {
   readonly current?: ComputeRecord['current_state'];
-  /** Undefined: no change is in progress (any more). */
+  /** Undefined: no change is in progress. */
   readonly pending: 'active' | 'idle' | undefined;
-  /** Milliseconds; undefined leaves it as it is. */
+  /** Milliseconds; undefined: unchanged. */
   readonly lastActive?: number;
 }
 
-/** The record in another state (section 3.1). */
-export function inState(record: ComputeRecord, state: StateChange, now: number): ComputeRecord {
+/** Returns the record in another state (section 3.1). */
+export function withState(record: ComputeRecord, state: StateChange, now: number): ComputeRecord {
   const { pending_state: _, ...rest } = record;
   return {
     ...rest,
@@ -98,7 +113,7 @@ export function inState(record: ComputeRecord, state: StateChange, now: number):
   };
 }
 
-/** What an engine needs to know of the compute. */
+/** What the engine needs to know about the compute. */
 export const specOf = (
   record: ComputeRecord,
   address: ComputeAddress,
@@ -116,3 +131,78 @@ export const specOf = (
   disabled: record.disabled,
   address,
 });
+
+export function requireBranch(project: ProjectState, branchId: string): void {
+  if (!project.branches.has(branchId))
+    throw notFound(`branch in project ${project.record.id} with the id`, branchId);
+}
+
+/**
+ * At most one primary per branch (section 8). A branch stays taken while its primary is leaving, since the move may fail.
+ */
+export function requireNoPrimary(project: ProjectState, branchId: string, exceptId?: string): void {
+  for (const { record } of project.computes.values()) {
+    if (record.id === exceptId || record.type !== 'read_write' || record.branch_id !== branchId) continue;
+    throw conflict(`Branch ${branchId} already has a primary read-write compute: ${record.id}.`);
+  }
+  for (const operation of project.operations.values()) {
+    if (operation.record.endpoint_id === exceptId || !isUnfinished(operation)) continue;
+    if (leavesBranch(operation, branchId))
+      throw locked(operation, 'The primary compute is still leaving the branch.');
+  }
+}
+
+function leavesBranch({ step, record }: StoredOperation, branchId: string): boolean {
+  if (step.kind === 'apply') return step.before.type === 'read_write' && step.before.branch_id === branchId;
+  return step.kind === 'remove' && step.type === 'read_write' && record.branch_id === branchId;
+}
+
+/** 423: nothing was done, so the client can safely retry. */
+export function locked(
+  { record }: StoredOperation,
+  advice = 'Nothing was changed. Try again when it has ended.',
+): HttpError {
+  const { id, action, status, endpoint_id } = record;
+  const message = `Operation ${action} (${id}, ${status}) is running on compute ${endpoint_id}. ${advice}`;
+  return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
+}
+
+const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
+
+export function requireSize(range: SizeRange, plan: Plan): void {
+  switch (sizeProblem(range, plan)) {
+    case 'not-a-size':
+      throw unprocessable(
+        `autoscaling_limit_min_cu and autoscaling_limit_max_cu must each be one of ${LIST_OF_SIZES} CU.`,
+      );
+    case 'min-above-max':
+      throw unprocessable(
+        `autoscaling_limit_min_cu (${range.min}) is above autoscaling_limit_max_cu (${range.max}).`,
+      );
+    case 'above-plan': {
+      const largest = sizesOf(plan).at(-1)?.cu;
+      throw new HttpError(
+        422,
+        'PLAN_LIMIT',
+        `The ${plan} plan allows computes up to ${largest} CU, not ${range.max} CU.`,
+      );
+    }
+    case undefined:
+  }
+}
+
+export function requireRegion(project: ProjectState, regionId: string | undefined): void {
+  const { region_id } = project.record;
+  if (regionId === undefined || regionId === region_id) return;
+  throw unprocessable(`region_id must be that of the project, ${region_id}.`);
+}
+
+export function requireProvisioner(project: ProjectState, wanted: string | undefined): void {
+  const { provisioner } = project.record;
+  if (wanted === undefined || wanted === provisioner) return;
+  throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
+}
+
+export function requireEnabled(record: ComputeRecord): void {
+  if (record.disabled) throw conflict(`Compute ${record.id} is disabled. Enable it first (disabled: false).`);
+}

@@ -1,18 +1,27 @@
-/** The calls that change computes (section 4.3): checks the rules, records the change, begins the operations. */
-import { changeEffect } from '../../api/records/effects.ts';
+/** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
 import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/records/sizes.ts';
-import type { ProjectState } from '../state/account.ts';
-import { freeAddress } from './addresses.ts';
 import type { Clock } from '../core/clock.ts';
-import type { ComputeEngine } from '../core/computeEngine.ts';
-import { changed, inState, newCompute, sizeOfNew, specOf } from './computeRecord.ts';
-import * as rules from './computeRules.ts';
-import { settled } from './usage.ts';
-import { newId } from './generateId.ts';
+import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
+import {
+  applyChange,
+  locked,
+  newCompute,
+  requireBranch,
+  requireEnabled,
+  requireNoPrimary,
+  requireProvisioner,
+  requireRegion,
+  requireSize,
+  sizeOfNew,
+  specOf,
+  withState,
+} from './computeRecord.ts';
+import { changeRecord } from './usage.ts';
+import { generateId } from './generateId.ts';
 import type { Operations } from './operations.ts';
 import { notFound, unprocessable } from '../core/httpError.ts';
-import type { Store } from '../state/store.ts';
+import type { Account, ProjectState, Store } from '../state/store.ts';
 import type { ComputeRecord, OperationRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
 export interface ComputesOptions {
@@ -23,8 +32,8 @@ export interface ComputesOptions {
   readonly plan: Plan;
 }
 
-/** What every changing call answers. */
-export interface Outcome {
+/** What each of these calls returns. */
+export interface ComputeResult {
   readonly endpoint: ComputeRecord;
   readonly operations: readonly OperationRecord[];
 }
@@ -36,48 +45,54 @@ export class Computes {
     this.#options = options;
   }
 
-  /** @throws {Refusal} when there is no such compute (any more) */
+  /** @throws {HttpError} 404 */
   find(project: ProjectState, id: string): StoredCompute {
     const compute = project.computes.get(id);
     if (compute === undefined) throw notFound(`compute in project ${project.record.id} with the id`, id);
     return compute;
   }
 
-  async create(project: ProjectState, wanted: ComputeCreation): Promise<Outcome> {
+  async create(project: ProjectState, wanted: ComputeCreation): Promise<ComputeResult> {
     this.#requireCreatable(project, wanted);
     const engine = await this.#options.engine;
     requirePooler(engine, wanted.pooler_enabled);
     const address = await freeAddress(engine, this.#options.store.account);
-    // Others went on meanwhile: what was allowed before may be taken now.
+    // Another call may have taken the branch during the waiting.
     this.#requireCreatable(project, wanted);
     const now = this.#options.clock.now();
     const { account } = this.#options.store;
     const isTaken = (id: string) => account.compute(id) !== undefined || project.deletedComputes.has(id);
-    const compute = newCompute({ id: newId('ep-', isTaken), project: project.record, wanted, address, now });
+    const compute = newCompute({
+      id: generateId('ep-', isTaken),
+      project: project.record,
+      wanted,
+      address,
+      now,
+    });
     const isStarted = !compute.record.disabled;
     const pending = isStarted ? 'active' : 'idle';
-    const record = inState(compute.record, { pending }, now);
+    const record = withState(compute.record, { pending }, now);
     return this.#begin(project, { ...compute, record }, [{ kind: isStarted ? 'start' : 'attach' }]);
   }
 
   #requireCreatable(project: ProjectState, wanted: ComputeCreation): void {
-    rules.requireBranch(project, wanted.branch_id);
-    rules.requireRegion(project, wanted.region_id);
-    rules.requireProvisioner(project, wanted.provisioner);
-    rules.requireSize(sizeOfNew(wanted), this.#options.plan);
-    if (wanted.type === 'read_write') rules.requireNoPrimary(project, wanted.branch_id);
+    requireBranch(project, wanted.branch_id);
+    requireRegion(project, wanted.region_id);
+    requireProvisioner(project, wanted.provisioner);
+    requireSize(sizeOfNew(wanted), this.#options.plan);
+    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
   }
 
-  async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<Outcome> {
+  async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<ComputeResult> {
     const engine = wanted.pooler_enabled === true ? await this.#options.engine : undefined;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
-    const next = changed(compute, wanted, now);
+    const next = applyChange(compute, wanted, now);
     this.#requireChangeable(project, compute.record, next, wanted);
     if (engine !== undefined && !compute.record.pooler_enabled) requirePooler(engine, true);
-    const { steps, pending } = stepsOfChange(compute, next, wanted, project);
+    const { steps, pending } = stepsOfChange(compute, next, project);
     if (steps.length > 0) {
-      return this.#begin(project, { ...compute, record: inState(next, { pending }, now) }, steps);
+      return this.#begin(project, { ...compute, record: withState(next, { pending }, now) }, steps);
     }
     this.#options.store.commit({ set: 'compute', value: { ...compute, record: next } });
     return { endpoint: next, operations: [] };
@@ -89,26 +104,26 @@ export class Computes {
     next: ComputeRecord,
     wanted: ComputeChange,
   ): void {
-    rules.requireProvisioner(project, wanted.provisioner);
-    rules.requireBranch(project, next.branch_id);
+    requireProvisioner(project, wanted.provisioner);
+    requireBranch(project, next.branch_id);
     if (wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined) {
       const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
-      rules.requireSize({ min, max }, this.#options.plan);
+      requireSize({ min, max }, this.#options.plan);
     }
     if (next.type === 'read_write' && next.branch_id !== now.branch_id) {
-      rules.requireNoPrimary(project, next.branch_id, now.id);
+      requireNoPrimary(project, next.branch_id, now.id);
     }
   }
 
-  /** @returns undefined when it was deleted before */
-  delete(project: ProjectState, id: string): Outcome | undefined {
+  /** Returns undefined if the compute was already deleted. */
+  delete(project: ProjectState, id: string): ComputeResult | undefined {
     if (project.deletedComputes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
     const { type } = compute.record;
-    const record = inState(compute.record, { pending: 'idle' }, now);
+    const record = withState(compute.record, { pending: 'idle' }, now);
     const removal = { removed: 'compute', projectId: project.record.id, id } as const;
-    const used = settled(compute, project, record, now).filter(
+    const used = changeRecord(compute, project, record, now).filter(
       (change) => !('removed' in change) && change.set === 'project',
     );
     const operations = this.#options.operations.begin(
@@ -120,43 +135,48 @@ export class Computes {
     return { endpoint: record, operations };
   }
 
-  restart(project: ProjectState, id: string): Outcome {
+  restart(project: ProjectState, id: string): ComputeResult {
     const compute = this.#findFree(project, id);
-    rules.requireEnabled(compute.record);
+    requireEnabled(compute.record);
     const steps: Step[] = [{ kind: 'start' }];
     if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
     return this.#begin(project, this.#pending(compute, 'active'), steps);
   }
 
-  /** Does nothing to a compute that runs. */
-  start(project: ProjectState, id: string, urgent = false): Outcome {
+  /** Does nothing if the compute is active. */
+  start(project: ProjectState, id: string, urgent = false): ComputeResult {
     const compute = this.#findFree(project, id);
-    rules.requireEnabled(compute.record);
+    requireEnabled(compute.record);
     if (compute.record.current_state === 'active' && !urgent)
       return { endpoint: compute.record, operations: [] };
     return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }], urgent);
   }
 
-  /** Does nothing to a compute that sleeps. */
-  suspend(project: ProjectState, id: string): Outcome {
+  /** Does nothing if the compute is idle. */
+  suspend(project: ProjectState, id: string): ComputeResult {
     const compute = this.#findFree(project, id);
     if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
     return this.#begin(project, this.#pending(compute, 'idle'), [{ kind: 'suspend' }]);
   }
 
-  /** @throws {Refusal} 423 while an operation runs on it */
+  /** @throws {HttpError} 423 while an operation runs on the compute */
   #findFree(project: ProjectState, id: string): StoredCompute {
     const compute = this.find(project, id);
     const operation = this.#options.operations.on(id);
-    if (operation !== undefined) throw rules.locked(operation);
+    if (operation !== undefined) throw locked(operation);
     return compute;
   }
 
   #pending(compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
-    return { ...compute, record: inState(compute.record, { pending }, this.#options.clock.now()) };
+    return { ...compute, record: withState(compute.record, { pending }, this.#options.clock.now()) };
   }
 
-  #begin(project: ProjectState, compute: StoredCompute, steps: readonly Step[], urgent = false): Outcome {
+  #begin(
+    project: ProjectState,
+    compute: StoredCompute,
+    steps: readonly Step[],
+    urgent = false,
+  ): ComputeResult {
     const change = { set: 'compute', value: compute } as const;
     const operations = this.#options.operations.begin(project, compute, steps, [change], urgent);
     return { endpoint: compute.record, operations };
@@ -167,11 +187,10 @@ function requirePooler({ pooler }: ComputeEngine, wanted: boolean | undefined): 
   if (wanted === true && !pooler.available) throw unprocessable(`pooler_enabled: ${pooler.reason}`);
 }
 
-/** Section 3.2: what the change needs done, and the state it leads to. Nothing for what the engine need not know. */
+/** Section 3.2: the steps of the change and the state they lead to. Changes that the engine need not know have no steps. */
 function stepsOfChange(
   compute: StoredCompute,
   next: ComputeRecord,
-  wanted: ComputeChange,
   project: ProjectState,
 ): { readonly steps: readonly Step[]; readonly pending: 'active' | 'idle' } {
   const { record, address } = compute;
@@ -180,8 +199,18 @@ function stepsOfChange(
   if (specs[0] === specs[1]) return { steps: [], pending: 'idle' };
   const apply: Step = { kind: 'apply', before: record };
   const isMove = next.branch_id !== record.branch_id;
-  const effect = changeEffect(record, wanted);
-  if (isMove || (effect === 'disable' && isActive))
-    return { steps: [apply, { kind: 'suspend' }], pending: 'idle' };
+  if (isMove || (next.disabled && isActive)) return { steps: [apply, { kind: 'suspend' }], pending: 'idle' };
   return { steps: [apply], pending: isActive ? 'active' : 'idle' };
+}
+
+/** More than there are ports. */
+const ADDRESS_ATTEMPTS = 32_000;
+
+/** Returns an address that no compute of the account has, whether it is active or not. */
+export async function freeAddress(engine: ComputeEngine, account: Account): Promise<ComputeAddress> {
+  for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
+    const address = await engine.allocateAddress();
+    if (!account.ports.has(address.port) && !account.ports.has(address.poolerPort)) return address;
+  }
+  throw new EngineError('All ports of 127.0.0.1 belong to computes.');
 }

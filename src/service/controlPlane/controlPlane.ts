@@ -1,35 +1,39 @@
-/** Wires records, rules and operations to an engine; HTTP is one floor above. */
+/** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
 import type { Clock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
-import { settled } from './usage.ts';
+import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
-import type { ServiceOptions } from '../options.ts';
-import { attachAll, notUsedWhileAway, sleepAll } from './recovery.ts';
-import { systemReason } from '../core/startFailure.ts';
+import type { Plan } from '../../api/records/sizes.ts';
+import { attachAll, resetUncountedTime, suspendAll } from './recovery.ts';
+import { systemReason } from '../core/systemReason.ts';
 import type { Store } from '../state/store.ts';
-import { recordCrash, wake, type WakingOptions } from './wakeOnConnect.ts';
+import { recordCrash, wake, type WakeOptions } from './wakeOnConnect.ts';
 
 export interface ControlPlaneOptions {
-  readonly options: Pick<ServiceOptions, 'plan' | 'operationDelay' | 'postgres'>;
   readonly store: Store;
-  /** Not opened yet. */
+  /** Not open yet. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
   readonly log: (line: string) => void;
+  readonly plan: Plan;
+  /** Milliseconds that an operation takes at least. */
+  readonly operationDelay: number;
+  /** Whether the computes end with the service. */
+  readonly hasProcesses: boolean;
 }
 
-/** Milliseconds between two writings of what changes all the time: use of keys, compute seconds. */
-const WRITE_USE_EVERY = 30_000;
+/** Milliseconds between two writes of what changes all the time: the use of keys and compute seconds. */
+const USAGE_INTERVAL = 30_000;
 
 export class ControlPlane {
   readonly store: Store;
   readonly clock: Clock;
   readonly keys: ApiKeys;
   readonly computes: Computes;
-  /** Opened. */
+  /** Open. */
   readonly engine: Promise<ComputeEngine>;
   readonly #options: ControlPlaneOptions;
   readonly #operations: Operations;
@@ -43,11 +47,11 @@ export class ControlPlane {
     this.clock = clock;
     this.keys = new ApiKeys(store, clock);
     this.engine = this.#open();
-    // Whoever needs the engine is told; that nobody does yet is no accident.
+    // Callers that need the engine get the error.
     this.engine.catch(() => undefined);
-    const { plan, operationDelay: leastDuration } = options.options;
+    const { plan, operationDelay: minimumDuration } = options;
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
-    this.#operations = new Operations({ store, clock, engine: this.engine, leastDuration, onUnexpected });
+    this.#operations = new Operations({ store, clock, engine: this.engine, minimumDuration, onUnexpected });
     this.computes = new Computes({ store, clock, engine: this.engine, operations: this.#operations, plan });
     this.#autosuspend = new Autosuspend({
       store,
@@ -55,14 +59,14 @@ export class ControlPlane {
       isBusy: (id) => this.#operations.whenEnded(id) !== undefined,
       suspend: (id) => this.#suspend(id),
     });
-    this.#stopWriting = clock.every(WRITE_USE_EVERY, () => this.#writeUse());
+    this.#stopWriting = clock.every(USAGE_INTERVAL, () => this.#writeUsage());
   }
 
-  /** Takes up what an earlier run left. @returns when every compute answers at its address */
+  /** Continues what an earlier run left. Resolves when every compute has opened its address. */
   async begin(): Promise<void> {
     const { store, clock } = this;
-    store.commit(...notUsedWhileAway(store.account, clock.now()));
-    if (this.#options.options.postgres) store.commit(...sleepAll(store.account, clock.now()));
+    store.commit(...resetUncountedTime(store.account, clock.now()));
+    if (this.#options.hasProcesses) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
     const failed = (id: string, error: unknown) =>
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
@@ -73,15 +77,15 @@ export class ControlPlane {
     }
   }
 
-  /** Ends everything that runs and writes down how it was left. What is under way goes on at the next start. */
+  /** Ends all computes and writes their state. The next start resumes unfinished operations. */
   async end(): Promise<void> {
     this.#stopWriting();
     this.#autosuspend.close();
     this.#operations.stop();
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
-    this.#writeUse();
-    if (this.#options.options.postgres) this.store.commit(...sleepAll(this.store.account, this.clock.now()));
+    this.#writeUsage();
+    if (this.#options.hasProcesses) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
     await this.store.close();
   }
 
@@ -99,7 +103,7 @@ export class ControlPlane {
     try {
       return await this.#openEngine(await this.#options.engine);
     } catch (error) {
-      if (error instanceof Error && error.name === 'EngineError') throw error;
+      if (error instanceof EngineError) throw error;
       throw new EngineError(
         `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       );
@@ -108,7 +112,7 @@ export class ControlPlane {
 
   async #openEngine(engine: ComputeEngine): Promise<ComputeEngine> {
     const { store, clock, computes } = this;
-    const waking: WakingOptions = { store, clock, computes, operations: this.#operations };
+    const waking: WakeOptions = { store, clock, computes, operations: this.#operations };
     const events: EngineEvents = {
       wake: (id) => wake(waking, id),
       activity: (id, open) => this.#autosuspend.activity(id, open),
@@ -124,12 +128,12 @@ export class ControlPlane {
     if (project !== undefined) this.computes.suspend(project, id);
   }
 
-  #writeUse(): void {
+  #writeUsage(): void {
     const { store, clock } = this;
     this.keys.writeUses();
     for (const compute of store.account.active.values()) {
       const project = store.account.projects.get(compute.record.project_id);
-      if (project !== undefined) store.commit(...settled(compute, project, compute.record, clock.now()));
+      if (project !== undefined) store.commit(...changeRecord(compute, project, compute.record, clock.now()));
     }
   }
 }

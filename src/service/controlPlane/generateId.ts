@@ -1,4 +1,4 @@
-/** Identifiers in the public service's style: two words and a number. */
+/** Ids in the style of the public service: two words and a number. */
 import { randomInt } from 'node:crypto';
 
 const FIRST = (
@@ -17,8 +17,8 @@ const SECOND = (
 
 const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
 
-/** @param isTaken whether an id is in use already */
-export function newId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
+/** @param isTaken whether an id is already in use */
+export function generateId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
   for (;;) {
     const id = `${prefix}${pick(FIRST)}-${pick(SECOND)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
     if (!isTaken(id)) return id;

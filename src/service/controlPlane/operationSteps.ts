@@ -1,9 +1,9 @@
-/** What each step of an operation does, to the engine and to the compute's record: as it ends well, and as it fails. */
-import { inState, specOf } from './computeRecord.ts';
+/** What each step does with the engine, and how its success or failure changes the compute's record. */
+import { withState, specOf } from './computeRecord.ts';
 import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
 import type { ComputeRecord, ProjectRecord, Step, StoredCompute } from '../state/storedRecords.ts';
 
-/** @param compute undefined when it is deleted: then only `remove` is left to do */
+/** @param compute undefined if it is deleted, so that only `remove` is left to do */
 export async function perform(
   step: Step,
   engine: ComputeEngine,
@@ -34,35 +34,35 @@ export async function perform(
   }
 }
 
-/** @param isLast whether no other step follows, so that nothing is pending any more */
+/** @param isLast whether no step follows, so that nothing is pending any more */
 export function afterStep(step: Step, record: ComputeRecord, isLast: boolean, now: number): ComputeRecord {
   const pending = isLast ? undefined : record.pending_state;
   switch (step.kind) {
     case 'start':
-      return inState(record, { current: 'active', pending, lastActive: now }, now);
+      return withState(record, { current: 'active', pending, lastActive: now }, now);
     case 'suspend':
     case 'attach':
-      return inState(record, { current: 'idle', pending }, now);
+      return withState(record, { current: 'idle', pending }, now);
     case 'apply':
     case 'check':
     case 'remove':
-      return inState(record, { pending }, now);
+      return withState(record, { pending }, now);
   }
 }
 
-/** A failed change leaves the old settings, a failed start nothing that runs, a failed suspension what was there. */
+/** After a failed change the old settings apply, after a failed start the compute is idle, after a failed suspend unchanged. */
 export function afterFailure(step: Step, record: ComputeRecord, now: number): ComputeRecord {
   switch (step.kind) {
     case 'apply': {
       const { current_state: current } = record;
-      return inState(step.before, { current, pending: undefined }, now);
+      return withState(step.before, { current, pending: undefined }, now);
     }
     case 'start':
     case 'attach':
-      return inState(record, { current: 'idle', pending: undefined }, now);
+      return withState(record, { current: 'idle', pending: undefined }, now);
     case 'suspend':
     case 'check':
     case 'remove':
-      return inState(record, { pending: undefined }, now);
+      return withState(record, { pending: undefined }, now);
   }
 }

@@ -1,32 +1,31 @@
 /**
- * Runs operations: the steps of one call after one another on their compute, each `scheduling`, then `running`, then
- * `finished` or `failed`. What is unfinished when the service ends is taken up at its next start.
+ * Runs operations (section 2.6). Each step of a call is an operation: `scheduling`, then `running`, then `finished` or
+ * `failed`. The operations of a compute run one after the other. The next start resumes what was unfinished.
  */
-import type { ProjectState } from '../state/account.ts';
-import type { Clock } from '../core/clock.ts';
-import type { ComputeEngine } from '../core/computeEngine.ts';
-import { settled } from './usage.ts';
-import { outdated } from './operationHistory.ts';
-import { actionOf, newOperation, withStatus } from './operationRecord.ts';
+import { randomUUID } from 'node:crypto';
+import { timestamp, type Clock } from '../core/clock.ts';
+import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
+import { changeRecord } from './usage.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
-import type { Store } from '../state/store.ts';
+import type { ProjectState, Store } from '../state/store.ts';
 import {
   isUnfinished,
+  type ComputeRecord,
   type Change,
   type OperationRecord,
   type Step,
   type StoredCompute,
+  type StoredOperation,
 } from '../state/storedRecords.ts';
-import type { StoredOperation } from '../state/storedRecords.ts';
 
 export interface OperationsOptions {
   readonly store: Store;
-  /** Rejects with words when the engine cannot be had. */
+  /** Rejects with a message for people if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
-  /** Milliseconds every operation takes at least. */
-  readonly leastDuration: number;
-  /** Told of failures that are no fault of what was asked for. */
+  /** Milliseconds. */
+  readonly minimumDuration: number;
+  /** Called for failures that the request did not cause. */
   readonly onUnexpected: (what: string, error: unknown) => void;
 }
 
@@ -45,21 +44,21 @@ export class Operations {
     this.#options = options;
   }
 
-  /** The operation that runs on a compute now. */
+  /** Returns the unfinished operation of a compute. */
   on(computeId: string): StoredOperation | undefined {
     const work = this.#running.get(computeId)?.work;
     const unfinished = work?.operationIds.map((id) => work.project.operations.get(id));
     return unfinished?.find((operation) => operation !== undefined && isUnfinished(operation));
   }
 
-  /** Resolves when nothing runs on the compute any more; undefined when nothing does now. */
+  /** Resolves when no operation runs on the compute any more; undefined if none runs now. */
   whenEnded(computeId: string): Promise<void> | undefined {
     return this.#running.get(computeId)?.ended;
   }
 
   /**
-   * Records the steps together with the changes that go with them, and starts the first.
-   * @param urgent begin before the record is on disk: for those who wait at the compute's address
+   * Records the steps together with other changes, and starts the first one.
+   * @param urgent starts before the record is on disk, because a client is waiting at the compute's address
    */
   begin(
     project: ProjectState,
@@ -80,7 +79,7 @@ export class Operations {
       }),
     );
     const additions = operations.map((value): Change => ({ set: 'operation', value }));
-    store.commit(...changes, ...additions, ...outdated(project));
+    store.commit(...changes, ...additions, ...removeOldOperations(project));
     this.#run(
       { project, computeId: compute.record.id, operationIds: operations.map(({ record }) => record.id) },
       urgent,
@@ -88,7 +87,7 @@ export class Operations {
     return operations.map(({ record }) => record);
   }
 
-  /** Takes up what an earlier run of the service left unfinished. */
+  /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
     for (const project of this.#options.store.account.projects.values()) {
       const left = new Map<string, string[]>();
@@ -99,7 +98,7 @@ export class Operations {
     }
   }
 
-  /** From now on nothing is begun and nothing is recorded. */
+  /** Nothing is started or recorded after this. */
   stop(): void {
     this.#stop.abort();
   }
@@ -109,24 +108,24 @@ export class Operations {
     const ended = this.#runSteps(work, urgent)
       .catch((error: unknown) => this.#options.onUnexpected(`operations on ${work.computeId}`, error))
       .finally(() => {
-        // The next work may have begun in the moment between the last change and this.
+        // The next work may have started since the last change.
         if (this.#running.get(work.computeId)?.work === work) this.#running.delete(work.computeId);
       });
     this.#running.set(work.computeId, { work, ended });
   }
 
   async #runSteps(work: Work, urgent: boolean): Promise<void> {
-    const { store, clock, leastDuration } = this.#options;
+    const { store, clock, minimumDuration } = this.#options;
     if (!urgent) await store.whenDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
       if (operation.record.status === 'scheduling') {
-        store.commit(this.#as(operation, 'running'));
+        store.commit(this.#withStatus(operation, 'running'));
       }
       const [error] = await Promise.all([
-        this.#attempt(work, operation.step),
-        clock.delay(leastDuration, this.#stop.signal),
+        this.#perform(work, operation.step),
+        clock.delay(minimumDuration, this.#stop.signal),
       ]);
       if (this.#stop.signal.aborted) return;
       const rest = work.operationIds.slice(index + 1);
@@ -135,31 +134,35 @@ export class Operations {
     }
   }
 
-  async #attempt({ project, computeId }: Work, step: Step): Promise<string | undefined> {
+  async #perform({ project, computeId }: Work, step: Step): Promise<string | undefined> {
     try {
       const engine = await this.#options.engine;
       await perform(step, engine, project.record, computeId, project.computes.get(computeId));
       return undefined;
     } catch (error) {
-      const isExpected = error instanceof Error && error.name === 'EngineError';
+      const isExpected = error instanceof EngineError;
       if (!isExpected) this.#options.onUnexpected(`${actionOf(step)} of ${computeId}`, error);
       return error instanceof Error ? error.message : String(error);
     }
   }
 
-  #as({ record, ...rest }: StoredOperation, status: OperationRecord['status'], error?: string): Change {
+  #withStatus(
+    { record, ...rest }: StoredOperation,
+    status: OperationRecord['status'],
+    error?: string,
+  ): Change {
     const value = { ...rest, record: withStatus(record, status, this.#options.clock.now(), error) };
     return { set: 'operation', value };
   }
 
   #finish({ project, computeId }: Work, operation: StoredOperation, isLast: boolean): Change[] {
-    const finished = this.#as(operation, 'finished');
+    const finished = this.#withStatus(operation, 'finished');
     const compute = project.computes.get(computeId);
     if (compute === undefined) return [finished];
     const now = this.#options.clock.now();
     return [
       finished,
-      ...settled(compute, project, afterStep(operation.step, compute.record, isLast, now), now),
+      ...changeRecord(compute, project, afterStep(operation.step, compute.record, isLast, now), now),
     ];
   }
 
@@ -171,12 +174,82 @@ export class Operations {
   ): Change[] {
     const skipped = rest.flatMap((id) => {
       const other = project.operations.get(id);
-      return other === undefined ? [] : [this.#as(other, 'skipped')];
+      return other === undefined ? [] : [this.#withStatus(other, 'skipped')];
     });
-    const failed = [this.#as(operation, 'failed', error), ...skipped];
+    const failed = [this.#withStatus(operation, 'failed', error), ...skipped];
     const compute = project.computes.get(computeId);
     if (compute === undefined) return failed;
     const now = this.#options.clock.now();
-    return [...failed, ...settled(compute, project, afterFailure(operation.step, compute.record, now), now)];
+    return [
+      ...failed,
+      ...changeRecord(compute, project, afterFailure(operation.step, compute.record, now), now),
+    ];
   }
+}
+
+const actionOf = (step: Step): OperationRecord['action'] => {
+  switch (step.kind) {
+    case 'start':
+      return 'start_compute';
+    case 'apply':
+    case 'attach':
+      return 'apply_config';
+    case 'suspend':
+    case 'remove':
+      return 'suspend_compute';
+    case 'check':
+      return 'check_availability';
+  }
+};
+
+export interface NewOperation {
+  readonly compute: ComputeRecord;
+  readonly step: Step;
+  readonly status: OperationRecord['status'];
+  readonly sequence: number;
+  readonly now: number;
+}
+
+export function newOperation({ compute, step, status, sequence, now }: NewOperation): StoredOperation {
+  const record: OperationRecord = {
+    id: randomUUID(),
+    project_id: compute.project_id,
+    branch_id: compute.branch_id,
+    endpoint_id: compute.id,
+    action: actionOf(step),
+    status,
+    failures_count: 0,
+    created_at: timestamp(now),
+    updated_at: timestamp(now),
+  };
+  return { record, step, sequence };
+}
+
+/** @param error why the operation failed, for people */
+export const withStatus = (
+  record: OperationRecord,
+  status: OperationRecord['status'],
+  now: number,
+  error?: string,
+): OperationRecord => ({
+  ...record,
+  status,
+  ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
+  updated_at: timestamp(now),
+});
+
+/** Finished operations that a project keeps. */
+const MAX_OPERATIONS = 500;
+
+/** Returns the removals of the oldest finished operations above this number. */
+function removeOldOperations(project: ProjectState): Change[] {
+  let tooMany = project.operations.size - MAX_OPERATIONS;
+  const removals: Change[] = [];
+  for (const operation of project.operations.values()) {
+    if (tooMany <= 0) break;
+    if (isUnfinished(operation)) continue;
+    removals.push({ removed: 'operation', projectId: project.record.id, id: operation.record.id });
+    tooMany -= 1;
+  }
+  return removals;
 }

@@ -1,35 +1,35 @@
 /**
- * What becomes of computes when the service ends and begins. Nothing runs behind a compute while the service is
- * away, so those that were active are idle and say so; the ones that never sleep get started again.
+ * What happens to computes when the service ends and starts. No compute runs without the service, so all active ones
+ * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
-import type { Account, ProjectState } from '../state/account.ts';
 import type { ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
-import { inState, specOf } from './computeRecord.ts';
-import { settled } from './usage.ts';
-import { newOperation } from './operationRecord.ts';
+import { withState, specOf } from './computeRecord.ts';
+import { changeRecord } from './usage.ts';
+import { newOperation } from './operations.ts';
+import type { Account, ProjectState } from '../state/store.ts';
 import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
 
 /**
- * The changes that put every active compute to sleep. With an operation of its own under way it is left to that
- * operation to tell the rest.
+ * Returns the changes that suspend every active compute. A compute with an unfinished operation only becomes idle: the
+ * operation continues at the next start.
  */
-export function sleepAll(account: Account, now: number): Change[] {
+export function suspendAll(account: Account, now: number): Change[] {
   let sequence = account.nextSequence();
   const changes: Change[] = [];
   for (const compute of account.active.values()) {
     const project = account.projects.get(compute.record.project_id);
     if (project === undefined) continue;
-    const operations = isUnderWay(project, compute) ? [] : suspension(compute, sequence, now);
+    const operations = hasUnfinishedOperation(project, compute) ? [] : suspension(compute, sequence, now);
     sequence += operations.length;
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
-    const idle = inState(compute.record, { current: 'idle', pending }, now);
-    changes.push(...settled(compute, project, idle, now), ...operations);
+    const idle = withState(compute.record, { current: 'idle', pending }, now);
+    changes.push(...changeRecord(compute, project, idle, now), ...operations);
   }
   return changes;
 }
 
-const isUnderWay = (project: ProjectState, { record }: StoredCompute): boolean =>
+const hasUnfinishedOperation = (project: ProjectState, { record }: StoredCompute): boolean =>
   [...project.operations.values()].some(
     (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
   );
@@ -49,21 +49,21 @@ function suspension({ record: compute }: StoredCompute, sequence: number, now: n
 }
 
 /**
- * The changes after which nothing that was while the service was away counts as use. Of a service that was killed, what ran
- * since its use was last written down is left out with it: nobody knows when it ended.
+ * Returns the changes after which the time without the service does not count as usage. After a kill, usage since the last
+ * write does not count either, because the time of the kill is unknown.
  */
-export const notUsedWhileAway = (account: Account, now: number): Change[] =>
+export const resetUncountedTime = (account: Account, now: number): Change[] =>
   [...account.active.values()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
   }));
 
-/** Addresses opened at once. */
-const AT_ONCE = 32;
+/** Computes attached in parallel. */
+const PARALLEL = 32;
 
 /**
- * Makes every compute answer at its address; one with an operation under way is left to that operation. One that
- * cannot is told of, and does not keep the others from it.
+ * Attaches every compute to its address, except those with an unfinished operation, which does it. A failure is reported
+ * and does not stop the others.
  */
 export async function attachAll(
   account: Account,
@@ -71,18 +71,18 @@ export async function attachAll(
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
   const ids = [...account.computes()].map(({ record }) => record.id);
-  for (let some = ids.splice(0, AT_ONCE); some.length > 0; some = ids.splice(0, AT_ONCE)) {
-    const specs = some.flatMap((id) => quietSpec(account, id));
+  for (let some = ids.splice(0, PARALLEL); some.length > 0; some = ids.splice(0, PARALLEL)) {
+    const specs = some.flatMap((id) => specOfIdle(account, id));
     await Promise.all(
       specs.map((spec) => engine.attach(spec).catch((error: unknown) => onFailure(spec.id, error))),
     );
   }
 }
 
-/** Looked up at its turn: it may have been deleted or changed since. */
-function quietSpec(account: Account, id: string): ComputeSpec[] {
+/** Looks the compute up late, because it may have been deleted or changed since. */
+function specOfIdle(account: Account, id: string): ComputeSpec[] {
   const compute = account.compute(id);
   const project = account.projects.get(compute?.record.project_id ?? '');
-  if (compute === undefined || project === undefined || isUnderWay(project, compute)) return [];
+  if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return [];
   return [specOf(compute.record, compute.address, project.record)];
 }

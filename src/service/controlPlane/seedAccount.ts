@@ -1,61 +1,72 @@
-/** Turns a described account (the sample, or `--projects FILE`) into the changes that make it, after checking its rules. */
+/** Checks the description of a new account (the sample or `--projects FILE`) and turns it into changes. */
 import { readFile } from 'node:fs/promises';
 import type { ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/records/sizes.ts';
-import { Account, type ProjectState } from '../state/account.ts';
 import { hashOfKey, newKeyValue } from './apiKeys.ts';
 import { timestamp, type Clock } from '../core/clock.ts';
-import { freeAddress } from './addresses.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import { inState, newCompute, sizeOfNew } from './computeRecord.ts';
-import { requireNoPrimary, requireProvisioner, requireRegion, requireSize } from './computeRules.ts';
-import { newId } from './generateId.ts';
-import { newOperation } from './operationRecord.ts';
-import { HttpError } from '../core/httpError.ts';
+import {
+  newCompute,
+  requireNoPrimary,
+  requireProvisioner,
+  requireRegion,
+  requireSize,
+  sizeOfNew,
+  withState,
+} from './computeRecord.ts';
+import { freeAddress } from './computes.ts';
+import { generateId } from './generateId.ts';
+import { newOperation } from './operations.ts';
+import { conflict, HttpError } from '../core/httpError.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { systemReason } from '../core/systemReason.ts';
 import type {
   AccountDescription,
   BranchDescription,
   ComputeDescription,
   ProjectDescription,
 } from '../state/projectsFile.ts';
+import { Account, type ProjectState } from '../state/store.ts';
 import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
 
-export interface FirstAccountOptions {
+export interface SeedOptions {
   /** Undefined: the sample account. */
   readonly projectsFile: string | undefined;
   readonly engine: ComputeEngine;
   readonly clock: Clock;
   readonly plan: Plan;
-  /** Whether something has to be started behind a compute before it is active. */
+  /** Whether an active compute needs a process, which an operation has to start. */
   readonly hasProcesses: boolean;
 }
 
-/** @throws {StartFailure} when the file cannot be read or breaks a rule */
-export async function firstAccount(options: FirstAccountOptions): Promise<Iterable<Change>> {
+/** The file cannot be read or breaks a rule. */
+export class InvalidProjectsFile extends Error {
+  override readonly name = 'InvalidProjectsFile';
+}
+
+/** @throws {InvalidProjectsFile} */
+export async function seedAccount(options: SeedOptions): Promise<Iterable<Change>> {
   const { projectsFile } = options;
-  if (projectsFile === undefined) return new Seeding(options).run(sampleAccount(options.plan));
-  const fail = (problem: string) =>
-    new StartFailure('projectsFile', `Cannot use ${projectsFile}: ${problem}`);
+  if (projectsFile === undefined) return new SeedBuilder(options).run(sampleAccount(options.plan));
+  const fail = (problem: string) => new InvalidProjectsFile(`Cannot use ${projectsFile}: ${problem}`);
   const bytes = await readFile(projectsFile).catch((error: unknown) => {
     throw fail(systemReason(error));
   });
   const { parseAccount } = await import('../state/projectsFile.ts');
   const description = parseAccount(bytes);
   if ('problem' in description) throw fail(description.problem);
-  return new Seeding(options).run(description).catch((error: unknown) => {
+  return new SeedBuilder(options).run(description).catch((error: unknown) => {
     throw error instanceof HttpError ? fail(error.message) : error;
   });
 }
 
-class Seeding {
-  readonly #options: FirstAccountOptions;
+class SeedBuilder {
+  readonly #options: SeedOptions;
   readonly #account = new Account();
   readonly #branchIds = new Set<string>();
   readonly #now: number;
 
-  constructor(options: FirstAccountOptions) {
+  constructor(options: SeedOptions) {
     this.#options = options;
     this.#now = options.clock.now();
   }
@@ -67,23 +78,21 @@ class Seeding {
   }
 
   async #project(description: ProjectDescription): Promise<void> {
-    if (this.#account.projects.has(description.id))
-      throw new HttpError(409, '', `two projects ${description.id}`);
+    if (this.#account.projects.has(description.id)) throw conflict(`two projects ${description.id}`);
     const value = projectRecord(description, this.#options.engine.pgVersion, this.#now);
     this.#account.apply({ set: 'project', value });
     const project = this.#account.projects.get(description.id);
     const branches = description.branches ?? [];
     const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
-    if (second !== undefined)
-      throw new HttpError(409, '', `two default branches in project ${description.id}`);
+    if (second !== undefined) throw conflict(`two default branches in project ${description.id}`);
     for (const branch of branches) {
       if (project !== undefined) await this.#branch(project, branch, branch === main);
     }
   }
 
   async #branch(project: ProjectState, description: BranchDescription, isDefault: boolean): Promise<void> {
-    // In whatever project: a branch's data is kept under its id alone.
-    if (this.#branchIds.has(description.id)) throw new HttpError(409, '', `two branches ${description.id}`);
+    // Even in different projects: the data of a branch is stored under its id.
+    if (this.#branchIds.has(description.id)) throw conflict(`two branches ${description.id}`);
     this.#branchIds.add(description.id);
     const { created_at, updated_at, id: project_id } = project.record;
     const value: BranchRecord = {
@@ -101,20 +110,20 @@ class Seeding {
 
   async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {
     const { id: given, current_state, ...rest } = description;
-    const id = given ?? newId('ep-', (taken) => this.#account.compute(taken) !== undefined);
-    if (this.#account.compute(id) !== undefined) throw new HttpError(409, '', `two computes ${id}`);
+    const id = given ?? generateId('ep-', (taken) => this.#account.compute(taken) !== undefined);
+    if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
     const wanted = { ...rest, branch_id };
     this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
     const address = await freeAddress(this.#options.engine, this.#account);
     const compute = newCompute({ id, project: project.record, wanted, address, now: this.#now });
     const idle = {
       ...compute,
-      record: inState(compute.record, { current: 'idle', pending: undefined }, this.#now),
+      record: withState(compute.record, { current: 'idle', pending: undefined }, this.#now),
     };
     if (current_state !== 'active' || wanted.disabled === true) {
       this.#account.apply({ set: 'compute', value: idle });
     } else if (this.#options.hasProcesses) {
-      const record = inState(idle.record, { pending: 'active' }, this.#now);
+      const record = withState(idle.record, { pending: 'active' }, this.#now);
       this.#account.apply({ set: 'compute', value: { ...idle, record } });
       const sequence = this.#account.nextSequence();
       const start = {
@@ -127,12 +136,12 @@ class Seeding {
       this.#account.apply({ set: 'operation', value: newOperation(start) });
     } else {
       const state = { current: 'active', pending: undefined, lastActive: this.#now } as const;
-      const record = inState(idle.record, state, this.#now);
+      const record = withState(idle.record, state, this.#now);
       this.#account.apply({ set: 'compute', value: { ...idle, record, uncountedSince: this.#now } });
     }
   }
 
-  /** A rule's own words tell what is wrong; which compute of the file it is, is told before them. */
+  /** Adds to the message of a rule which compute of the file breaks it. */
   #requireCreatable(project: ProjectState, wanted: ComputeCreation, which: string): void {
     try {
       requireRegion(project, wanted.region_id);
@@ -146,7 +155,7 @@ class Seeding {
     }
   }
 
-  /** A key whose value is known to nobody, so that the list has something to show. */
+  /** Adds a key with an unknown value, so that the list is not empty. */
   #key(name: string): void {
     const value = {
       id: this.#account.nextKeyId(),
@@ -160,7 +169,7 @@ class Seeding {
   }
 }
 
-/** What a project says where there is no Postgres to go by. */
+/** For projects without a version if there is no Postgres. */
 const DEFAULT_PG_VERSION = 18;
 
 const projectRecord = (

@@ -1,13 +1,13 @@
 /**
- * Compute seconds used: the time a compute is active, times its size in CU (`cpu_used_sec` of the project). Time
- * that still runs is added when it is shown and counted into the record now and then; fractions are kept, not shown.
+ * Compute seconds: the time a compute is active times its size in CU (`cpu_used_sec` of the project). The time since the
+ * last write is added when a project is shown. Fractions are stored but not shown.
  */
-import type { Account, ProjectState } from '../state/account.ts';
+import type { Account, ProjectState } from '../state/store.ts';
 import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
 /**
- * Milliseconds: use is counted twice as often as this, so what looks longer is a clock that was set, or a machine that
- * was suspended, and its computes with it.
+ * Milliseconds. Usage is written twice as often, so a longer time means that the clock was changed or the machine was
+ * suspended, with its computes.
  */
 const LONGEST_UNCOUNTED = 60_000;
 
@@ -17,7 +17,7 @@ function secondsOf({ record, uncountedSince }: StoredCompute, now: number): numb
   return (milliseconds / 1000) * record.autoscaling_limit_min_cu;
 }
 
-/** Seconds not yet counted, by project. */
+/** Returns the seconds since the last write by project. */
 export function uncountedSeconds(account: Account, now: number): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
   for (const compute of account.active.values()) {
@@ -27,14 +27,14 @@ export function uncountedSeconds(account: Account, now: number): ReadonlyMap<str
   return seconds;
 }
 
-/** The project as it is shown: whole seconds, the uncounted ones among them. */
-export function shownProject({ record }: ProjectState, uncounted: number | undefined): ProjectRecord {
+/** Returns the project as clients see it: with whole seconds, including the uncounted ones. */
+export function withUncountedSeconds({ record }: ProjectState, uncounted: number | undefined): ProjectRecord {
   const seconds = Math.floor(record.cpu_used_sec + (uncounted ?? 0));
   return seconds === record.cpu_used_sec ? record : { ...record, cpu_used_sec: seconds };
 }
 
-/** The changes that give a compute another record (or the same) and count the time it ran until now. */
-export function settled(
+/** Returns the changes that set the record of a compute and count its running time until now. */
+export function changeRecord(
   compute: StoredCompute,
   project: ProjectState,
   record: ComputeRecord,

@@ -1,15 +1,13 @@
-/** What the engine tells of its computes: someone wants in, someone is there, a process died. */
+/** Starts computes for clients that connect to them, and records crashes that the engine reports. */
 import { EngineError } from '../core/computeEngine.ts';
 import type { Clock } from '../core/clock.ts';
-import { inState } from './computeRecord.ts';
+import { withState } from './computeRecord.ts';
 import type { Computes } from './computes.ts';
-import { settled } from './usage.ts';
-import { newOperation, withStatus } from './operationRecord.ts';
-import type { Operations } from './operations.ts';
-import type { Store } from '../state/store.ts';
-import type { ProjectState } from '../state/account.ts';
+import { changeRecord } from './usage.ts';
+import { newOperation, withStatus, type Operations } from './operations.ts';
+import type { ProjectState, Store } from '../state/store.ts';
 
-export interface WakingOptions {
+export interface WakeOptions {
   readonly store: Store;
   readonly operations: Operations;
   readonly computes: Computes;
@@ -17,10 +15,10 @@ export interface WakingOptions {
 }
 
 /**
- * Starts the compute for a client that waits at its address, after whatever runs on it now.
- * @throws {EngineError} with words for the client
+ * Starts the compute for a client that waits at its address, after the operation that runs on it now.
+ * @throws {EngineError} with a message for the client
  */
-export async function wake(options: WakingOptions, computeId: string): Promise<void> {
+export async function wake(options: WakeOptions, computeId: string): Promise<void> {
   const { operations, computes } = options;
   const busy = operations.whenEnded(computeId);
   if (busy !== undefined) {
@@ -32,7 +30,7 @@ export async function wake(options: WakingOptions, computeId: string): Promise<v
   if (project.computes.get(computeId)?.record.disabled === true) {
     throw new EngineError(`Compute ${computeId} is disabled`);
   }
-  // The engine knows best: whatever the record says, nothing runs there.
+  // The engine has no process for the compute, even if the record says that it is active.
   const [operation] = computes.start(project, computeId, true).operations;
   await operations.whenEnded(computeId);
   const ended = project.operations.get(operation?.id ?? '')?.record;
@@ -40,23 +38,23 @@ export async function wake(options: WakingOptions, computeId: string): Promise<v
     throw new EngineError(ended.error ?? `Compute ${computeId} could not be started`);
 }
 
-/** A process that ended by itself: the compute is idle, and a failed check says why. The next connection starts it. */
-export function recordCrash(options: WakingOptions, computeId: string, reason: string): void {
+/** Records that a process ended by itself: the compute is idle, and a failed check has the reason. */
+export function recordCrash(options: WakeOptions, computeId: string, reason: string): void {
   const { store, operations, clock } = options;
   const compute = store.account.compute(computeId);
   if (compute === undefined || operations.on(computeId) !== undefined) return;
   if (compute.record.current_state !== 'active') return;
   const project = projectOf(options, computeId);
   const now = clock.now();
-  const idle = inState(compute.record, { current: 'idle', pending: undefined }, now);
+  const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
   const sequence = store.account.nextSequence();
   const check = { compute: idle, step: { kind: 'check' }, status: 'running', sequence, now } as const;
   const operation = newOperation(check);
   const value = { ...operation, record: withStatus(operation.record, 'failed', now, reason) };
-  store.commit(...settled(compute, project, idle, now), { set: 'operation', value });
+  store.commit(...changeRecord(compute, project, idle, now), { set: 'operation', value });
 }
 
-function projectOf({ store }: WakingOptions, computeId: string): ProjectState {
+function projectOf({ store }: WakeOptions, computeId: string): ProjectState {
   const id = store.account.compute(computeId)?.record.project_id;
   const project = store.account.projects.get(id ?? '');
   if (project === undefined) throw new EngineError(`There is no compute ${computeId}`);

@@ -1,10 +1,10 @@
-/** Time as the service sees it, so that tests of delays need not wait for them. */
+/** The time and timers of the service; tests replace them. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  /** Resolves after the delay, or at once when the signal is aborted. */
   delay(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Calls again and again until the result is called. */
+  /** Calls repeatedly until the returned function is called. */
   every(milliseconds: number, call: () => void): () => void;
 }
 
@@ -23,11 +23,11 @@ export const systemClock: Clock = {
     }),
   every(milliseconds, call) {
     const timer = setInterval(call, milliseconds);
-    // The open server keeps the process alive; a timer alone must not.
+    // The server keeps the process running; the timer must not.
     timer.unref();
     return () => clearInterval(timer);
   },
 };
 
-/** As on the wire: ISO 8601, UTC, with a `Z`. */
+/** ISO 8601, UTC, with a `Z`. */
 export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -1,10 +1,9 @@
 /**
- * The seam between the control plane, which decides what should be, and whatever runs behind the computes.
- * The control plane owns records, rules and operations; an engine owns processes, data and sockets and knows
- * no HTTP. Two engines exist: real Postgres, and one that runs nothing (`--no-postgres`).
+ * The interface between the control plane, which owns records, rules and operations, and an engine, which owns processes,
+ * data and sockets. There are two engines: real Postgres, and one without processes (`--no-postgres`).
  */
 
-/** What an engine needs to know of a compute. Sizes in compute units (section 2.7). */
+/** What an engine needs to know about a compute. Sizes in compute units (section 2.7). */
 export interface ComputeSpec {
   readonly id: string;
   readonly projectId: string;
@@ -19,78 +18,83 @@ export interface ComputeSpec {
   readonly address: ComputeAddress;
 }
 
-/** Where a compute answers on 127.0.0.1, given at creation and kept for its whole life. */
+/** The ports of a compute on 127.0.0.1; they never change. */
 export interface ComputeAddress {
   readonly port: number;
   readonly poolerPort: number;
 }
 
-/** A role of a branch and its password, for the connection URI. The password is a secret. */
+/** The parts of a connection URI. The password is a secret. */
 export interface BranchLogin {
   readonly role: string;
   readonly password: string;
   readonly database: string;
 }
 
-/** What the engine tells the control plane. Calls never throw into the engine. */
+/** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
   /**
-   * A client reached a compute that does not run. The control plane records `start_compute`, calls
-   * {@link ComputeEngine.start} and resolves when the compute runs; rejects with words for the client.
+   * A client connected to a compute that is not running. The control plane records `start_compute`, calls
+   * {@link ComputeEngine.start} and resolves when the compute runs. Rejects with a message for the client.
    */
   wake(computeId: string): Promise<void>;
-  /** Activity counts against autosuspend; `open` is the number of client connections now. */
+  /** The number of client connections changed; autosuspend uses it. */
   activity(computeId: string, open: number): void;
-  /** The process behind a running compute ended by itself. */
+  /** The process of a running compute ended by itself. */
   crashed(computeId: string, reason: string): void;
 }
 
-/** Refused for a reason the caller can put right; `message` is for people (Postgres's own where it has one). */
+/** A failure that the client can resolve. `message` is for people and comes from Postgres if it has one. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
+/** Other errors, such as those of the file system for a full disk, as an EngineError with the same message. */
+export const asEngineError = (error: unknown): EngineError =>
+  error instanceof EngineError
+    ? error
+    : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
+
 export interface ComputeEngine {
-  /** Major version of the Postgres behind the computes; undefined where there is none. */
+  /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 
-  /** Whether pooled connections can be had, else the reason they cannot. */
+  /** Whether pooled connections are possible, and if not, why. */
   readonly pooler: { readonly available: true } | { readonly available: false; readonly reason: string };
 
-  /** Takes up earlier work of this data directory (ends or adopts orphans) and wires the events. */
+  /** Ends or adopts processes that an earlier run left, and connects the events. */
   open(events: EngineEvents): Promise<void>;
 
-  /** Two free ports for a new compute. */
+  /** Returns free ports for a new compute. */
   allocateAddress(): Promise<ComputeAddress>;
 
   /**
-   * Makes the compute answer at its address, running or not. Idempotent; called for every compute at service start and after creation.
-   * @throws {EngineError} when the port is taken by another program.
+   * Opens the address of the compute, whether it runs or not. Idempotent; called at service start and after creation.
+   * @throws {EngineError} if another program uses the port
    */
   attach(compute: ComputeSpec): Promise<void>;
 
   /** Starts the compute; resolves when it accepts connections. Idempotent. @throws {EngineError} */
   start(compute: ComputeSpec): Promise<void>;
 
-  /** Ends the compute cleanly, dropping its connections. Idempotent. */
+  /** Stops the compute cleanly and drops its connections. Idempotent. */
   suspend(computeId: string): Promise<void>;
 
   /**
-   * Takes over a changed compute (size, settings, branch, pooler, disabled). A running compute is restarted only if
-   * the change needs it (section 3.2). On failure the compute runs on with `before`.
-   * @throws {EngineError} with Postgres's own message for a setting it refuses.
+   * Applies a change (size, settings, branch, pooler, disabled). Restarts a running compute only if the change requires it
+   * (section 3.2). After a failure the compute continues with `before`.
+   * @throws {EngineError} with the message of Postgres for an invalid setting
    */
   applyConfig(before: ComputeSpec, after: ComputeSpec): Promise<void>;
 
-  /** Ends the compute and gives up its address and what only it owned; the branch's data stays. Idempotent. */
+  /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;
 
   /**
-   * The login of a branch.
-   * @returns undefined when the role or database does not exist on that branch (or nothing runs behind the computes).
+   * Returns undefined if the branch has no such role or database.
    */
   login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined>;
 
-  /** Ends everything cleanly; nothing acknowledged is lost. */
+  /** Stops all computes cleanly. */
   close(): Promise<void>;
 }

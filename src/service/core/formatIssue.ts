@@ -1,19 +1,19 @@
-/** What zod found wrong, in words that name the field. zod/mini brings none of its own. */
+/** Describes a problem that zod found, with the name of the field. zod/mini has no messages. */
 import type * as z from 'zod/mini';
 
 export function formatIssue(issue: z.core.$ZodIssue): string {
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const field = [...issue.path, ...unknown].map(String).join('.').slice(0, 200);
-  return `${field || 'the whole'}: ${problem(issue)}`;
+  return `${field || 'top level'}: ${problem(issue)}`;
 }
 
 function problem(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      // Whether it was missing or of another type is not told.
-      return `must be given, of type ${issue.expected}`;
+      // zod does not say whether the value is missing or has another type.
+      return `must be present and of type ${issue.expected}`;
     case 'unrecognized_keys':
-      return 'is not an attribute that can be given here';
+      return 'is not a supported attribute';
     case 'invalid_value':
       return `must be ${issue.values.map(String).join(' or ')}`;
     case 'invalid_union':

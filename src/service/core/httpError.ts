@@ -1,6 +1,6 @@
-/** What the service answers when it says no: a client's fault or a broken rule, never an accident of our own. */
+/** An error reply to a client: its request is wrong or breaks a rule. */
 export class HttpError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'HttpError';
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,11 +13,13 @@ export class HttpError extends Error {
   }
 }
 
+export const badRequest = (message: string): HttpError => new HttpError(400, 'BAD_REQUEST', message);
+
 export const notFound = (what: string, id: string): HttpError =>
   new HttpError(404, 'NOT_FOUND', `There is no ${what} ${JSON.stringify(id.slice(0, 80))}.`);
 
 /** A well-formed request that breaks a rule of the specification. */
 export const unprocessable = (message: string): HttpError => new HttpError(422, 'RULE_BROKEN', message);
 
-/** A request that contradicts what is there now. */
+/** A request that contradicts the current state. */
 export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);

@@ -1,23 +1,16 @@
-/** The routes together: who may call, what is answered when, and every error in the service's own form. */
+/** The API as a whole: finds the route of a request, lets it answer, and turns every failure into an error reply. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof } from '../../api/leaseProof.ts';
-import type { Leases } from './lease.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
-import { apiKeyRoutes } from './apiKeyRoutes.ts';
-import { authenticate } from './authentication.ts';
+import { accountRoutes } from './accountRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
-import { connectionUriRoute } from './connectionUriRoute.ts';
-import { operationRoutes } from './operationRoutes.ts';
-import { projectRoutes } from './projectRoutes.ts';
-import { requestIdOf, type Reply } from './reply.ts';
-import { guard } from './requestGuard.ts';
-import { Router } from './router.ts';
-import type { Call, ControlPlane, Route } from './routes.ts';
-import { sendRefusal, sendReply } from './sendResponse.ts';
-import { queryParameter, targetOf, type Target } from './target.ts';
+import { holdLease, type Leases } from './lease.ts';
+import { authenticate, findHeaderProblem, parseTarget, type Call, type Route } from './request.ts';
+import { sendError, sendReply, type Reply } from './response.ts';
 
 /** The version segment (section 9). */
-export const API_PATH = '/api/v2';
+const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
 
@@ -25,141 +18,120 @@ export interface AppOptions {
   readonly plane: ControlPlane;
   readonly leases: Leases;
   readonly leaseSecret: string;
-  /** Takes what should not have happened. */
-  readonly onUnexpected: (what: string, error: unknown) => void;
 }
 
-/** A request and the response to it. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
 export function createListener(options: AppOptions): RequestListener {
-  const router = routerOf(options.plane);
+  const { plane } = options;
+  const entries = [...apiEntries(plane), leaseEntry(options)];
   return (request, response) => {
     const exchange = { request, response };
-    const refusal = guard(request);
-    if (refusal !== undefined) {
-      // Nothing that comes over this connection is looked at.
-      sendRefusal(request, response, refusal, undefined, { connection: 'close' });
+    const problem = findHeaderProblem(request);
+    if (problem !== undefined) {
+      // The rest of this connection cannot be trusted.
+      sendError(request, response, problem, { connection: 'close' });
       return;
     }
     try {
-      const target = targetOf(request.url ?? '');
-      const match = router.match(request.method ?? '', target.parts);
-      if (match === undefined) {
-        // What is there and what is not is for those with a key.
-        if (isOfApi(target)) authenticate(request, options.plane.keys);
-        throw missing(router, target);
+      const { parts, query } = parseTarget(request.url ?? '');
+      const candidates = entries.filter(({ pattern }) => matches(pattern, parts));
+      const method = request.method === 'HEAD' ? 'GET' : request.method;
+      const entry = candidates.find((each) => each.method === method);
+      if (entry === undefined) {
+        // Which paths exist is only for clients with a key.
+        if (`/${parts.join('/')}/`.startsWith(`${API_PATH}/`)) authenticate(request, plane.keys);
+        throw notAllowed(candidates.map((each) => each.method));
       }
-      if (match.found === 'lease') holdLease(options, exchange, new URLSearchParams(target.query));
-      else respond(options, exchange, match.found, callOf(request, match.param, target));
+      const param = (name: string) => parts[entry.pattern.indexOf(`:${name}`)] ?? '';
+      entry.handle(exchange, { request, param, query });
     } catch (error) {
-      void refuse(options, exchange, error);
+      void fail(plane, exchange, error);
     }
   };
 }
 
-type Found = Route | 'lease';
-
-const isOfApi = ({ parts }: Target): boolean => `/${parts.join('/')}/`.startsWith(`${API_PATH}/`);
-
-function routerOf(plane: ControlPlane): Router<Found> {
-  const router = new Router<Found>();
-  const routes = [apiKeyRoutes, projectRoutes, computeRoutes, operationRoutes].flatMap((of) => of(plane));
-  for (const route of [...routes, connectionUriRoute(plane)]) {
-    router.add(route.method, `${API_PATH}${route.path}`, route);
-  }
-  router.add('GET', '/lease', 'lease');
-  return router;
+interface Entry {
+  readonly method: Route['method'];
+  /** The parts of the path; `:name` matches any part except an empty one. */
+  readonly pattern: readonly string[];
+  /** @throws {HttpError} */
+  readonly handle: (exchange: Exchange, call: Call) => void;
 }
 
-const callOf = (request: IncomingMessage, param: Call['param'], { query }: Target): Call => ({
-  request,
-  param,
-  query: (name) => queryParameter(query, name),
+const matches = (pattern: readonly string[], parts: readonly string[]): boolean =>
+  pattern.length === parts.length &&
+  pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
+
+const apiEntries = (plane: ControlPlane): Entry[] =>
+  [...accountRoutes(plane), ...computeRoutes(plane)].map(({ method, path, answer }) => ({
+    method,
+    pattern: `${API_PATH}${path}`.slice(1).split('/'),
+    handle(exchange, call) {
+      authenticate(call.request, plane.keys);
+      const replyOrPromise = answer(call);
+      if (!(replyOrPromise instanceof Promise)) sendWhenDurable(plane, exchange, replyOrPromise);
+      else {
+        replyOrPromise.then(
+          (reply) => sendWhenDurable(plane, exchange, reply),
+          (error: unknown) => void fail(plane, exchange, error),
+        );
+      }
+    },
+  }));
+
+const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): Entry => ({
+  method: 'GET',
+  pattern: ['lease'],
+  handle({ request, response }, { query }) {
+    const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
+    holdLease({ leases, keys: plane.keys, secret, baseUrl }, request, response, query);
+  },
 });
 
-function respond(options: AppOptions, exchange: Exchange, route: Route, call: Call): void {
-  authenticate(call.request, options.plane.keys);
-  const answer = route.answer(call);
-  if (!(answer instanceof Promise)) whenShowable(options, exchange, answer);
-  else {
-    answer.then(
-      (reply) => whenShowable(options, exchange, reply),
-      (error: unknown) => void refuse(options, exchange, error),
-    );
-  }
-}
-
-/** An answer goes out when everything it can have seen is on disk. */
-function whenShowable(options: AppOptions, { request, response }: Exchange, reply: Reply): void {
+/** A reply may show changes that are not yet on disk, so it waits for them. */
+function sendWhenDurable(plane: ControlPlane, { request, response }: Exchange, reply: Reply): void {
   const send = () => sendReply(request, response, reply);
-  const pending = options.plane.store.whenDurable();
+  const pending = plane.store.whenDurable();
   if (pending === undefined) send();
-  else pending.then(send, (error: unknown) => void refuse(options, { request, response }, error));
+  else pending.then(send, (error: unknown) => void fail(plane, { request, response }, error));
 }
 
-/** 405 where another method would do, else 404. */
-function missing(router: Router<Found>, { parts }: Target): HttpError {
-  const methods = router.methods(parts);
-  if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.');
+function notAllowed(methods: readonly string[]): HttpError {
+  if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', 'There is nothing at this path.');
   const allow = ['GET', 'POST', 'PATCH', 'DELETE'].filter((method) => methods.includes(method)).join(', ');
-  return new HttpError(405, 'METHOD_NOT_ALLOWED', `This address takes ${allow}.`, { allow });
+  return new HttpError(405, 'METHOD_NOT_ALLOWED', `This path supports ${allow}.`, { allow });
 }
 
-const ACCIDENT = new HttpError(
+const UNEXPECTED = new HttpError(
   500,
   'INTERNAL_ERROR',
-  'Something went wrong in the service; its log tells more.',
+  'Unexpected error in the service. See its log for details.',
 );
 const NOT_DURABLE = new HttpError(
   500,
   'NOT_DURABLE',
-  'The service cannot write to its disk any more, and ends.',
+  'The service can no longer write to its disk and is shutting down.',
 );
 
-async function refuse(options: AppOptions, { request, response }: Exchange, error: unknown): Promise<void> {
-  const id = requestIdOf(request.headers);
+async function fail(plane: ControlPlane, { request, response }: Exchange, error: unknown): Promise<void> {
   try {
-    await options.plane.store.whenDurable();
+    await plane.store.whenDurable();
   } catch {
-    // Whoever owns the journal knows already and ends the service.
-    sendRefusal(request, response, NOT_DURABLE, id);
+    // The store has already reported this failure, which ends the service.
+    sendError(request, response, NOT_DURABLE);
     return;
   }
-  const refusal = asRefusal(error);
-  if (refusal === undefined) options.onUnexpected(`request ${id} (${request.method})`, error);
-  sendRefusal(request, response, refusal ?? ACCIDENT, id);
+  const expected = asHttpError(error);
+  const requestId = sendError(request, response, expected ?? UNEXPECTED);
+  if (expected === undefined) plane.logUnexpected(`request ${requestId} (${request.method})`, error);
 }
 
-/** What an engine refuses is the caller's to put right; anything else that was thrown is an accident. */
-function asRefusal(error: unknown): HttpError | undefined {
+/** Errors of an engine are for the client to resolve; all others are unexpected. */
+function asHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
-  return error instanceof Error && error.name === 'EngineError' ? conflict(error.message) : undefined;
-}
-
-/** Silent clients are cut off by time limits of their own, so the open answer says something now and then. */
-const LEASE_SIGN_OF_LIFE = 15_000;
-
-/** For those with a key, and for those who prove that they know the lease secret: they get a proof in return. */
-function holdLease(options: AppOptions, { request, response }: Exchange, query: URLSearchParams): void {
-  const { plane, leases, leaseSecret: secret } = options;
-  const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-  const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
-  const isProved = isLeaseProof('window', challenge, query.get('proof'));
-  if (!isProved) authenticate(request, plane.keys);
-  const release = leases.hold(() => response.end());
-  response.writeHead(200, {
-    'content-type': 'text/plain',
-    'cache-control': 'no-store',
-    ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
-  });
-  response.write('held\n');
-  const timer = setInterval(() => response.write('held\n'), LEASE_SIGN_OF_LIFE);
-  response.once('close', () => {
-    clearInterval(timer);
-    release();
-  });
+  return error instanceof EngineError ? conflict(error.message) : undefined;
 }

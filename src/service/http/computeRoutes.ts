@@ -1,70 +1,139 @@
-/** Section 4.3, and the public service's calls for one compute. */
+/** Computes (section 4.3), and the public service's calls for operations and connection URIs. */
 import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
-import { keptListJson, recordJson, reply } from './reply.ts';
-import { readBody } from './requestBody.ts';
-import { projectOf, type ControlPlane, type Route } from './routes.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { conflict, notFound } from '../core/httpError.ts';
+import type { ProjectState } from '../state/store.ts';
+import type { ComputeRecord } from '../state/storedRecords.ts';
+import {
+  booleanParameter,
+  cursorPosition,
+  pageSize,
+  paginationAfter,
+  queryParameter,
+  requiredParameter,
+  unknownCursor,
+} from './query.ts';
+import { findProject, readBody, type Call, type Route } from './request.ts';
+import { listReply, recordReply, reply, type Reply } from './response.ts';
 
-const COMPUTES = '/projects/:project_id/endpoints';
+const PROJECT = '/projects/:project_id';
+const COMPUTES = `${PROJECT}/endpoints`;
 const COMPUTE = `${COMPUTES}/:endpoint_id`;
+const OPERATIONS = `${PROJECT}/operations`;
 
 export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
-  ...listRoutes(plane),
-  ...recordRoutes(plane),
-  action(plane, 'restart'),
-  action(plane, 'start'),
-  action(plane, 'suspend'),
-];
-
-const listRoutes = (plane: ControlPlane): readonly Route[] => [
-  {
-    method: 'GET',
-    path: COMPUTES,
-    answer: (call) => ({
-      status: 200,
-      json: keptListJson('endpoints', projectOf(plane, call).computes.records),
-    }),
-  },
-  {
+  { method: 'GET', path: COMPUTES, answer: (call) => listComputes(plane, call) },
+  { method: 'POST', path: COMPUTES, answer: (call) => createCompute(plane, call) },
+  { method: 'GET', path: COMPUTE, answer: (call) => showCompute(plane, call) },
+  { method: 'PATCH', path: COMPUTE, answer: (call) => updateCompute(plane, call) },
+  { method: 'DELETE', path: COMPUTE, answer: (call) => deleteCompute(plane, call) },
+  ...(['restart', 'start', 'suspend'] as const).map((action): Route => ({
     method: 'POST',
-    path: COMPUTES,
-    async answer(call) {
-      const project = projectOf(plane, call);
-      const { endpoint } = await readBody(call.request, ComputeCreationBody);
-      return reply(await plane.computes.create(project, endpoint), 201);
-    },
-  },
+    path: `${COMPUTE}/${action}`,
+    answer: (call) => reply(plane.computes[action](...target(plane, call))),
+  })),
+  { method: 'GET', path: OPERATIONS, answer: (call) => listOperations(plane, call) },
+  { method: 'GET', path: `${OPERATIONS}/:operation_id`, answer: (call) => showOperation(plane, call) },
+  { method: 'GET', path: `${PROJECT}/connection_uri`, answer: (call) => connectionUri(plane, call) },
 ];
 
-const recordRoutes = (plane: ControlPlane): readonly Route[] => [
-  {
-    method: 'GET',
-    path: COMPUTE,
-    answer(call) {
-      const { record } = plane.computes.find(projectOf(plane, call), call.param('endpoint_id'));
-      return { status: 200, json: `{"endpoint":${recordJson(record)}}` };
-    },
-  },
-  {
-    method: 'PATCH',
-    path: COMPUTE,
-    async answer(call) {
-      const project = projectOf(plane, call);
-      const { endpoint } = await readBody(call.request, ComputeChangeBody);
-      return reply(await plane.computes.update(project, call.param('endpoint_id'), endpoint));
-    },
-  },
-  {
-    method: 'DELETE',
-    path: COMPUTE,
-    answer(call) {
-      const deleted = plane.computes.delete(projectOf(plane, call), call.param('endpoint_id'));
-      return deleted === undefined ? { status: 204, json: undefined } : reply(deleted);
-    },
-  },
+const target = ({ store }: ControlPlane, call: Call): [project: ProjectState, computeId: string] => [
+  findProject(store.account, call),
+  call.param('endpoint_id'),
 ];
 
-const action = (plane: ControlPlane, name: 'restart' | 'start' | 'suspend'): Route => ({
-  method: 'POST',
-  path: `${COMPUTE}/${name}`,
-  answer: (call) => reply(plane.computes[name](projectOf(plane, call), call.param('endpoint_id'))),
-});
+function listComputes({ store }: ControlPlane, call: Call): Reply {
+  const { computes } = findProject(store.account, call);
+  return listReply(
+    'endpoints',
+    [...computes.values()].map(({ record }) => record),
+  );
+}
+
+async function createCompute({ store, computes }: ControlPlane, call: Call): Promise<Reply> {
+  const project = findProject(store.account, call);
+  const { endpoint } = await readBody(call.request, ComputeCreationBody);
+  return reply(await computes.create(project, endpoint), 201);
+}
+
+const showCompute = (plane: ControlPlane, call: Call): Reply =>
+  recordReply('endpoint', plane.computes.find(...target(plane, call)).record);
+
+async function updateCompute(plane: ControlPlane, call: Call): Promise<Reply> {
+  const [project, id] = target(plane, call);
+  const { endpoint } = await readBody(call.request, ComputeChangeBody);
+  return reply(await plane.computes.update(project, id, endpoint));
+}
+
+function deleteCompute(plane: ControlPlane, call: Call): Reply {
+  const deleted = plane.computes.delete(...target(plane, call));
+  return deleted === undefined ? { status: 204, json: undefined } : reply(deleted);
+}
+
+const DEFAULT_OPERATIONS = 100;
+const MAX_OPERATIONS = 1000;
+
+/** Newest first. */
+function listOperations({ store }: ControlPlane, call: Call): Reply {
+  const project = findProject(store.account, call);
+  const limit = pageSize(call, DEFAULT_OPERATIONS, MAX_OPERATIONS);
+  const cursor = cursorPosition(call);
+  if (cursor !== undefined && !/^(?:0|[1-9]\d*)$/.test(cursor)) throw unknownCursor();
+  const before = cursor === undefined ? Infinity : Number(cursor);
+  const older = [...project.operations.values()].filter(({ sequence }) => sequence < before).toReversed();
+  const page = older.slice(0, limit);
+  const records = page.map(({ record }) => record);
+  return listReply('operations', records, paginationAfter(page.at(-1)?.sequence.toString() ?? cursor));
+}
+
+function showOperation({ store }: ControlPlane, call: Call): Reply {
+  const id = call.param('operation_id');
+  const operation = findProject(store.account, call).operations.get(id.toLowerCase());
+  if (operation === undefined) throw notFound('operation with the id', id);
+  return recordReply('operation', operation.record);
+}
+
+/** The reply contains a password, so it is never logged. */
+async function connectionUri(plane: ControlPlane, call: Call): Promise<Reply> {
+  const project = findProject(plane.store.account, call);
+  const role = requiredParameter(call, 'role_name');
+  const database = requiredParameter(call, 'database_name');
+  const compute = selectCompute(
+    project,
+    queryParameter(call, 'endpoint_id'),
+    queryParameter(call, 'branch_id'),
+  );
+  const host = booleanParameter(call, 'pooled') ? poolerHost(compute) : compute.host;
+  const engine = await plane.engine;
+  const login = await engine.login(compute.branch_id, role, database);
+  if (login === undefined)
+    throw notFound(`such role and database on branch ${compute.branch_id}:`, `${role} / ${database}`);
+  const user = `${encodeURIComponent(login.role)}:${encodeURIComponent(login.password)}`;
+  return reply({ uri: `postgresql://${user}@${host}/${encodeURIComponent(login.database)}` });
+}
+
+/** Defaults to the branch's primary compute, and to the default branch. */
+function selectCompute(
+  project: ProjectState,
+  computeId: string | undefined,
+  branchId: string | undefined,
+): ComputeRecord {
+  const branch = branchId ?? [...project.branches.values()].find((each) => each.default)?.id ?? '';
+  if (branchId !== undefined && !project.branches.has(branch)) throw notFound('branch with the id', branch);
+  const records = [...project.computes.values()].map(({ record }) => record);
+  if (computeId === undefined) {
+    const primary = records.find((record) => record.branch_id === branch && record.type === 'read_write');
+    if (primary === undefined) throw notFound('primary read-write compute on branch', branch);
+    return primary;
+  }
+  const compute = records.find((record) => record.id === computeId);
+  if (compute === undefined || (branchId !== undefined && compute.branch_id !== branchId))
+    throw notFound('compute with the id', computeId);
+  return compute;
+}
+
+function poolerHost(compute: ComputeRecord): string {
+  if (compute.pooler_host === undefined)
+    throw conflict(`Pooled connections are not enabled on compute ${compute.id}.`);
+  return compute.pooler_host;
+}

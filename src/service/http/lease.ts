@@ -1,9 +1,14 @@
 /**
- * Leases keep a service alive for programs that share it: each holds a request open for as long as it lives, and
- * the system closes the connection even of one that was killed. Without any lease for the grace time, it is over.
+ * Leases keep the service running for the programs that share it. Each program holds a request open while it runs, and
+ * the system closes that connection even if the program is killed. Without a lease for the grace time, the service ends.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof } from '../../api/leaseProof.ts';
+import type { ApiKeys } from '../controlPlane/apiKeys.ts';
+import { authenticate } from './request.ts';
+
 export interface LeasesOptions {
-  /** Milliseconds without a lease, also from the start on; undefined: the service does not end by itself. */
+  /** Milliseconds without a lease, also counted from the start; undefined: the service does not end by itself. */
   readonly grace: number | undefined;
   readonly onNoneLeft: () => void;
 }
@@ -20,8 +25,8 @@ export class Leases {
   }
 
   /**
-   * @param end called when the service ends before the lease does
-   * @returns gives the lease back; calling it again does nothing
+   * @param end called if the service ends before the lease does
+   * @returns releases the lease; further calls do nothing
    */
   hold(end: () => void): () => void {
     const lease = { end };
@@ -44,4 +49,42 @@ export class Leases {
     const isWatching = grace !== undefined && this.#held.size === 0 && !this.#isClosed;
     this.#timer = isWatching ? setTimeout(onNoneLeft, grace) : undefined;
   }
+}
+
+export interface LeaseAccess {
+  readonly leases: Leases;
+  readonly keys: ApiKeys;
+  readonly secret: string;
+  readonly baseUrl: string;
+}
+
+/** Milliseconds between two signs of life; clients close a connection that stays silent. */
+const SIGN_OF_LIFE = 15_000;
+
+/**
+ * Accepts clients with a key, and clients that prove that they know the lease secret, who get a proof in return.
+ * @throws {HttpError} 401
+ */
+export function holdLease(
+  { leases, keys, secret, baseUrl }: LeaseAccess,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+): void {
+  const parameters = new URLSearchParams(query);
+  const challenge = { secret, nonce: parameters.get('nonce') ?? '', baseUrl };
+  const isProved = isLeaseProof('window', challenge, parameters.get('proof'));
+  if (!isProved) authenticate(request, keys);
+  const release = leases.hold(() => response.end());
+  response.writeHead(200, {
+    'content-type': 'text/plain',
+    'cache-control': 'no-store',
+    ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
+  });
+  response.write('held\n');
+  const timer = setInterval(() => response.write('held\n'), SIGN_OF_LIFE);
+  response.once('close', () => {
+    clearInterval(timer);
+    release();
+  });
 }

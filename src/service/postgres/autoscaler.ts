@@ -3,16 +3,12 @@
  * load, down when it stayed lower for a while. A new size reaches the running server by a reload, so nobody is
  * disconnected (section 3.2, rule 3). What follows from it in Postgres is how much cache the planner counts on.
  */
-import path from 'node:path';
-import { COMPUTE_SIZES, computeSize } from '../../api/records/sizes.ts';
+import type Client from 'pg/lib/client.js';
+import { COMPUTE_SIZES } from '../../api/records/sizes.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
-import { SUPERUSER } from './logins.ts';
-import type { Postmaster } from './postmaster.ts';
-import { writePrivateFile, type Account } from './serverAccount.ts';
-import { SqlSession } from './sqlSession.ts';
-
-/** The file in a data directory that holds what follows from the current size. */
-export const SIZE_FILE = 'size.conf';
+import type { Postmaster } from './process/postmaster.ts';
+import { writeSizeFile } from './config/sizeFile.ts';
+import { connectAsSuperuser } from './network/superuser.ts';
 
 /** How often the load is looked at. Milliseconds. */
 const INTERVAL = 1000;
@@ -26,27 +22,16 @@ const RUNNING_QUERIES = `select pg_catalog.count(*) from pg_catalog.pg_stat_acti
 export interface AutoscalerOptions {
   readonly server: Postmaster;
   readonly range: Pick<ComputeSpec, 'minCu' | 'maxCu'>;
-  readonly account: Account | undefined;
   readonly superuserPassword: string;
   /** Client connections now: without any there is no load to look for. */
   readonly open: () => number;
   readonly log: (line: string) => void;
 }
 
-/** Writes what follows from a size, for the server's next start or reload. */
-export function writeSize(dataDir: string, cu: number, account: Account | undefined): void {
-  const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
-  writePrivateFile(
-    path.join(dataDir, SIZE_FILE),
-    `effective_cache_size = '${Math.floor(cache)}MB'\n`,
-    account,
-  );
-}
-
 export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #timer: NodeJS.Timeout | undefined;
-  #session: SqlSession | undefined;
+  #client: Client | undefined;
   #current: number;
   #lowerLooks = 0;
 
@@ -60,8 +45,12 @@ export class Autoscaler {
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#session?.close();
-    this.#session = undefined;
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
+    void this.#client?.end().catch(() => undefined);
+    this.#client = undefined;
   }
 
   #next(): void {
@@ -77,32 +66,27 @@ export class Autoscaler {
     } catch (error) {
       // A server on its way out answers no questions; one that has no connection left for us may do later.
       this.#options.log(`The load is not known: ${String(error)}`);
-      this.#session = undefined;
+      this.#disconnect();
     }
     if (this.#timer !== undefined && !this.#options.server.isStopping) this.#next();
   }
 
   async #runningQueries(): Promise<number> {
     const { server, superuserPassword } = this.#options;
-    const { socket } = server;
-    this.#session ??= await SqlSession.open({
-      socket,
-      user: SUPERUSER,
-      password: superuserPassword,
-      database: SUPERUSER,
-    });
-    return Number((await this.#session.query(RUNNING_QUERIES))[0]?.[0]);
+    this.#client ??= await connectAsSuperuser(server.address, superuserPassword);
+    const { rows } = await this.#client.query<{ count: string }>(RUNNING_QUERIES);
+    return Number(rows[0]?.count);
   }
 
   #follow(load: number): void {
-    const { server, range, account, log } = this.#options;
+    const { server, range, log } = this.#options;
     const wanted = sizeFor(load, range);
     this.#lowerLooks = wanted < this.#current ? this.#lowerLooks + 1 : 0;
     if (wanted === this.#current || (wanted < this.#current && this.#lowerLooks < LOOKS_BEFORE_SHRINKING))
       return;
     log(`Scaled from ${this.#current} to ${wanted} CU`);
     this.#current = wanted;
-    writeSize(server.dataDir, wanted, account);
+    writeSizeFile(server.dataDir, wanted);
     server.reload();
   }
 }

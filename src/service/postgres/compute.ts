@@ -4,11 +4,11 @@
  */
 import { limitTo } from '../../base/limit.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
-import { EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './gateway.ts';
-import type { Pooler } from './pooler.ts';
-import type { Postmaster } from './postmaster.ts';
-import { isRoutine } from './serverLog.ts';
+import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
+import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Pooler } from './network/pooler.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
@@ -226,9 +226,3 @@ function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
   const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
   return isStopped || isRestartRequired(before, after);
 }
-
-/** A full disk, say, is met by the service's own file operations as well as by Postgres. */
-const asEngineError = (error: unknown) =>
-  error instanceof EngineError
-    ? error
-    : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -1,5 +1,6 @@
 /** The engine that runs a real Postgres behind every compute. */
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 import type {
   BranchLogin,
   ComputeAddress,
@@ -8,68 +9,82 @@ import type {
   EngineEvents,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { serverAccount } from './serverAccount.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { findBinaries, reachableBinaries } from './binaries.ts';
-import { BranchData } from './branchData.ts';
-import { Compute, type ServerRole } from './compute.ts';
-import { hasDatabase } from './databases.ts';
-import { freePorts } from './freePorts.ts';
-import { serviceLogins } from './logins.ts';
-import { endOrphans } from './orphans.ts';
-import { findPooler, Pooler } from './pooler.ts';
-import type { Postmaster } from './postmaster.ts';
-import { Primary } from './primary.ts';
-import { ReadReplica } from './readReplica.ts';
-import { checkSettings, type ServerTools } from './servers.ts';
-import { openStorage } from './storage.ts';
-import { WithoutPostgres } from './withoutPostgres.ts';
+import { chooseBinaries } from './config/programs.ts';
+import { BranchData } from './data/branchData.ts';
+import { Compute } from './compute.ts';
+import { hasDatabase } from './data/hasDatabase.ts';
+import { freePorts } from './network/freePorts.ts';
+import { serviceLogins } from './data/logins.ts';
+import { endOrphans } from './process/orphans.ts';
+import { Pooler } from './network/pooler.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { primaryRole } from './primary.ts';
+import { findPrograms, type Programs } from './config/programs.ts';
+import { ReadReplica } from './replica/readReplica.ts';
+import { checkSettings } from './config/checkSettings.ts';
+import type { ServerTools } from './data/branchData.ts';
+import { emptyFolder, openStorage } from './data/storage.ts';
+import { PostgresMissing } from './withoutPostgres.ts';
 
-export interface PostgresEngineOptions {
-  /** Folder of the service's state; the engine keeps to a folder of its own in it. */
-  readonly dataDir: string;
-  /** Folder with `postgres` and `initdb`; without it they are looked for. */
-  readonly postgresPath?: string | undefined;
-  /** Takes a line for the service's log. */
+interface Options {
+  /** Whether the data is removed when the engine is closed. */
+  readonly isTemporary: boolean;
+  /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
 }
 
+export interface EngineChoice extends Options {
+  /** Folder of the service's state. The engine uses a separate folder in it. */
+  readonly dataDir: string;
+  /** Folder with `postgres` and `initdb`; without it they are searched. */
+  readonly postgresPath?: string | undefined;
+}
+
+export interface PostgresEngineOptions extends Options {
+  /** The engine's folder, for all data. */
+  readonly root: string;
+  readonly programs: Programs;
+}
+
+/** The engine in the service's process, for a service that does not run as root. */
+export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineChoice): ComputeEngine {
+  const root = path.resolve(dataDir, 'postgres');
+  return createPostgresEngine({ ...options, root, programs: findPrograms(postgresPath) });
+}
+
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
-  const found = findBinaries(options.postgresPath);
-  if (typeof found === 'string') return new WithoutPostgres(found);
-  const storage = openStorage(options.dataDir, serverAccount());
-  const binaries = reachableBinaries(found, storage);
+  const binaries = chooseBinaries(options.programs);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries);
+  const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const making = { storage, binaries, logins, ending: ending.signal };
-  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options.log);
+  return new PostgresEngine({ ...making, branches: new BranchData(making) }, ending, options);
 }
 
 class PostgresEngine implements ComputeEngine {
   readonly pgVersion: number;
   readonly pooler: ComputeEngine['pooler'];
-  readonly #poolerProgram = findPooler();
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
-  readonly #log: (line: string) => void;
+  readonly #options: PostgresEngineOptions;
   readonly #computes = new Map<string, Compute>();
   #events: EngineEvents | undefined;
 
-  constructor(tools: ServerTools, ending: AbortController, log: (line: string) => void) {
+  constructor(tools: ServerTools, ending: AbortController, options: PostgresEngineOptions) {
     this.#tools = tools;
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
-    this.#log = log;
-    this.pooler =
-      'reason' in this.#poolerProgram
-        ? { available: false, reason: this.#poolerProgram.reason }
-        : { available: true };
+    this.#options = options;
+    const { pooler } = options.programs;
+    this.pooler = 'reason' in pooler ? { available: false, reason: pooler.reason } : { available: true };
   }
 
   async open(events: EngineEvents): Promise<void> {
     this.#events = events;
     const ended = await endOrphans(this.#tools.storage);
-    if (ended > 0) this.#log(`Ended ${ended} processes that an earlier service left behind`);
+    if (ended > 0) this.#options.log(`Ended ${ended} processes that an earlier service left behind`);
   }
 
   async allocateAddress(): Promise<ComputeAddress> {
@@ -117,6 +132,7 @@ class PostgresEngine implements ComputeEngine {
     await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
     this.#computes.clear();
     this.#tools.storage.removeSockets();
+    if (this.#options.isTemporary) await emptyFolder(this.#tools.storage.root);
   }
 
   #compute(spec: ComputeSpec): Compute {
@@ -124,11 +140,12 @@ class PostgresEngine implements ComputeEngine {
     if (known) return known;
     const compute = new Compute(spec, {
       events: () => this.#opened(),
-      log: this.#log,
+      log: this.#options.log,
       hasPooler: this.pooler.available,
       startPooler: async (wanted, log) => this.#startPooler(wanted, log),
       scale: (range, server, open) => this.#scale(range, server, open),
-      role: (restart) => this.#role(spec.type, restart),
+      role: (restart) =>
+        spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
@@ -139,36 +156,15 @@ class PostgresEngine implements ComputeEngine {
       server,
       range,
       open,
-      account: this.#tools.storage.account,
       superuserPassword: this.#tools.logins.superuser,
-      log: (line) => this.#log(`${range.id}: ${line}`),
+      log: (line) => this.#options.log(`${range.id}: ${line}`),
     });
   }
 
   async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {
-    if ('reason' in this.#poolerProgram) throw new EngineError(this.#poolerProgram.reason);
-    return Pooler.start(this.#tools, this.#poolerProgram.program, compute, log);
-  }
-
-  #role(type: ComputeSpec['type'], restart: (reason: string) => void): ServerRole {
-    const tools = this.#tools;
-    if (type === 'read_write')
-      return new Primary({ tools, replicasOf: (branchId) => this.#replicasOf(branchId) });
-    return new ReadReplica({
-      tools,
-      primaryOf: (branchId) => this.#onBranch(branchId, 'read_write')[0]?.spec,
-      restart,
-    });
-  }
-
-  #replicasOf(branchId: string): Postmaster[] {
-    return this.#onBranch(branchId, 'read_only').flatMap(({ server }) => (server ? [server] : []));
-  }
-
-  #onBranch(branchId: string, type: ComputeSpec['type']): Compute[] {
-    return [...this.#computes.values()].filter(
-      ({ spec }) => spec.branchId === branchId && spec.type === type,
-    );
+    const { pooler } = this.#options.programs;
+    if ('reason' in pooler) throw new EngineError(pooler.reason);
+    return Pooler.start(this.#tools, pooler.program, compute, log);
   }
 
   #opened(): EngineEvents {

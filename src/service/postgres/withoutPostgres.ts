@@ -1,41 +1,32 @@
-/**
- * The engine of a machine without Postgres: the control plane works on, computes change their states, and whoever
- * connects to one is told, in a Postgres error, what to install.
- */
-import type { ComputeAddress, ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
-import { EngineError } from '../core/computeEngine.ts';
-import { freePorts } from './freePorts.ts';
-import { Gateway } from './gateway.ts';
+/** Engines with nothing behind the computes: the control plane works, and computes change their states. */
+import {
+  EngineError,
+  type ComputeAddress,
+  type ComputeEngine,
+  type ComputeSpec,
+} from '../core/computeEngine.ts';
+import { freePorts } from './network/freePorts.ts';
+import { Gateway } from './network/gateway.ts';
 
-export class WithoutPostgres implements ComputeEngine {
+const FIRST_PORT = 2_000;
+const LAST_PORT = 65_534;
+
+/** For `--no-postgres`. No compute accepts connections. */
+export class NoPostgres implements ComputeEngine {
   readonly pgVersion = undefined;
-  readonly pooler: ComputeEngine['pooler'];
-  readonly #reason: string;
-  readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();
-
-  constructor(reason: string) {
-    this.#reason = reason;
-    this.pooler = { available: false, reason };
-  }
+  readonly pooler: ComputeEngine['pooler'] = { available: true };
+  #nextPort = 15_432;
 
   async open(): Promise<void> {}
 
+  /** The caller skips addresses that are in use. */
   async allocateAddress(): Promise<ComputeAddress> {
-    const taken = [...this.#gateways.values()].flatMap(({ address }) => [address.port, address.poolerPort]);
-    return freePorts(new Set(taken));
+    const port = this.#nextPort;
+    this.#nextPort = port + 2 > LAST_PORT ? FIRST_PORT : port + 2;
+    return { port, poolerPort: port + 1 };
   }
 
-  async attach({ id, address }: ComputeSpec): Promise<void> {
-    if (this.#gateways.has(id)) return;
-    const gateway = await Gateway.listen(address.port, {
-      reach: async () => {
-        throw new EngineError(this.#reason);
-      },
-      running: () => undefined,
-      activity: () => {}, // Refused connections are no activity.
-    });
-    this.#gateways.set(id, { address, gateway });
-  }
+  async attach(_compute: ComputeSpec): Promise<void> {}
 
   async start(): Promise<void> {}
 
@@ -43,16 +34,54 @@ export class WithoutPostgres implements ComputeEngine {
 
   async applyConfig(): Promise<void> {}
 
-  async remove(computeId: string): Promise<void> {
+  async remove(_computeId: string): Promise<void> {}
+
+  async login(): Promise<undefined> {
+    throw new EngineError('The service runs without Postgres: there is nothing to connect to.');
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** For a machine without a usable Postgres. A client that connects to a compute gets the reason as a Postgres error. */
+export class PostgresMissing extends NoPostgres {
+  override readonly pooler: ComputeEngine['pooler'];
+  readonly #reason: string;
+  readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();
+
+  constructor(reason: string) {
+    super();
+    this.#reason = reason;
+    this.pooler = { available: false, reason };
+  }
+
+  override async allocateAddress(): Promise<ComputeAddress> {
+    const taken = [...this.#gateways.values()].flatMap(({ address }) => [address.port, address.poolerPort]);
+    return freePorts(new Set(taken));
+  }
+
+  override async attach({ id, address }: ComputeSpec): Promise<void> {
+    if (this.#gateways.has(id)) return;
+    const gateway = await Gateway.listen(address.port, {
+      reach: async () => {
+        throw new EngineError(this.#reason);
+      },
+      running: () => undefined,
+      activity: () => undefined,
+    });
+    this.#gateways.set(id, { address, gateway });
+  }
+
+  override async remove(computeId: string): Promise<void> {
     await this.#gateways.get(computeId)?.gateway.close();
     this.#gateways.delete(computeId);
   }
 
-  async login(): Promise<undefined> {
+  override async login(): Promise<undefined> {
     return undefined;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await Promise.all([...this.#gateways.keys()].map(async (id) => this.remove(id)));
   }
 }

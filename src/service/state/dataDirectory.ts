@@ -1,30 +1,194 @@
-/** The folder of all state: made when missing, private, and a temporary one when none was named. */
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+/**
+ * The directory with all data of the service: created if missing, private, and locked, since only one service may use it.
+ * `service.lock` names the service's process by pid and start time. `service.json` tells clients its address.
+ *
+ * The lock of a dead process is never deleted, because another process may have replaced it since it was read. Instead, a
+ * successor creates a file named after the dead process, which only one process can. If a successor dies as well, the next
+ * one creates a file named after that. The last process in this chain has the lock and moves its file to `service.lock`.
+ */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { StartFailure, systemReason } from '../core/startFailure.ts';
+import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { systemReason } from '../core/systemReason.ts';
+import { DataError } from './dataError.ts';
 
 export interface DataDirectory {
   readonly folder: string;
-  /** Takes away what was only for this run. */
+  /** Deletes a temporary directory. */
   dispose(): void;
 }
 
-/** @throws {StartFailure} when it cannot be made or written */
+/**
+ * @param wanted undefined: a temporary directory
+ * @throws {DataError} if it cannot be created or written
+ */
 export function openDataDirectory(wanted: string | undefined): DataDirectory {
   if (wanted === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
-    return { folder, dispose: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) };
+    return { folder, dispose: () => removeFlat(folder) };
   }
   const folder = path.resolve(wanted);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new StartFailure(
-      'dataDirectory',
-      `Cannot use the data directory ${folder}: ${systemReason(error)}`,
-    );
+    throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(error)}`);
   }
   return { folder, dispose: () => undefined };
 }
+
+/** Never descends into folders: one that the engine could not empty may belong to another user. */
+function removeFlat(folder: string): void {
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const name = path.join(folder, entry.name);
+      if (entry.isDirectory()) rmdirSync(name);
+      else rmSync(name, { force: true });
+    }
+    rmdirSync(folder);
+  } catch {
+    // The system cleans up its temporary folder.
+  }
+}
+
+export interface InstanceLock {
+  /** Writes the address, and the secret by which this service and its clients recognise each other. */
+  publish(baseUrl: string, leaseSecret: string): void;
+  release(): void;
+}
+
+/** @throws {DataError} `alreadyRunning`, with the address of the running service */
+export async function lockInstance(folder: string): Promise<InstanceLock> {
+  const lock = path.join(folder, 'service.lock');
+  const info = path.join(folder, 'service.json');
+  const me = ownIdentity();
+  const owner = takeLock(lock, me);
+  if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
+  return {
+    publish(baseUrl, leaseSecret) {
+      const startedAt = new Date(me.startedAt * 1000).toISOString();
+      replaceFile(info, JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret }));
+    },
+    release() {
+      rmSync(info, { force: true });
+      rmSync(lock, { force: true });
+    },
+  };
+}
+
+/** More processes than ever start at the same moment. */
+const MAX_ATTEMPTS = 1000;
+
+/** Returns the running process that has the lock; undefined if this process has it now. */
+function takeLock(lock: string, me: ProcessIdentity): ProcessIdentity | undefined {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if (createOwnerFile(lock, me)) return undefined;
+    const last = ownerChain(lock).at(-1);
+    if (last === undefined) continue; // Just released.
+    if (isRunning(last)) return last;
+    const claim = successorFile(lock, last);
+    if (!createOwnerFile(claim, me)) continue;
+    // Other successors may have come and gone since the chain was read.
+    if (isSame(ownerChain(lock).at(-1), me)) {
+      renameSync(claim, lock);
+      return undefined;
+    }
+    rmSync(claim, { force: true });
+  }
+  throw notUsable(`Cannot use ${lock}: it is not readable or keeps changing`);
+}
+
+/** Creates a complete file that names this process. Returns false if the file exists. */
+function createOwnerFile(file: string, me: ProcessIdentity): boolean {
+  const temporary = `${file}.${me.pid}`;
+  try {
+    writeFileSync(temporary, JSON.stringify(me), { mode: 0o600 });
+    linkSync(temporary, file);
+    return true;
+  } catch (error) {
+    if (systemReason(error) === 'EEXIST') return false;
+    throw cannotWrite(file, error);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Returns the first owner of the lock and each successor. */
+function ownerChain(lock: string): ProcessIdentity[] {
+  const owners: ProcessIdentity[] = [];
+  let owner = readOwner(lock);
+  while (owner !== undefined && owners.length < MAX_ATTEMPTS) {
+    owners.push(owner);
+    owner = readOwner(successorFile(lock, owner));
+  }
+  return owners;
+}
+
+const successorFile = (lock: string, { pid, startedAt }: ProcessIdentity): string =>
+  `${lock}.after-${pid}-${Math.round(startedAt * 1000)}`;
+
+const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolean =>
+  owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.mark === me.mark;
+
+/** Returns undefined if the file is missing, and a process that never runs if the file is not valid. */
+function readOwner(file: string): ProcessIdentity | undefined {
+  const owner = readJson(file);
+  if (owner === undefined && !existsSync(file)) return undefined;
+  const known = typeof owner === 'object' && owner !== null ? (owner as Partial<ProcessIdentity>) : {};
+  const { pid, startedAt, mark } = known;
+  const isMarked = typeof mark === 'string';
+  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: isMarked ? mark : undefined };
+}
+
+/** A service that is just starting has this many times 50 ms to publish its address. */
+const ADDRESS_ATTEMPTS = 10;
+
+async function alreadyRunning(folder: string, info: string, { pid }: ProcessIdentity): Promise<DataError> {
+  const failure = (where: string) =>
+    new DataError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
+  for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
+    const running = readJson(info);
+    if (typeof running === 'object' && running !== null && 'pid' in running && 'baseUrl' in running) {
+      if (running.pid === pid) return failure(`at ${String(running.baseUrl)} (process ${pid})`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return failure(`as process ${pid}, which has not published its address yet`);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined; // A missing and a foreign file are handled alike.
+  }
+}
+
+function replaceFile(file: string, text: string): void {
+  const temporary = `${file}.new`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
+const cannotWrite = (file: string, error: unknown): DataError =>
+  notUsable(`Cannot write ${file}: ${systemReason(error)}`);
+
+const notUsable = (message: string): DataError => new DataError('notUsable', message);

@@ -1,23 +1,33 @@
 /**
- * Keeps changes on disk. Changes that arrive while an earlier batch is being synchronised go out together as the
- * next one (group commit), so many writers share one fsync. When the file has grown well beyond what there is to
- * keep, a snapshot takes its place by an atomic rename and goes on being the journal.
+ * Keeps changes on disk as lines of a checksum (CRC-32, hexadecimal), a space and JSON. The first line is the header, every
+ * other line an array of changes that become durable together. Changes that arrive during an fsync share the next line
+ * (group commit). When the file has grown far beyond its contents, a snapshot replaces it by an atomic rename.
  */
 import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { encodeLine, encodeSnapshot } from './journalFile.ts';
+import { crc32 } from 'node:zlib';
+import { systemReason } from '../core/systemReason.ts';
+import { DataError } from './dataError.ts';
 import type { Change } from './storedRecords.ts';
 
-const synchronise = promisify(fdatasync);
+/** Increased whenever older programs could not read the file. */
+export const FORMAT = 1;
 
-/** Bytes: below this a journal is not worth compacting. */
+/** Characters of a line's checksum; a space follows. */
+export const CHECKSUM_LENGTH = 8;
+
+export const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(CHECKSUM_LENGTH, '0');
+
+/** Changes of a snapshot in one line, so that no string becomes huge. */
+const CHANGES_PER_LINE = 1000;
+
+const sync = promisify(fdatasync);
+
+/** Bytes; a smaller journal is not worth compacting. */
 const SMALLEST_COMPACTED = 4 * 1024 * 1024;
 
-/**
- * The file grows by so many zero bytes at a time: synchronising a file that keeps its size is a third faster than one
- * that grows with every line.
- */
+/** The file grows by this many zero bytes at a time: fdatasync is a third faster while the size stays the same. */
 const GROWTH = Buffer.alloc(256 * 1024);
 
 interface Batch {
@@ -26,17 +36,12 @@ interface Batch {
   readonly settle: (error?: unknown) => void;
 }
 
-/** What waiters get when their change could not be written; the cause goes to `onFailure`. */
-export class NotDurable extends Error {
-  override readonly name = 'NotDurable';
-}
-
 export interface JournalOptions {
   readonly file: string;
-  /** Everything there is now; written whenever the journal is compacted. */
+  /** Returns the whole account; written when the journal is compacted. */
   readonly snapshot: () => Iterable<Change>;
-  /** What was appended can no longer be made durable: whatever is in memory must not be shown any more. */
-  readonly onFailure: (error: unknown) => void;
+  /** Called when changes can no longer be made durable: the account in memory must not be shown any more. */
+  readonly onFailure: (error: DataError) => void;
 }
 
 export class Journal {
@@ -63,11 +68,11 @@ export class Journal {
     return new Journal(options, descriptor, bytes);
   }
 
-  /** Continues a journal that was read, after its last good line. */
+  /** Continues an existing journal after its last good line. */
   static resume(options: JournalOptions, goodBytes: number): Journal {
     const descriptor = openSync(options.file, 'r+');
     ftruncateSync(descriptor, goodBytes);
-    // A power cut must not leave an unfinished line mixed with the next one, which would look like damage.
+    // Otherwise a power cut could mix the torn line with the next one, which looks like damage.
     fsyncSync(descriptor);
     return new Journal(options, descriptor, goodBytes);
   }
@@ -78,7 +83,7 @@ export class Journal {
     if (this.#writing === undefined && this.#failure === undefined) void this.#write();
   }
 
-  /** Resolves when everything appended so far is on disk; undefined when it is already. Rejects for good after a failure. */
+  /** Resolves when everything appended so far is on disk; undefined if it is already. After a failure it always rejects. */
   whenDurable(): Promise<void> | undefined {
     return this.#failure ?? this.#collecting?.durable ?? this.#writing?.durable;
   }
@@ -98,7 +103,7 @@ export class Journal {
       this.#writing = batch;
       try {
         this.#writeLine(encodeLine(batch.changes));
-        await synchronise(this.#descriptor);
+        await sync(this.#descriptor);
         if (this.#bytes > this.#compactAt) this.#compact();
       } catch (error) {
         this.#fail(batch, error);
@@ -128,13 +133,14 @@ export class Journal {
   }
 
   #fail(batch: Batch, error: unknown): void {
-    const failure = new NotDurable('The change could not be written to disk', { cause: error });
+    const message = `Cannot write to ${this.#options.file}: ${systemReason(error)}`;
+    const failure = new DataError('notUsable', message);
     this.#failure = Promise.reject(failure);
     this.#failure.catch(() => undefined);
     this.#writing = undefined;
     batch.settle(failure);
     this.#collecting?.settle(failure);
-    this.#options.onFailure(error);
+    this.#options.onFailure(failure);
   }
 }
 
@@ -143,7 +149,7 @@ function newBatch(): Batch {
   const durable = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
-  // Not every change has someone waiting for it; a failure is told through onFailure.
+  // Not every change has a caller that waits for it; `onFailure` reports failures.
   durable.catch(() => undefined);
   return { changes: [], durable, settle };
 }
@@ -155,23 +161,40 @@ function writeWhole(descriptor: number, bytes: Buffer, position: number): void {
 }
 
 function writeSnapshot({ file, snapshot }: JournalOptions): { descriptor: number; bytes: number } {
-  const fresh = `${file}.new`;
-  const descriptor = openSync(fresh, 'w', 0o600);
+  const newFile = `${file}.new`;
+  const descriptor = openSync(newFile, 'w', 0o600);
   let bytes = 0;
   for (const line of encodeSnapshot(snapshot())) {
     writeWhole(descriptor, line, bytes);
     bytes += line.length;
   }
   fsyncSync(descriptor);
-  renameSync(fresh, file);
-  synchroniseFolder(path.dirname(file));
+  renameSync(newFile, file);
+  syncFolder(path.dirname(file));
   return { descriptor, bytes };
 }
 
-/** Makes the rename itself durable. Windows has no such call and does not need it. */
-function synchroniseFolder(folder: string): void {
+/** Makes the rename durable. Windows neither has this call nor needs it. */
+function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
+}
+
+export function encodeLine(value: unknown): Buffer {
+  const line = Buffer.from(`${' '.repeat(CHECKSUM_LENGTH)} ${JSON.stringify(value)}\n`);
+  line.write(checksum(line.subarray(CHECKSUM_LENGTH + 1, -1)), 'latin1');
+  return line;
+}
+
+export function* encodeSnapshot(changes: Iterable<Change>): Iterable<Buffer> {
+  yield encodeLine({ format: FORMAT });
+  let line: Change[] = [];
+  for (const change of changes) {
+    if (line.push(change) < CHANGES_PER_LINE) continue;
+    yield encodeLine(line);
+    line = [];
+  }
+  if (line.length > 0) yield encodeLine(line);
 }

@@ -1,6 +1,6 @@
 /**
- * The format of `--projects FILE`: the account's projects to begin with, and names of keys nobody holds. Fields
- * are named as in section 2; everything but ids, names and a compute's type may be left out.
+ * The format of `--projects FILE`: the projects of a new account, and names of API keys to list. Fields have the names of
+ * section 2; all are optional except ids, names and the type of a compute.
  *
  *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [
  *         { "id": "br-aged-salad-637688", "name": "main", "default": true, "computes": [
@@ -15,7 +15,7 @@ import { formatIssue } from '../core/formatIssue.ts';
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,
   id: z.optional(z.string().check(z.refine(isComputeId, 'must begin with ep-'))),
-  /** `active`: started with the service for the first time. */
+  /** `active`: started when the service first starts. */
   current_state: z.optional(z.enum(['active', 'idle'])),
 });
 export type ComputeDescription = z.infer<typeof ComputeDescription>;
@@ -23,7 +23,7 @@ export type ComputeDescription = z.infer<typeof ComputeDescription>;
 const BranchDescription = z.strictObject({
   id: z.string().check(z.refine(isBranchId, 'must begin with br-')),
   name: z.optional(z.string()),
-  /** Without any, the project's first branch is its default branch. */
+  /** If no branch has it, the project's first branch is the default. */
   default: z.optional(z.boolean()),
   computes: z.optional(z.array(ComputeDescription)),
 });
@@ -51,11 +51,11 @@ export const AccountDescription = z.strictObject({
 });
 export type AccountDescription = z.infer<typeof AccountDescription>;
 
-/** @returns the first thing wrong with it, in words, when it is not an account */
+/** Returns the first problem if the file is not valid. */
 export function parseAccount(bytes: Uint8Array): AccountDescription | { readonly problem: string } {
   let json: unknown;
   try {
-    // Takes away a byte order mark too, which some editors put in front.
+    // Also removes the byte order mark that some editors add.
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return { problem: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
@@ -63,5 +63,5 @@ export function parseAccount(bytes: Uint8Array): AccountDescription | { readonly
   const result = AccountDescription.safeParse(json);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  return { problem: issue === undefined ? 'not as expected' : formatIssue(issue) };
+  return { problem: issue === undefined ? 'it is not valid' : formatIssue(issue) };
 }

@@ -1,4 +1,4 @@
-/** The account to try things with: what a small company might have. */
+/** The account of a new service: what a small company might have. */
 import type { Plan } from '../../api/records/sizes.ts';
 import type { AccountDescription, ComputeDescription } from './projectsFile.ts';
 
@@ -91,7 +91,7 @@ const SAMPLE_ACCOUNT: AccountDescription = {
   api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
 };
 
-/** The sample account, its computes no larger than the plan allows: on the free plan all have the smallest size. */
+/** On the free plan, all computes have the default size, since the plan does not allow larger ones. */
 export function sampleAccount(plan: Plan): AccountDescription {
   if (plan === 'paid') return SAMPLE_ACCOUNT;
   const projects = SAMPLE_ACCOUNT.projects.map((project) => ({

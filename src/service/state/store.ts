@@ -1,22 +1,28 @@
-/** The account and its journal as one: a change is in memory at once, and an answer waits until it is on disk. */
+/** The account and its journal: a change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
-import { Account } from './account.ts';
+import { systemReason } from '../core/systemReason.ts';
+import { DataError } from './dataError.ts';
 import { Journal } from './journal.ts';
-import { readJournal } from './journalFile.ts';
-import type { Change } from './storedRecords.ts';
+import { readJournal } from './journalReader.ts';
+import type {
+  BranchRecord,
+  Change,
+  ProjectRecord,
+  StoredCompute,
+  StoredKey,
+  StoredOperation,
+} from './storedRecords.ts';
 
 export interface StoreOptions {
   readonly folder: string;
-  /** What a new account begins with; asked for only when there is none. */
-  readonly firstAccount: () => Promise<Iterable<Change>>;
-  readonly onFailure: (error: unknown) => void;
+  /** Returns the contents of a new account; called only if the folder has none. */
+  readonly seed: () => Promise<Iterable<Change>>;
+  readonly onFailure: (error: DataError) => void;
 }
-
-export const journalFile = (folder: string): string => path.join(folder, 'account.journal');
 
 export class Store {
   readonly account: Account;
-  /** Whether the account was there before; a torn last line of its journal in bytes. */
+  /** Undefined for a new account; else the size of a change that the last run did not finish writing. */
   readonly found: { readonly tornBytes: number } | undefined;
   readonly #journal: Journal;
 
@@ -26,19 +32,23 @@ export class Store {
     this.found = found;
   }
 
-  /** @throws {StartFailure} when the journal is damaged or of a newer format */
-  static async open(options: StoreOptions): Promise<Store> {
-    const file = journalFile(options.folder);
+  /** @throws {DataError} */
+  static async open({ folder, seed, onFailure }: StoreOptions): Promise<Store> {
+    const file = path.join(folder, 'account.journal');
     const account = new Account();
-    const journalOptions = { file, snapshot: () => account.snapshot(), onFailure: options.onFailure };
-    const contents = readJournal(file);
-    for (const change of contents?.changes ?? (await options.firstAccount())) account.apply(change);
-    if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
-    const journal = Journal.resume(journalOptions, contents.goodBytes);
-    return new Store(account, journal, { tornBytes: contents.tornBytes });
+    const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
+    try {
+      const contents = readJournal(file);
+      for (const change of contents?.changes ?? (await seed())) account.apply(change);
+      if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
+      const journal = Journal.resume(journalOptions, contents.goodBytes);
+      return new Store(account, journal, { tornBytes: contents.tornBytes });
+    } catch (error) {
+      throw asDataError(error, folder, file);
+    }
   }
 
-  /** Makes the changes together. They are durable, all or none, when {@link whenDurable} says so. */
+  /** Applies the changes together. Either all of them or none survive a crash; see {@link whenDurable}. */
   commit(...changes: readonly Change[]): void {
     if (changes.length === 0) return;
     for (const change of changes) this.account.apply(change);
@@ -46,8 +56,8 @@ export class Store {
   }
 
   /**
-   * Resolves when everything that can be read now is on disk, undefined when it is already. Every answer waits
-   * for it, the reading ones too, so nothing is ever shown that a crash could take back.
+   * Resolves when the account is on disk as it is now; undefined if it is already. Every reply waits for this, to reading
+   * requests too, so no client sees what a crash could undo.
    */
   whenDurable(): Promise<void> | undefined {
     return this.#journal.whenDurable();
@@ -55,5 +65,145 @@ export class Store {
 
   close(): Promise<void> {
     return this.#journal.close();
+  }
+}
+
+function asDataError(error: unknown, folder: string, file: string): unknown {
+  if (!(error instanceof Error && 'errno' in error && 'syscall' in error)) return error;
+  // The system's message names a file that could not be opened, but not one that was open: that is the journal.
+  const message =
+    'path' in error
+      ? `Cannot use the data directory ${folder}: ${error.message}`
+      : `Cannot use ${file}: ${systemReason(error)}`;
+  return new DataError('notUsable', message);
+}
+
+/** Deleted computes that a project remembers, so that deleting one again is 204 and an unknown id 404. */
+const REMEMBERED_DELETIONS = 1000;
+
+export interface ProjectState {
+  record: ProjectRecord;
+  readonly branches: Map<string, BranchRecord>;
+  readonly computes: Map<string, StoredCompute>;
+  /** Oldest first. */
+  readonly operations: Map<string, StoredOperation>;
+  readonly deletedComputes: Set<string>;
+}
+
+/** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Change}s change it. */
+export class Account {
+  readonly projects = new Map<string, ProjectState>();
+  readonly keys = new Map<number, StoredKey>();
+  /** Ids of revoked keys by hash; their values must never become valid again. */
+  readonly revokedKeys = new Map<string, number>();
+  /** Running computes by id. */
+  readonly active = new Map<string, StoredCompute>();
+  /** Ports that belong to a compute. */
+  readonly ports = new Set<number>();
+  readonly #projectOfCompute = new Map<string, ProjectState>();
+  #lastKeyId = 0;
+  #lastSequence = 0;
+
+  /** Returns an id that no key has had, not even a revoked one. */
+  nextKeyId = (): number => this.#lastKeyId + 1;
+  nextSequence = (): number => this.#lastSequence + 1;
+
+  compute(id: string): StoredCompute | undefined {
+    return this.#projectOfCompute.get(id)?.computes.get(id);
+  }
+
+  *computes(): Iterable<StoredCompute> {
+    for (const project of this.projects.values()) yield* project.computes.values();
+  }
+
+  apply(change: Change): void {
+    if ('removed' in change) return this.#remove(change);
+    switch (change.set) {
+      case 'project':
+        return this.#setProject(change.value);
+      case 'branch':
+        this.#project(change.value.project_id).branches.set(change.value.id, change.value);
+        return;
+      case 'compute':
+        return this.#setCompute(change.value);
+      case 'operation':
+        this.#lastSequence = Math.max(this.#lastSequence, change.value.sequence);
+        this.#project(change.value.record.project_id).operations.set(change.value.record.id, change.value);
+        return;
+      case 'key':
+        this.#lastKeyId = Math.max(this.#lastKeyId, change.value.id);
+        this.keys.set(change.value.id, change.value);
+    }
+  }
+
+  /** Returns the whole account as the changes that produce it. */
+  *snapshot(): Iterable<Change> {
+    for (const project of this.projects.values()) {
+      const projectId = project.record.id;
+      yield { set: 'project', value: project.record };
+      for (const value of project.branches.values()) yield { set: 'branch', value };
+      for (const value of project.computes.values()) yield { set: 'compute', value };
+      for (const value of project.operations.values()) yield { set: 'operation', value };
+      for (const id of project.deletedComputes) yield { removed: 'compute', projectId, id };
+    }
+    for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
+    for (const value of this.keys.values()) yield { set: 'key', value };
+    if (!this.keys.has(this.#lastKeyId)) yield { removed: 'key', id: this.#lastKeyId };
+  }
+
+  #project(id: string): ProjectState {
+    const project = this.projects.get(id);
+    if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);
+    return project;
+  }
+
+  #setProject(record: ProjectRecord): void {
+    const known = this.projects.get(record.id);
+    if (known !== undefined) {
+      known.record = record;
+      return;
+    }
+    this.projects.set(record.id, {
+      record,
+      branches: new Map(),
+      computes: new Map(),
+      operations: new Map(),
+      deletedComputes: new Set(),
+    });
+  }
+
+  #setCompute(value: StoredCompute): void {
+    const { id, project_id, current_state } = value.record;
+    const project = this.#project(project_id);
+    project.computes.set(id, value);
+    this.ports.add(value.address.port).add(value.address.poolerPort);
+    this.#projectOfCompute.set(id, project);
+    if (current_state === 'active') this.active.set(id, value);
+    else this.active.delete(id);
+  }
+
+  #remove(change: Extract<Change, { removed: unknown }>): void {
+    if (change.removed === 'key') {
+      this.#lastKeyId = Math.max(this.#lastKeyId, change.id);
+      const hash = change.hash ?? this.keys.get(change.id)?.hash;
+      if (hash !== undefined) this.revokedKeys.set(hash, change.id);
+      this.keys.delete(change.id);
+      return;
+    }
+    const project = this.#project(change.projectId);
+    if (change.removed === 'operation') {
+      project.operations.delete(change.id);
+      return;
+    }
+    const address = project.computes.get(change.id)?.address;
+    if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
+    project.computes.delete(change.id);
+    this.active.delete(change.id);
+    this.#projectOfCompute.delete(change.id);
+    project.deletedComputes.add(change.id);
+    for (const oldest of project.deletedComputes) {
+      if (project.deletedComputes.size <= REMEMBERED_DELETIONS) break;
+      project.deletedComputes.delete(oldest);
+    }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the service keeps: the public records of section 2 with every field filled in, and beside them what only the
- * service knows. All of it is immutable: a change replaces the value, so a value's JSON can be kept with it.
+ * What the service stores: the public records of section 2 with all fields, and what only the service knows. All values
+ * are immutable: a change replaces the value, so its JSON can be cached.
  */
 import type { ComputeAddress } from '../core/computeEngine.ts';
 import type { PgSettings } from '../../api/records/records.ts';
@@ -21,7 +21,7 @@ export type ProjectRecord = {
   readonly updated_at: string;
 };
 
-/** As the public service shows a branch; the specification leaves it out. */
+/** As the public service returns a branch; the specification does not define it. */
 export type BranchRecord = {
   readonly id: string;
   readonly project_id: string;
@@ -32,7 +32,7 @@ export type BranchRecord = {
   readonly updated_at: string;
 };
 
-/** Section 2.5. `pending_state` and `last_active` are left out while there is nothing to say. */
+/** Section 2.5. */
 export type ComputeRecord = {
   readonly id: string;
   readonly name?: string;
@@ -75,11 +75,11 @@ export type OperationRecord = {
 export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
-  /** Since when the time it runs is not yet in the project's `cpu_used_sec`; milliseconds, only while active. */
+  /** While active: when the part of its running time begins that `cpu_used_sec` does not include yet; milliseconds. */
   readonly uncountedSince?: number;
 };
 
-/** What an operation has to do; kept with it, so that a new start of the service can take it up again. */
+/** What an operation does; stored with it, so that the service can resume it after a restart. */
 export type Step =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
   | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
@@ -88,21 +88,21 @@ export type Step =
 export type StoredOperation = {
   readonly record: OperationRecord;
   readonly step: Step;
-  /** Rises with each operation of the account: the order of the list, and its cursor. */
+  /** Increases with each operation of the account: the order of the list, and its cursor. */
   readonly sequence: number;
 };
 
 export type StoredKey = {
   readonly id: number;
   readonly name: string;
-  /** SHA-256 of the key's value, hexadecimal. The value itself is kept nowhere. */
+  /** SHA-256 of the key's value, hexadecimal. The value itself is not stored. */
   readonly hash: string;
   readonly created_at: string;
   readonly last_used_at: string | null;
   readonly last_used_from_addr: string;
 };
 
-/** One change of what is kept. Applying it twice is the same as once. */
+/** One change of the account. Applying it twice has the same effect as once. */
 export type Change =
   | { readonly set: 'project'; readonly value: ProjectRecord }
   | { readonly set: 'branch'; readonly value: BranchRecord }
@@ -110,7 +110,7 @@ export type Change =
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
   | { readonly removed: 'compute' | 'operation'; readonly projectId: string; readonly id: string }
-  /** `hash` where the key itself is not there any more: in a snapshot. */
+  /** `hash` is present in a snapshot, which no longer has the key itself. */
   | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 
 export const isUnfinished = (operation: StoredOperation): boolean =>

@@ -1,16 +1,70 @@
-/** What the commands do, as one bundle: nearly all of them ask by the same means, which then ship and load once. */
-export * as account from './account/account.ts';
-export * as apiKey from './apiKey/apiKey.ts';
-export * as apiKeyRotation from './apiKey/apiKeyRotation.ts';
-export * as compute from './compute/compute.ts';
-export * as computeEdit from './compute/editCompute.ts';
-export * as computeLinks from './compute/computeLinks.ts';
-export * as copy from './connection/copy.ts';
-export * as find from './compute/find.ts';
-export * as insertHost from './connection/insertHost.ts';
-export * as localService from './account/localService.ts';
-export * as operations from './operation/operations.ts';
-export * as psql from './connection/psql.ts';
-export * as rotationRecovery from './apiKey/rotationRecovery.ts';
-export * as view from './view.ts';
-export * as writeEnv from './connection/writeEnv.ts';
+/** The handler of each command in package.json, and the only place that catches their errors. */
+import { l10n } from 'vscode';
+import { isCancelled } from '../../api/errors.ts';
+import { showFailure } from '../notifications/notify.ts';
+import * as account from './account/account.ts';
+import * as localService from './account/localService.ts';
+import * as apiKey from './apiKey/apiKey.ts';
+import { rotate } from './apiKey/apiKeyRotation.ts';
+import * as compute from './compute/compute.ts';
+import * as computeLinks from './compute/computeLinks.ts';
+import { edit } from './compute/editCompute.ts';
+import { find } from './compute/find.ts';
+import { copyConnectionString } from './connection/connectionString.ts';
+import { copyHost, insertHost } from './connection/host.ts';
+import { openPsql } from './connection/psql.ts';
+import { writeEnv } from './connection/writeEnv.ts';
+import type { Command, CommandContext } from './context.ts';
+import { showOperations } from './operation/operations.ts';
+import { copyId, refresh } from './view.ts';
+
+export { finishRotations } from './apiKey/rotationRecovery.ts';
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'hostedPostgres.account.connect': account.connect,
+  'hostedPostgres.account.switch': account.switchAccount,
+  'hostedPostgres.account.disconnect': account.disconnect,
+  'hostedPostgres.account.remove': account.remove,
+  'hostedPostgres.apiKey.create': apiKey.create,
+  'hostedPostgres.apiKey.revoke': apiKey.revoke,
+  'hostedPostgres.apiKey.rotate': rotate,
+  'hostedPostgres.compute.create': compute.create,
+  'hostedPostgres.compute.edit': edit,
+  'hostedPostgres.compute.delete': compute.deleteCompute,
+  'hostedPostgres.compute.find': find,
+  'hostedPostgres.compute.restart': compute.restart,
+  'hostedPostgres.compute.copyHost': copyHost,
+  'hostedPostgres.compute.copyConnectionString': copyConnectionString,
+  'hostedPostgres.compute.copyLink': computeLinks.copyLink,
+  'hostedPostgres.compute.openLink': computeLinks.openLink,
+  'hostedPostgres.compute.insertHost': insertHost,
+  'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.localService.start': localService.start,
+  'hostedPostgres.localService.stop': localService.stop,
+  'hostedPostgres.log.show': ({ log }) => log.show(),
+  'hostedPostgres.operations.show': showOperations,
+  'hostedPostgres.view.copyId': copyId,
+  'hostedPostgres.view.refresh': refresh,
+  'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
+};
+
+/** Never rejects. */
+export async function runCommand(context: CommandContext, id: string, argument: unknown): Promise<void> {
+  const selected = selectionFor(context, argument);
+  const run = { failureMessage: l10n.t('The command failed') };
+  try {
+    await COMMANDS[id]?.(context, selected, run);
+  } catch (error) {
+    if (isCancelled(error)) return;
+    context.log.error(`${id} (${run.failureMessage})`, error);
+    // Not awaited: callers of the command must not wait until the user closes the message.
+    void showFailure(run.failureMessage, error, () => void runCommand(context, id, selected));
+  }
+}
+
+/** A keybinding can't pass a row, so its argument in package.json names the view whose selection to use. */
+function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
+  if (argument === 'selectedCompute') return computesView.view.selection[0];
+  return argument === 'selectedApiKey' ? apiKeysView.view.selection[0] : argument;
+}

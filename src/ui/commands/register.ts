@@ -1,18 +1,23 @@
-/** Registers the commands of the manifest, and the links that lead to them. What they do is in `table.ts`. */
-import { commands } from 'vscode';
+/** Registers the commands of package.json and links to the extension. The code of the commands is loaded on first use. */
+import { commands, window } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { followLinks } from './links.ts';
-import type { Commands } from './run.ts';
+import type { CommandContext } from './context.ts';
 
 export function registerCommands(
   declared: Iterable<{ readonly command: string }>,
-  load: () => Promise<Commands>,
+  loadContext: () => Promise<CommandContext>,
 ): Disposable {
-  const registered = new DisposableStore();
+  const disposables = new DisposableStore();
   for (const { command } of declared) {
-    const run = async (given: unknown) => (await load()).run(command, given);
-    registered.add(commands.registerCommand(command, run));
+    const run = async (argument: unknown) => {
+      const context = await loadContext();
+      await (await import('./commands.ts')).runCommand(context, command, argument);
+    };
+    disposables.add(commands.registerCommand(command, run));
   }
-  registered.add(followLinks());
-  return registered;
+  // `vscode://hosted-postgres.hosted-postgres/…`: the command validates the link.
+  const handleUri = (uri: { toString(skipEncoding: boolean): string }) =>
+    void commands.executeCommand('hostedPostgres.compute.openLink', uri.toString(true));
+  disposables.add(window.registerUriHandler({ handleUri }));
+  return disposables;
 }

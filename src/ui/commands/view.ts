@@ -1,20 +1,27 @@
 import { l10n, window } from 'vscode';
-import { asProjectNode } from '../../model/inventory/nodes.ts';
+import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
 import type { Command } from './context.ts';
+import { copyText } from './input/dialogs.ts';
+import { pickCompute } from './input/pickers.ts';
 
-/** Asks the service again for what is on screen, or for one project's computes. */
+/** Refreshes everything visible, or the computes of one project. */
 export const refresh: Command = async (context, argument, run) => {
-  const location = { viewId: 'hostedPostgres.computes' };
-  await window.withProgress({ location }, async () => await ask(context, argument, run));
+  run.failureMessage = l10n.t("Couldn't refresh");
+  const { session, inventory, apiKeys, computesView } = context;
+  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
+    if (session.connection === undefined) return await session.reread();
+    const project = asProjectNode(argument);
+    if (project !== undefined) return await inventory.refreshComputes(project.projectId);
+    // Only if the keys were shown before. Their view shows the failure.
+    const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
+    await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
+  });
 };
 
-const ask: Command = async (context, argument, run) => {
-  run.couldNot = l10n.t('Could not refresh');
-  const { session, inventory, apiKeys, computesView } = context;
-  if (session.connection === undefined) return await session.reread();
-  const project = asProjectNode(argument);
-  if (project !== undefined) return await inventory.refreshComputes(project.projectId);
-  // Keys are asked for only where they were looked at; their failure is told in their own view.
-  const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
-  await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
+/** Copies the id of a project, branch or compute. From the palette, of a compute. */
+export const copyId: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the id");
+  const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
+  const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
+  if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
 };

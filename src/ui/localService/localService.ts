@@ -1,5 +1,5 @@
-/** The local service as the rest of the extension sees it: one for all windows, joined or started on demand. */
-import type { Fetch } from '../../api/transport/transport.ts';
+/** The local service: one process for all windows, joined or started on demand. */
+import type { Fetch } from '../../api/transport/request.ts';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -12,16 +12,19 @@ import type { LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
 
 export interface LocalServiceParts {
-  /** The bundled service, and where it keeps its state. */
+  /** The bundled service. */
   readonly script: string;
+  /** The folder with its state. */
   readonly dataDir: string;
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
   readonly config: Pick<Config, 'postgresPath'>;
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
+  /** See {@link LocalServiceOptions.grace}. */
+  readonly grace?: number;
 }
 
-/** Milliseconds. A restarted service that ends sooner would only end again. */
+/** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */
 const SHORTEST_LIFE = 5000;
 
 const KEY_ENTRY = 'hostedPostgres.localService.key';
@@ -30,7 +33,7 @@ export class LocalService implements Disposable {
   readonly #parts: LocalServiceParts;
   #lease: Promise<Lease> | undefined;
   #session: Session | undefined;
-  /** It was lost and runs again without the user's doing. */
+  /** It ended unexpectedly and was restarted. Reset when the user starts it. */
   #isRestarted = false;
   #isDisposed = false;
 
@@ -38,13 +41,13 @@ export class LocalService implements Disposable {
     this.#parts = parts;
   }
 
-  /** Its address, once it runs; joins or starts it unless this window has done so. @throws {Error} why it cannot start */
+  /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
   async ready(): Promise<BaseUrl> {
-    this.#lease ??= this.#hold(this.#joinOrStart());
+    this.#lease ??= this.#track(this.#joinOrStart());
     return (await this.#lease).baseUrl;
   }
 
-  /** Limits a fetch to the time that this window holds a lease: without one, any program may have the port. */
+  /** Sends requests only while this window has a lease: without one, any program may have the port. */
   whileRunning(fetch: Fetch): Fetch {
     return async (url, init) => {
       const lease = await this.#lease?.catch(() => undefined);
@@ -54,33 +57,36 @@ export class LocalService implements Disposable {
     };
   }
 
-  /** On the user's request: makes it the current account, and replaces it if it hangs. @throws {Error} why it cannot start */
+  /**
+   * For the user: replaces a service that hangs and makes its account the current one.
+   * @throws {Error} why it can't start
+   */
   async start(): Promise<void> {
-    const last = this.#lease;
+    const previous = this.#lease;
     this.#isRestarted = false;
-    this.#lease = this.#hold(this.#replaceSilent());
-    await this.#lease.finally(() => void last?.then((lease) => lease.release()).catch(() => undefined));
+    this.#lease = this.#track(this.#replaceSilent());
+    await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
   }
 
-  /** Replaces the key it was started with, for every window. @throws {Error} when the keyring does not keep it */
+  /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(key: string): Promise<void> {
     await this.#parts.secrets.keep(KEY_ENTRY, key);
   }
 
-  /** Its key was revoked: ends it for all windows, so that it starts with a new one the next time. */
+  /** Stops it after its key was revoked. The next start creates a new key. */
   async forgetKey(): Promise<void> {
     await this.stop();
     await this.#parts.secrets.delete(KEY_ENTRY);
   }
 
-  /** Runs it whenever its account becomes the current one, after a reload above all. */
+  /** Starts it when its account becomes the current one, such as after a reload. */
   follow(session: Session): Disposable {
     this.#session = session;
-    let last = session.connection;
+    let previous = session.connection;
     return session.onDidChange(({ connection }) => {
-      if (connection === last) return;
-      last = connection;
+      if (connection === previous) return;
+      previous = connection;
       const account = connection?.account;
       if (account?.local !== true) return;
       this.#resume(account).catch((error: unknown) =>
@@ -89,21 +95,21 @@ export class LocalService implements Disposable {
     });
   }
 
-  /** Ends it for all windows and forgets its account; its state stays. @returns whether it ran */
+  /** Stops it for all windows and removes its account. Its state is kept. @returns whether it was running */
   async stop(): Promise<boolean> {
     const { accounts, dataDir, log } = this.#parts;
     await this.#lease?.catch(() => undefined); // A start in progress.
-    // First of all: a window that loses the service runs it again for as long as this is the current account.
-    const { accounts: known } = await accounts.list();
-    for (const account of known) if (account.local === true) await accounts.remove(account);
+    // First, because windows restart the service while this is the current account.
+    const { accounts: all } = await accounts.list();
+    for (const account of all) if (account.local === true) await accounts.remove(account);
     const { endService } = await import('./localServiceProcess.ts');
-    const ran = await endService(dataDir);
-    if (ran) log.info('The local service was stopped');
+    const wasRunning = await endService(dataDir);
+    if (wasRunning) log.info('Stopped the local service');
     this.#lease = undefined;
-    return ran;
+    return wasRunning;
   }
 
-  /** Gives back this window's lease: with the last one the service ends. */
+  /** Releases the lease of this window. Without any lease, the service ends. */
   dispose(): void {
     this.#isDisposed = true;
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
@@ -112,14 +118,12 @@ export class LocalService implements Disposable {
   async #connect(): Promise<void> {
     const { accounts } = this.#parts;
     const account: Account = { baseUrl: await this.ready(), name: '', local: true };
-    const { accounts: known } = await accounts.list();
-    const [key, last] = [await this.#key(), known.find(({ local }) => local === true)];
-    // The same key still has the id it had.
-    const isSame = last?.keyId !== undefined && (await accounts.key(last)) === key;
-    await accounts.add(isSame ? { ...account, keyId: last.keyId } : account, key);
-    // Where it ran before.
-    for (const old of known)
-      if (old.local === true && old.baseUrl !== account.baseUrl) await accounts.remove(old);
+    const all = (await accounts.list()).accounts.filter(({ local }) => local === true);
+    const [key, last] = [await this.#key(), all[0]];
+    const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
+    await accounts.add(isSameKey ? { ...account, keyId: last.keyId } : account, key);
+    // Accounts with an earlier port.
+    for (const old of all) if (old.baseUrl !== account.baseUrl) await accounts.remove(old);
   }
 
   async #resume(account: Account): Promise<void> {
@@ -133,11 +137,11 @@ export class LocalService implements Disposable {
       return await this.#startWithNewKey(joinOrStart);
     });
     if (this.#isDisposed) lease.release();
-    this.#parts.log.info(`The local service runs at ${lease.baseUrl}`);
+    this.#parts.log.info(`The local service is running at ${lease.baseUrl}`);
     return lease;
   }
 
-  /** Another client revoked the key. The service is this extension's own, so it starts again with a new one. */
+  /** Another client revoked the key. The data belongs to this extension, so a new key may replace it. */
   async #startWithNewKey(start: (options: LocalServiceOptions) => Promise<Lease>): Promise<Lease> {
     const { secrets, accounts } = this.#parts;
     await secrets.delete(KEY_ENTRY);
@@ -153,24 +157,24 @@ export class LocalService implements Disposable {
       return await this.#joinOrStart();
     } catch (error) {
       if (!isLocalServiceError(error) || error.reason !== 'silent') throw error;
-      this.#parts.log.error('Joining the local service, which is ended now', error);
+      this.#parts.log.error('Joining the local service, which is stopped now', error);
       const { endService } = await import('./localServiceProcess.ts');
       await endService(this.#parts.dataDir);
       return await this.#joinOrStart();
     }
   }
 
-  /** Notices its end, unless another lease has taken its place by then. */
-  #hold(pending: Promise<Lease>): Promise<Lease> {
+  /** Handles the end of the lease, unless another lease has replaced it. */
+  #track(pending: Promise<Lease>): Promise<Lease> {
     const forget = () => {
       const isCurrent = this.#lease === pending;
       if (isCurrent) this.#lease = undefined;
       return isCurrent;
     };
     pending.then(({ ended }) => {
-      const since = systemClock.now();
+      const startedAt = systemClock.now();
       const onEnd = () => {
-        if (forget()) void this.#lost(systemClock.now() - since);
+        if (forget()) void this.#restart(systemClock.now() - startedAt);
       };
       if (ended.aborted) onEnd();
       else ended.addEventListener('abort', onEnd);
@@ -178,8 +182,8 @@ export class LocalService implements Disposable {
     return pending;
   }
 
-  /** It was killed, or has crashed, or was stopped. If it is still wanted, it runs again, or its connection ends. */
-  async #lost(lifetime: number): Promise<void> {
+  /** Restarts a service that ended unexpectedly if its account is the current one. If that fails, the connection ends. */
+  async #restart(lifetime: number): Promise<void> {
     if (this.#isDisposed) return;
     const { accounts, log } = this.#parts;
     const connection = this.#session?.connection;
@@ -188,28 +192,28 @@ export class LocalService implements Disposable {
     try {
       const { current } = await accounts.list();
       if (current?.local !== true) return;
-      if (isCrashLoop) throw new Error(`It ended again within ${Math.ceil(lifetime)} ms`);
+      if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
       await this.#resume(current);
     } catch (error) {
-      log.error('Running the local service again', error);
-      const failure = new LocalServiceError('ended', 'The local service has ended', error);
+      log.error('Restarting the local service', error);
+      const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
       if (connection?.account.local === true) this.#session?.end(connection, failure);
     }
   }
 
   async #options(): Promise<LocalServiceOptions> {
-    const { script, dataDir, accounts, config, log } = this.#parts;
+    const { script, dataDir, accounts, config, log, grace } = this.#parts;
     const key = await this.#key();
     log.addSecret(key);
     const last = (await accounts.list()).accounts.find((account) => account.local === true);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
-    return { script, dataDir, key, port, postgresPath: config.postgresPath };
+    return { script, dataDir, key, port, postgresPath: config.postgresPath, grace };
   }
 
   async #key(): Promise<string> {
     const { secrets } = this.#parts;
-    const known = await secrets.get(KEY_ENTRY);
-    if (known !== undefined) return known;
+    const stored = await secrets.get(KEY_ENTRY);
+    if (stored !== undefined) return stored;
     const { randomBytes } = await import('node:crypto');
     const key = randomBytes(32).toString('base64url');
     await secrets.store(KEY_ENTRY, key);
@@ -217,6 +221,6 @@ export class LocalService implements Disposable {
   }
 }
 
-/** To the client it is what it is to the user: no listener at the address. */
+/** The error that fetch throws if no program listens at the address. */
 const notRunning = (): Error =>
-  Object.assign(new Error('The local service does not run'), { code: 'ECONNREFUSED' });
+  Object.assign(new Error('The local service is not running'), { code: 'ECONNREFUSED' });

@@ -1,9 +1,9 @@
-/** Why the local service cannot be used. Recognised by name, because the class may exist in two bundles. */
+/** `silent`: its process runs but doesn't respond. `ended`: it ended and wasn't restarted. `revokedKey`: it needs a new key. */
 export type LocalServiceFailure = 'silent' | 'ended' | 'revokedKey';
 
+/** Identified by its name, because the class may be in two bundles. */
 export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError';
-  /** `silent`: its process runs and does not answer. `ended`: it ended and was not started again. */
   readonly reason: LocalServiceFailure;
 
   constructor(reason: LocalServiceFailure, message: string, cause?: unknown) {

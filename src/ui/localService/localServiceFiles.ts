@@ -1,6 +1,6 @@
 /**
- * What the running local service leaves in its data directory for windows: `service.lock` names its process,
- * `service.json` its address. Both outlive a service that was killed, so neither is believed unless its process still runs.
+ * Reads the files that the local service writes for windows: `service.lock` names its process, `service.json` its address.
+ * Both remain after a crash, so they count only while that process runs.
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export interface ServiceAddress {
   readonly leaseSecret: string;
 }
 
-/** The process that has the data directory, if it runs. */
+/** Returns the running process that has locked the data directory. */
 export async function findOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
   const { pid, startedAt, mark } = await readOwnFile(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
@@ -22,7 +22,7 @@ export async function findOwner(dataDir: string): Promise<ProcessIdentity | unde
   return (await isStillRunning(owner)) ? owner : undefined;
 }
 
-/** Where `owner` answers; undefined until it has said so. */
+/** Returns the address of `owner`, or undefined until it has published it. */
 export async function findAddress(
   dataDir: string,
   owner: ProcessIdentity,
@@ -34,11 +34,11 @@ export async function findAddress(
   return { baseUrl: address, leaseSecret };
 }
 
-/** Of a system that has no such flag: 0. A link is not followed, and a pipe does not block. */
+/** Doesn't follow links and doesn't block on pipes. Windows lacks these flags. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const MAX_BYTES = 64 * 1024;
 
-/** The JSON object in a file that only this user can have written; empty for anything else, such as a cut-off file. */
+/** Returns the JSON object in a file that only this user can write, or {} for any other file. */
 async function readOwnFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   const handle = await open(file, OPEN_FLAGS).catch(() => undefined);
   try {

@@ -1,6 +1,6 @@
 /**
- * A lease keeps the local service running for a window: a request that stays open, and that the system ends with the
- * window or with the service. It also proves who answers at the address, before anything secret is sent there.
+ * A lease keeps the local service running for a window. It is a request that stays open until the window or the service
+ * ends. Its response proves that the program at the address is the service, before the key is sent there.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,17 +12,17 @@ import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;
-  /** Aborted when the service has ended or the lease was released. Until then no other program has its port. */
+  /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
   readonly ended: AbortSignal;
   release(): void;
 }
 
-/** Milliseconds. The service answers within one, so one that takes this long hangs. */
-const ANSWER_WITHIN = 5_000;
+/** The service responds within milliseconds, so it hangs if it takes this long. */
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
- * @returns undefined when no program answers there, or one that is not the service
- * @throws {LocalServiceError} silent
+ * @returns undefined if no program listens at the address, or another program does
+ * @throws {LocalServiceError} if the service is silent
  */
 export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promise<Lease | undefined> {
   const challenge = { secret: leaseSecret, nonce: randomBytes(32).toString('base64url'), baseUrl };
@@ -37,13 +37,13 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   }
   const ending = new AbortController();
   const end = () => ending.abort(connectionLost());
-  // Sooner than the response's `close`: nothing may be sent in between.
+  // Fires before the `close` of the response: nothing may be sent in between.
   response?.socket.once('end', end);
   response?.once('close', end).resume();
   return { baseUrl, ended: ending.signal, release: () => request.destroy() };
 }
 
-/** The status of a request with the key, which the service may not know; undefined when it has just ended. @throws {LocalServiceError} silent */
+/** Returns the status of a request with the key, or undefined if the service has ended. @throws {LocalServiceError} if it is silent */
 export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
   const request = get(`${baseUrl}/projects?limit=1`, { agent: false, headers, signal: ended });
@@ -52,20 +52,20 @@ export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Pro
   return response?.statusCode;
 }
 
-/** Undefined when the connection failed. @throws {LocalServiceError} silent */
+/** Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
 async function responseTo(request: ClientRequest): Promise<IncomingMessage | undefined> {
-  const timeout = AbortSignal.timeout(ANSWER_WITHIN);
-  request.on('error', () => undefined); // Comes after the response, too: `ended` reports that.
+  const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
+  request.on('error', () => undefined); // May also come after the response. Then `ended` reports it.
   try {
     const [response] = (await once(request, 'response', { signal: timeout })) as [IncomingMessage];
     return response.on('error', () => undefined);
   } catch {
     request.destroy();
-    if (timeout.aborted) throw new LocalServiceError('silent', 'The local service does not answer');
+    if (timeout.aborted) throw new LocalServiceError('silent', 'The local service does not respond');
     return undefined;
   }
 }
 
-/** To those that wait for an answer it is what it is to the system: a connection that broke. */
+/** Pending requests fail with the error of a broken connection. */
 const connectionLost = (): Error =>
   Object.assign(new Error('The local service has ended'), { code: 'ECONNRESET' });

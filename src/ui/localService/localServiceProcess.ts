@@ -1,7 +1,7 @@
 /**
- * The process of the local service, shared by all windows: joins the one that runs on the data directory or starts
- * it. It outlives the window that started it for as long as any window holds a lease. The key goes over standard input,
- * where no other program can read it, and to a running service only after that has proved what it is.
+ * The process of the local service, shared by all windows. It runs as long as any window has a lease, also without the
+ * window that started it. A new process gets the key on standard input, where no other program can read it; a running one
+ * only after it has proved its identity.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,14 +18,15 @@ export interface LocalServiceOptions {
   readonly script: string;
   readonly dataDir: string;
   readonly key: string;
-  /** The port it had last, so that addresses stay; 0 is any. */
+  /** Its last port, so that addresses stay the same; 0 for any. */
   readonly port: number;
   readonly postgresPath: string | undefined;
+  /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
+  readonly grace?: number | undefined;
 }
 
-/** Milliseconds without any lease until the service ends: longer than a window takes to reload. */
-const GRACE = 10_000;
-const START_WITHIN = 60_000;
+const GRACE = 75_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Exit codes of the service. */
 const ALREADY_RUNNING = 3;
@@ -33,12 +34,12 @@ const PORT_IN_USE = 4;
 const REVOKED_KEY = 9;
 
 /**
- * @throws {LocalServiceError} silent: the one that runs does not answer
- * @throws {Error} with the service's own line on why it cannot start
+ * @throws {LocalServiceError} if a running service is silent
+ * @throws {Error} with the last line of the service's log if it can't start
  */
 export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const deadline = systemClock.now() + START_WITHIN;
+  const deadline = systemClock.now() + START_TIMEOUT_MS;
   let { port } = options;
   for (;;) {
     const lease = await join(options);
@@ -49,17 +50,17 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
     if (failure.code === PORT_IN_USE && port !== 0) port = 0;
     else if (failure.code !== ALREADY_RUNNING) throw new Error(failure.reason);
     else if (systemClock.now() > deadline) throw new LocalServiceError('silent', failure.reason);
-    else await pause(200); // It is about to publish its address, or to end.
+    else await pause(200); // It is starting or ending.
   }
 }
 
 async function joinStarted(options: LocalServiceOptions): Promise<Lease> {
   const lease = await join(options);
   if (lease !== undefined) return lease;
-  throw new LocalServiceError('ended', 'The local service ended right after its start');
+  throw new LocalServiceError('ended', 'The local service ended right after it started');
 }
 
-/** A lease of the service that runs on the data directory, if there is one. @throws {Error} when it does not take the key */
+/** Returns a lease of the running service, if there is one. @throws {Error} if it doesn't accept the key */
 async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
   const owner = await findOwner(dataDir);
   const address = owner && (await findAddress(dataDir, owner));
@@ -73,33 +74,33 @@ async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | unde
     if (status !== 200) lease.release();
   }
   if (status === undefined) return undefined;
-  throw new Error(`The local service does not take this window's key (status ${status})`);
+  throw new Error(`The local service does not accept the key of this window (status ${status})`);
 }
 
-/** How long each signal is given before the next, harder one. Milliseconds. */
-const ENDINGS = [
+/** Signals, and the milliseconds to wait after each. */
+const SIGNALS = [
   ['SIGTERM', 10_000],
   ['SIGKILL', 5_000],
 ] as const;
 
 /**
- * Ends the service that runs on the data directory. What Postgres processes outlive one that hangs are ended when the
- * service starts the next time. @returns whether it ran
+ * Ends the service that has the data directory. If it hangs, its Postgres processes may remain; the next start ends them.
+ * @returns whether it was running
  */
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findOwner(dataDir);
   if (owner === undefined) return false;
-  for (const [signal, milliseconds] of ENDINGS) if (await endBy(signal, owner, milliseconds)) return true;
-  throw new LocalServiceError('silent', `The local service (process ${owner.pid}) cannot be ended`);
+  for (const [signal, milliseconds] of SIGNALS) if (await endBy(signal, owner, milliseconds)) return true;
+  throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);
 }
 
-/** @returns whether it has ended in time */
-async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, within: number): Promise<boolean> {
-  const deadline = systemClock.now() + within;
+/** @returns whether it ended in time */
+async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, timeout: number): Promise<boolean> {
+  const deadline = systemClock.now() + timeout;
   try {
     process.kill(owner.pid, signal);
   } catch {
-    // It has ended since it was looked for.
+    // It has already ended.
   }
   for (;;) {
     if (!(await isStillRunning(owner))) return true;
@@ -113,17 +114,17 @@ interface StartFailure {
   readonly reason: string;
 }
 
-/** @returns why it could not start; undefined: it runs, and says where in its files */
+/** @returns undefined once it is running and has published its address */
 async function start(options: LocalServiceOptions): Promise<StartFailure | undefined> {
   const log = await open(path.join(options.dataDir, 'service.log'), 'a+', 0o600);
   try {
     const { size } = await log.stat();
     const child = launch(options, log);
-    const limit = systemClock.after(START_WITHIN, () => child.kill('SIGKILL'));
-    const exited = once(child, 'exit').finally(() => limit.dispose());
+    const timeout = systemClock.after(START_TIMEOUT_MS, () => child.kill('SIGKILL'));
+    const exited = once(child, 'exit').finally(() => timeout.dispose());
     const line = await Promise.race([firstLine(child), exited]);
     if (typeof line === 'string' && line.includes('\n')) {
-      limit.dispose();
+      timeout.dispose();
       child.unref();
       return undefined;
     }
@@ -136,22 +137,22 @@ async function start(options: LocalServiceOptions): Promise<StartFailure | undef
 
 function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
-  args.push('--api-key-stdin', '--end-with-leases', String(GRACE));
+  args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
   if (options.postgresPath !== undefined) args.push('--postgres-path', options.postgresPath);
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
     env: environment(),
-    // Standard error goes to a file: a pipe would break when this window closes.
+    // Standard error is a file, because a pipe would break when this window closes.
     stdio: ['pipe', 'pipe', log.fd],
     detached: true,
     windowsHide: true,
   });
-  child.stdin?.on('error', () => undefined); // It ended before it read the key: the exit code tells why.
+  child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code shows why.
   child.stdin?.end(`${options.key}\n`);
   return child;
 }
 
-/** On the desktop this process is Electron, which is plain Node with the variable; VS Code's own ones stay here. */
+/** Makes Electron on the desktop run as Node, and removes variables of VS Code. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|HOSTED_POSTGRES_)/.test(name),
@@ -172,5 +173,5 @@ async function lastLine(log: FileHandle, from: number): Promise<string> {
   const { size } = await log.stat();
   const { buffer, bytesRead } = await log.read(Buffer.alloc(Math.min(size - from, 4096)), { position: from });
   const lines = buffer.toString('utf8', 0, bytesRead).trim().split('\n');
-  return lines.at(-1) || 'The local service ended without saying why';
+  return lines.at(-1) || 'The local service ended without a message';
 }

@@ -1,8 +1,5 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n, window } from 'vscode';
-import type { Disposable } from '../../base/disposable.ts';
-import type { Log } from '../log/log.ts';
-import type { Secrets } from '../state/secrets.ts';
 import { explainError, type ErrorAction } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 
@@ -37,12 +34,3 @@ function buttonFor(
       return action satisfies never;
   }
 }
-
-/** Without a working keyring, the user should know how long the keys are kept. */
-export const warnWithoutKeyring = (secrets: Secrets, log: Log): Disposable =>
-  secrets.onDidFail((error) => {
-    log.error('Storing a secret', error);
-    void window.showWarningMessage(
-      l10n.t("Couldn't use the system keyring. API keys are kept only until this window closes."),
-    );
-  });

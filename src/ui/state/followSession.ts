@@ -1,5 +1,4 @@
-import { faultOf } from '../../api/errors.ts';
-import { isCertificateCode } from '../../api/transport/networkFailure.ts';
+import { faultOf, isCertificateCode } from '../../api/errors.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';

@@ -1,7 +1,6 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
-import { faultOf, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
-import { isCertificateCode } from '../../api/transport/networkFailure.ts';
+import { faultOf, isCertificateCode, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
 import { isLocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
 import { sanitize } from './sanitize.ts';
 

@@ -10,8 +10,7 @@ import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, idOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
-import { tooltip } from './tooltips.ts';
-import { treeItem, visibleFields } from './treeItems.ts';
+import { tooltip, treeItem, visibleFields } from './treeItems.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;

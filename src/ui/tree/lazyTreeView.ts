@@ -19,7 +19,7 @@ export interface Tree<Node> {
   getTreeItem(node: Node): TreeItem;
   resolveTreeItem?(item: TreeItem, node: Node): TreeItem;
   getParent?(node: Node): Node | undefined;
-  /** The text that dragged rows insert; undefined if there is none. */
+  /** The text that dragged rows insert; undefined for rows without text. */
   dragText?(nodes: readonly Node[]): string | undefined;
 }
 

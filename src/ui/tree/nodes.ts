@@ -13,7 +13,7 @@ export interface UnreadableNode {
   readonly index: number;
 }
 
-/** Shown instead of computes if they couldn't be loaded or there are none. */
+/** Shown if a project has no computes, or they couldn't be loaded. */
 export interface HintNode {
   readonly kind: 'failure' | 'noComputes';
   readonly projectId: string;

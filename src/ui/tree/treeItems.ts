@@ -1,9 +1,10 @@
-/** The tree item of each node. Pure: it depends only on the inventory and the node. */
-import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+/** The tree item and the tooltip of each node. Pure: they depend only on the inventory and the node. */
+import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import type { Compute, Project } from '../../api/records/records.ts';
 import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -109,3 +110,21 @@ function hint(label: string, contextValue: string): TreeItem {
   item.contextValue = contextValue;
   return item;
 }
+
+/** Returns undefined for nodes whose label says everything. */
+export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
+  if (node.kind === 'project') {
+    const project = inventory.project(node.projectId);
+    return project && new MarkdownString(markdownTable(project.name, projectRows(project)));
+  }
+  if (node.kind !== 'compute') return undefined;
+  const compute = inventory.compute(node.projectId, node.computeId);
+  return compute && new MarkdownString(computeTable(compute));
+}
+
+const projectRows = (project: Project): Row[] => [
+  [l10n.t('Id'), project.id],
+  [l10n.t('Region'), project.region_id],
+  ['Postgres', project.pg_version],
+  [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
+];

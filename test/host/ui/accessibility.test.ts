@@ -52,7 +52,7 @@ describe('Rows of the tree', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('say kind, name, state, type, size and id to a screen reader', async () => {
+  it('give their kind, name, state, type, size and id to screen readers', async () => {
     const labels = (await computes().rows()).slice(0, 4).map(({ label }) => label);
     assert.deepEqual(labels, [
       'Project shop',
@@ -62,7 +62,7 @@ describe('Rows of the tree', () => {
     ]);
   });
 
-  it('copy, edit and delete by the keyboard alone, whatever the mouse selected', async () => {
+  it('copy, edit and delete with the keyboard only, independent of the row that the mouse selected', async () => {
     const { workbench } = opened();
     await computes().click(/^Compute orders/);
     await press('ArrowDown');
@@ -73,7 +73,7 @@ describe('Rows of the tree', () => {
     await computes().click(/^Compute orders/);
     await press('ArrowDown');
     await press('F2');
-    await workbench.quickInput.cancel('What to change of ep-second-plain');
+    await workbench.quickInput.cancel('Select what to change on ep-second-plain');
     await computes().click(/^Compute orders/);
     await press('ArrowDown');
     await press('Delete');
@@ -81,7 +81,7 @@ describe('Rows of the tree', () => {
     await workbench.dialog.press('Cancel');
   });
 
-  it('give their ids, for what else asks for them', async () => {
+  it('copy their ids', async () => {
     const { workbench } = opened();
     assert.deepEqual(await computes().contextMenuItems('Project shop'), [
       'Create Compute…',
@@ -95,7 +95,7 @@ describe('Rows of the tree', () => {
     );
   });
 
-  it('announce what has ended', async () => {
+  it('announce the end of a change', async () => {
     const { workbench } = opened();
     await computes().contextMenu(/^Compute orders/, 'Restart Compute');
     await workbench.dialog.press('Restart');
@@ -105,7 +105,7 @@ describe('Rows of the tree', () => {
     );
   });
 
-  it('offer nothing that a compute cannot do', async () => {
+  it('offer only actions that a compute supports', async () => {
     await service.client.updateCompute(plain.id, 'ep-second-plain', { disabled: true });
     await opened().workbench.viewAction('Computes', 'Refresh');
     await computes().waitFor(/^Compute ep-second-plain, disabled/);
@@ -115,23 +115,23 @@ describe('Rows of the tree', () => {
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Find Compute…');
     const wanted = 'ep-second-plain disabled · read replica · 0.25–2 CU';
-    await until('it to be told as disabled', async () =>
-      (await quickInput.waitFor('Name, id, branch')).items.includes(wanted),
+    await until('it to be announced as disabled', async () =>
+      (await quickInput.waitFor('Search by name')).items.includes(wanted),
     );
-    await quickInput.cancel('Name, id, branch');
+    await quickInput.cancel('Search by name');
   });
 
-  it('keep the place of the keyboard when one of them is deleted', async () => {
+  it('keep the keyboard focus when one of them is deleted', async () => {
     const { workbench } = opened();
     await computes().click(/^Compute ep-second-plain/);
     await press('Delete');
     await workbench.dialog.press('Delete');
     await computes().waitUntilGone(/^Compute ep-second-plain/);
-    await until('the row beside it to have the keyboard', async () => {
+    await until('the next row to have the focus', async () => {
       await press('F2');
-      return (await workbench.quickInput.read())?.placeholder === 'What to change of orders';
+      return (await workbench.quickInput.read())?.placeholder === 'Select what to change on orders';
     });
-    await workbench.quickInput.cancel('What to change of orders');
+    await workbench.quickInput.cancel('Select what to change on orders');
   });
 
   for (const [index, [name, shown]] of hostile.entries()) {

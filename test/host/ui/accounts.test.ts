@@ -29,7 +29,7 @@ describe('several accounts', () => {
 
   const accountsShown = () =>
     until('the accounts', async () => {
-      const { items } = await quickInput().waitFor('Account to show');
+      const { items } = await quickInput().waitFor('Select an account');
       return items.length > 0 && items;
     });
 
@@ -43,10 +43,10 @@ describe('several accounts', () => {
 
   it('can share an address and differ by name', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Connect…');
-    await quickInput().answer('Pick a service', small.baseUrl);
-    await quickInput().choose('Account', 'Another account at this address…');
-    await quickInput().answer('A name for the account', 'second');
-    await quickInput().answer('The API key of the account', second);
+    await quickInput().answer('Select a service', small.baseUrl);
+    await quickInput().choose('Select an account', 'Add another account…');
+    await quickInput().answer('Name of the account', 'second');
+    await quickInput().answer('API key for', second);
     await quickInput().closed();
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
     assert.deepEqual(await accountsShown(), [
@@ -55,24 +55,24 @@ describe('several accounts', () => {
       `second (${label(small)}) connected`,
       'Connect to another account…',
     ]);
-    await quickInput().cancel('Account to show');
+    await quickInput().cancel('Select an account');
   });
 
   it('can be switched without entering the key again', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
     const shown = () => opened().workbench.viewDescription('Computes');
     assert.equal(await shown(), `second (${label(small)})`);
-    await quickInput().choose('Account to show', label(sample));
+    await quickInput().choose('Select an account', label(sample));
     await computes().waitFor('Project playground');
     assert.equal(await shown(), label(sample));
   });
 
   it('can be removed while another one stays connected', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
-    await quickInput().choose('Account to remove', `second (${label(small)})`);
+    await quickInput().choose('Select an account to remove', `second (${label(small)})`);
     const { message, detail } = await opened().workbench.dialog.read();
     assert.match(message, /^Remove second \(/);
-    assert.match(detail, /API key is removed from this machine. It stays valid/);
+    assert.match(detail, /API key is removed from this machine but stays valid/);
     await opened().workbench.dialog.press('Remove');
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
     assert.deepEqual(await accountsShown(), [
@@ -80,13 +80,13 @@ describe('several accounts', () => {
       label(small),
       'Connect to another account…',
     ]);
-    await quickInput().cancel('Account to show');
+    await quickInput().cancel('Select an account');
     await computes().waitFor('Project playground');
   });
 
   it('show the welcome view after the connected one is removed', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
-    await quickInput().choose('Account to remove', label(sample));
+    await quickInput().choose('Select an account to remove', label(sample));
     await opened().workbench.dialog.press('Remove');
     assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
     assert.equal(await opened().workbench.viewDescription('Computes'), '');

@@ -30,7 +30,7 @@ describe('the API Keys view', () => {
   const namesHeld = async () => (await service.client.listApiKeys()).items.map(({ name }) => name);
   const rotate = () => opened().workbench.runCommand('Hosted Postgres: Rotate API Key…');
 
-  it('tells of each key when it was used last and from where, when it was created, and its id', async () => {
+  it('shows when and from where each key was last used, when it was created, and its id', async () => {
     const { label } = await keys().waitFor(/^API key laptop/);
     assert.match(label, /^API key laptop, used .+ from 127\.0\.0\.1, created .+, #\d+$/);
     await keys().waitFor(/^API key \[deployment\] \(command:x\), never used, created/);
@@ -46,11 +46,11 @@ describe('the API Keys view', () => {
     assert.equal((await namesHeld()).length, 3);
   });
 
-  it('rotates: the window goes on with the new key, which is marked, and the old one is revoked', async () => {
+  it('rotates: the window uses and marks the new key, and the old one is revoked', async () => {
     await rotate();
     await opened().workbench.quickInput.choose('Which key', 'laptop');
-    await opened().workbench.quickInput.answer('A name for the new key', 'laptop 2');
-    assert.match((await opened().workbench.dialog.read()).detail, /Then “laptop” is revoked at once/);
+    await opened().workbench.quickInput.answer('Name of the new key', 'laptop 2');
+    assert.match((await opened().workbench.dialog.read()).detail, /Then “laptop” is revoked/);
     await opened().workbench.dialog.press('Rotate');
     await keys().waitFor(/^API key laptop 2, this window, /);
     await keys().waitUntilGone(/^API key laptop,/);
@@ -61,10 +61,10 @@ describe('the API Keys view', () => {
   it('leaves the old key in use when the new one does not work, and says which keys exist', async () => {
     proxy.inject('forbiddenPage', { method: 'GET', path: /projects$/ });
     await rotate();
-    await opened().workbench.quickInput.answer('A name for the new key', 'laptop 3');
+    await opened().workbench.quickInput.answer('Name of the new key', 'laptop 3');
     await opened().workbench.dialog.press('Rotate');
-    const { message } = await opened().workbench.notifications.waitFor('Could not rotate the API key');
-    assert.match(message, /the new key does not work\. .*This window goes on with its old key\.$/);
+    const { message } = await opened().workbench.notifications.waitFor("Couldn't rotate the API key");
+    assert.match(message, /The new key doesn't work\. .*This window keeps using its old key\.$/);
     await opened().workbench.notifications.clear();
     assert.deepEqual(
       (await namesHeld()).filter((name) => name.startsWith('laptop')),
@@ -78,7 +78,7 @@ describe('the API Keys view', () => {
     await keys().inlineAction(/^API key laptop 2/, 'Revoke API Key…');
     assert.match(
       (await opened().workbench.dialog.read()).detail,
-      /^This window uses the key and is signed out/,
+      /^This window uses the key and will be signed out/,
     );
     await opened().workbench.dialog.press('Revoke');
     assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
@@ -95,7 +95,7 @@ describe('the API Keys view', () => {
 
   it('explains it when a key is to be created, before asking for a name', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Create API Key…');
-    const { message } = await opened().workbench.notifications.waitFor('Could not create the API key');
+    const { message } = await opened().workbench.notifications.waitFor("Couldn't create the API key");
     assert.match(message, /belongs to an organization/);
     await opened().workbench.notifications.clear();
   });

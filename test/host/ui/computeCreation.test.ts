@@ -30,14 +30,14 @@ describe('Create Compute…', () => {
 
   it('asks for project, branch, type, size and autosuspend, and creates the compute', async () => {
     await create();
-    assert.match(await titleOf('Project'), /1\/5/);
-    await quickInput().choose('Project', 'shop');
-    assert.match(await titleOf('Branch'), /2\/5/);
-    await quickInput().answer('Branch', emptyBranch);
-    assert.match(await titleOf('Type'), /3\/5/);
-    await quickInput().choose('Type', 'Primary');
-    assert.match(await titleOf('Size'), /4\/5/);
-    await quickInput().choose('Size', '2 CU');
+    assert.match(await titleOf('Select a project'), /1\/5/);
+    await quickInput().choose('Select a project', 'shop');
+    assert.match(await titleOf('Select a branch'), /2\/5/);
+    await quickInput().answer('Select a branch', emptyBranch);
+    assert.match(await titleOf('Select the type'), /3\/5/);
+    await quickInput().choose('Select the type', 'Primary');
+    assert.match(await titleOf('Select a fixed size'), /4\/5/);
+    await quickInput().choose('Select a fixed size', '2 CU');
     assert.match(await titleOf('Suspend'), /5\/5/);
     await quickInput().choose('Suspend', 'After 1 hour');
     const created = await until('the compute', async () => (await computesOn(emptyBranch))[0]);
@@ -57,16 +57,16 @@ describe('Create Compute…', () => {
 
   it('describes each size, and computes max_connections of a range from its minimum', async () => {
     await opened().workbench.tree('Computes').contextMenu(`Branch ${mainBranch}`, 'Create Compute…');
-    await quickInput().choose('Type', 'Read replica');
-    const sizes = await itemsOf('Size');
+    await quickInput().choose('Select the type', 'Read replica');
+    const sizes = await itemsOf('Select a fixed size');
     assert.ok(sizes.includes('0.25 CU 0.25 vCPU · 1 GB RAM · 0.8 GB file cache · max_connections 112'));
-    await quickInput().choose('Size', 'Autoscaling…');
-    assert.match(await titleOf('Minimum'), /3\/5/);
-    await quickInput().choose('Minimum', '1 CU');
-    assert.match(await titleOf('Maximum'), /4\/5/);
-    const maxima = await itemsOf('Maximum');
+    await quickInput().choose('Select a fixed size', 'Autoscaling…');
+    assert.match(await titleOf('Select the minimum'), /3\/5/);
+    await quickInput().choose('Select the minimum', '1 CU');
+    assert.match(await titleOf('Select the maximum'), /4\/5/);
+    const maxima = await itemsOf('Select the maximum');
     assert.equal(maxima[0], '2 CU 2 vCPU · 8 GB RAM · 6.4 GB file cache · max_connections 450');
-    await quickInput().choose('Maximum', '4 CU');
+    await quickInput().choose('Select the maximum', '4 CU');
     await quickInput().answer('Suspend', '20 min');
     const created = await until('the replica', async () =>
       (await computesOn(mainBranch)).find(({ suspend_timeout_seconds }) => suspend_timeout_seconds === 1200),
@@ -82,39 +82,45 @@ describe('Create Compute…', () => {
 
   it('offers no second primary and names the existing one', async () => {
     await opened().workbench.tree('Computes').contextMenu(`Branch ${rewriteBranch}`, 'Create Compute…');
-    const [first, second] = await itemsOf('Type');
+    const [first, second] = await itemsOf('Select the type');
     assert.match(first ?? '', /^Read replica/);
-    assert.match(second ?? '', /^Primary not possible: ep-purple-water-000003 is the primary/);
-    await quickInput().type('Type', 'Primary');
+    assert.match(second ?? '', /^Primary not available: ep-purple-water-000003 is the primary/);
+    await quickInput().type('Select the type', 'Primary');
     await opened().workbench.page.keyboard.press('Enter');
-    assert.match(await titleOf('Type'), /1\/3/);
-    await quickInput().cancel('Type');
+    assert.match(await titleOf('Select the type'), /1\/3/);
+    await quickInput().cancel('Select the type');
     await quickInput().closed();
   });
 
   it('goes back through all steps', async () => {
     await create();
-    await quickInput().choose('Project', 'shop');
-    await quickInput().choose('Branch', mainBranch);
-    await quickInput().choose('Type', 'Read replica');
-    await quickInput().choose('Size', 'Autoscaling…');
-    await quickInput().choose('Minimum', '2 CU');
-    assert.match(await titleOf('Maximum'), /6\/7/);
-    for (const prompt of ['Minimum', 'Size', 'Type', 'Branch', 'Project']) {
+    await quickInput().choose('Select a project', 'shop');
+    await quickInput().choose('Select a branch', mainBranch);
+    await quickInput().choose('Select the type', 'Read replica');
+    await quickInput().choose('Select a fixed size', 'Autoscaling…');
+    await quickInput().choose('Select the minimum', '2 CU');
+    assert.match(await titleOf('Select the maximum'), /6\/7/);
+    for (const prompt of [
+      'Select the minimum',
+      'Select a fixed size',
+      'Select the type',
+      'Select a branch',
+      'Select a project',
+    ]) {
       await quickInput().pressButton('Back');
       await quickInput().waitFor(prompt);
     }
-    assert.match(await titleOf('Project'), /1\/5/);
-    await quickInput().cancel('Project');
+    assert.match(await titleOf('Select a project'), /1\/5/);
+    await quickInput().cancel('Select a project');
     await quickInput().closed();
   });
 
   it('rejects an invalid branch id while it is typed', async () => {
     await create();
-    await quickInput().choose('Project', 'shop');
-    await quickInput().type('Branch', 'main');
-    assert.match((await itemsOf('Branch')).join(), /not a branch id/);
-    await quickInput().cancel('Branch');
+    await quickInput().choose('Select a project', 'shop');
+    await quickInput().type('Select a branch', 'main');
+    assert.match((await itemsOf('Select a branch')).join(), /not a branch id/);
+    await quickInput().cancel('Select a branch');
     await quickInput().closed();
   });
 });

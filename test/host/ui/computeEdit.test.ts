@@ -39,7 +39,7 @@ describe('Edit Compute…', () => {
     await opened()
       .workbench.tree('Computes')
       .contextMenu(new RegExp(`^Compute ${name},`), 'Edit Compute…');
-    await quickInput().choose('What to change', what);
+    await quickInput().choose('Select what to change', what);
   };
   const waitForChange = (id: string, isDone: (compute: Compute) => boolean) =>
     until(`${id} to be changed`, async () => {
@@ -49,9 +49,9 @@ describe('Edit Compute…', () => {
 
   it('shows the current values', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Edit Compute…');
-    await quickInput().choose('Project', 'shop');
-    await quickInput().choose('Compute', 'primary');
-    const { title, items } = await quickInput().waitFor('What to change of primary');
+    await quickInput().choose('Select a project', 'shop');
+    await quickInput().choose('Select a compute', 'primary');
+    const { title, items } = await quickInput().waitFor('Select what to change on primary');
     assert.match(title, /3\/3/);
     assert.deepEqual(items, [
       'Size… 0.25 CU',
@@ -62,20 +62,20 @@ describe('Edit Compute…', () => {
       'Turn Pooled Connections Off on',
       'Disable… enabled',
     ]);
-    await quickInput().cancel('What to change');
+    await quickInput().cancel('Select what to change');
   });
 
   it('warns of the restart before a change of size', async () => {
     const before = changes();
     await edit('primary', 'Size…');
-    await quickInput().choose('Size', '2 CU');
+    await quickInput().choose('Select a fixed size', '2 CU');
     const { message, detail } = await opened().workbench.dialog.read();
     assert.equal(message, 'Change the size of primary to 2 CU?');
     assert.match(detail, /restarts and its connections are dropped/);
     await opened().workbench.dialog.press('Cancel');
     assert.equal(changes(), before);
     await edit('primary', 'Size…');
-    await quickInput().choose('Size', '2 CU');
+    await quickInput().choose('Select a fixed size', '2 CU');
     await opened().workbench.dialog.press('Change and Restart');
     await waitForChange(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
   });
@@ -84,7 +84,7 @@ describe('Edit Compute…', () => {
     await edit('primary', 'Autosuspend…');
     await quickInput().waitFor('Suspend');
     const never = opened().workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Never' });
-    assert.match(await never.innerText(), /new releases of the service, about weekly, only at a restart/);
+    assert.match(await never.innerText(), /Service updates \(about weekly\) then need a manual restart/);
     await quickInput().choose('Suspend', 'Never');
     await waitForChange(primary, ({ suspend_timeout_seconds }) => suspend_timeout_seconds === -1);
   });
@@ -92,16 +92,16 @@ describe('Edit Compute…', () => {
   it('sends nothing if the value does not change', async () => {
     const before = changes();
     await edit('primary', 'Name…');
-    await quickInput().accept('A name for');
-    await opened().workbench.statusBar.waitFor('primary is like that already');
+    await quickInput().accept('Name of');
+    await opened().workbench.statusBar.waitFor('Nothing to change on primary');
     assert.equal(changes(), before);
   });
 
   it('sends only changed fields', async () => {
     await edit('reports', 'Size…');
-    await quickInput().choose('Size', 'Autoscaling…');
-    await quickInput().choose('Minimum', '0.25 CU');
-    await quickInput().choose('Maximum', '1 CU');
+    await quickInput().choose('Select a fixed size', 'Autoscaling…');
+    await quickInput().choose('Select the minimum', '0.25 CU');
+    await quickInput().choose('Select the maximum', '1 CU');
     await opened().workbench.dialog.press('Change and Restart');
     await waitForChange(reports, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 1);
     assert.equal((await find(reports))?.autoscaling_limit_min_cu, 0.25);
@@ -109,11 +109,11 @@ describe('Edit Compute…', () => {
 
   it('moves a primary only to a branch without one', async () => {
     await edit('primary', 'Move to Another Branch…');
-    const { items } = await quickInput().waitFor('Branch');
+    const { items } = await quickInput().waitFor('Select a branch');
     assert.ok(
-      items.includes(`${rewriteBranch} not possible: ep-purple-water-000003 is the primary of this branch`),
+      items.includes(`${rewriteBranch} not available: ep-purple-water-000003 is the primary of this branch`),
     );
-    await quickInput().answer('Branch', emptyBranch);
+    await quickInput().answer('Select a branch', emptyBranch);
     assert.match(
       (await opened().workbench.dialog.read()).detail,
       new RegExp(`serves the data of ${emptyBranch}`),
@@ -129,10 +129,13 @@ describe('Edit Compute…', () => {
 
   it('renames, disables and enables', async () => {
     await edit('reports', 'Name…');
-    await quickInput().answer('A name for', 'weekly reports');
+    await quickInput().answer('Name of', 'weekly reports');
     await waitForChange(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
-    assert.match((await opened().workbench.dialog.read()).detail, /accepts no connections until you enable it/);
+    assert.match(
+      (await opened().workbench.dialog.read()).detail,
+      /accepts no connections until you enable it/,
+    );
     await opened().workbench.dialog.press('Disable');
     await waitForChange(reports, ({ disabled }) => disabled === true);
     await opened()

@@ -9,7 +9,7 @@ export async function connect(
   const { quickInput } = workbench;
   await workbench.openView('Hosted Postgres');
   await workbench.runCommand('Hosted Postgres: Connect…');
-  await quickInput.answer('Pick a service', baseUrl);
-  await quickInput.answer('The API key of the account', key);
+  await quickInput.answer('Select a service', baseUrl);
+  await quickInput.answer('API key for', key);
   await quickInput.closed();
 }

@@ -29,9 +29,9 @@ describe('connection strings', () => {
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
   const chooseCompute = async (askedForHost = true) => {
     const { quickInput } = opened().workbench;
-    await quickInput.choose('Project', 'shop');
-    await quickInput.choose('Compute', 'primary');
-    if (askedForHost) await quickInput.choose('Host', 'Direct');
+    await quickInput.choose('Select a project', 'shop');
+    await quickInput.choose('Select a compute', 'primary');
+    if (askedForHost) await quickInput.choose('Select a host', 'Direct');
   };
   const write = async () => {
     const { workbench } = opened();
@@ -84,10 +84,10 @@ describe('connection strings', () => {
     await chooseCompute();
     await workbench.quickInput.answer('Role', 'né@1');
     await workbench.quickInput.answer('Database', 'a/b');
-    await workbench.quickInput.choose('does not tell the password', 'Type the password…');
-    const { password } = await workbench.quickInput.waitFor('The password of né@1');
+    await workbench.quickInput.choose("doesn't provide the password", 'Enter the password…');
+    const { password } = await workbench.quickInput.waitFor('Password of né@1');
     assert.equal(password, true);
-    await workbench.quickInput.answer('The password of né@1', 'p@ss/w:rd%');
+    await workbench.quickInput.answer('Password of né@1', 'p@ss/w:rd%');
     const uri = `postgresql://n%C3%A9%401:p%40ss%2Fw%3Ard%25@${host}/a%2Fb`;
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
@@ -98,7 +98,7 @@ describe('connection strings', () => {
     await chooseCompute();
     await workbench.quickInput.answer('Role', 'someone');
     await workbench.quickInput.accept('Database');
-    await workbench.quickInput.choose('does not tell the password', 'Leave a placeholder');
+    await workbench.quickInput.choose("doesn't provide the password", 'Use a placeholder');
     const uri = `postgresql://someone:PASSWORD@${host}/app`;
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
@@ -122,8 +122,8 @@ describe('connection strings', () => {
     await git('init', '--quiet');
     await write();
     const { message, buttons } = await workbench.dialog.read();
-    assert.match(message, /Git does not ignore \.env/);
-    assert.deepEqual(buttons.toSorted(), ['Cancel', 'Ignore and Write', 'Write Anyway']);
+    assert.match(message, /Git doesn't ignore \.env/);
+    assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
     await workbench.dialog.press('Cancel');
     assert.match(await readFile(env(), 'utf8'), /old/);
   });
@@ -131,7 +131,7 @@ describe('connection strings', () => {
   it('replace only the variable, and add the file to .gitignore', async () => {
     const { workbench } = opened();
     await write();
-    await workbench.dialog.press('Ignore and Write');
+    await workbench.dialog.press('Add to .gitignore and Write');
     await until('the file', async () =>
       /^A=1\nexport DATABASE_URL=postgresql:\S+ # why\nB=2\n$/.test(await readFile(env(), 'utf8')),
     );
@@ -221,7 +221,7 @@ describe('connection strings', () => {
     await workbench.openView('Hosted Postgres');
     await workbench.tree('Computes').waitFor('Project shop');
     await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
-    await workbench.quickInput.choose('Folder', 'other');
+    await workbench.quickInput.choose('Select a folder', 'other');
     await chooseCompute();
     await workbench.quickInput.accept('Role');
     await workbench.quickInput.accept('Database');

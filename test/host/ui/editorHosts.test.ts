@@ -50,9 +50,9 @@ describe('hosts in the editor', () => {
     await editor.waitForSuggestion('Load computes…');
     assert.deepEqual(await editor.suggestions(), ['Load computes…']);
     await editor.accept('Load computes…');
-    await workbench.quickInput.choose('Project', 'shop');
-    await workbench.quickInput.choose('Compute', 'primary');
-    await workbench.quickInput.choose('Host', 'Direct');
+    await workbench.quickInput.choose('Select a project', 'shop');
+    await workbench.quickInput.choose('Select a compute', 'primary');
+    await workbench.quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(`PGHOST=${host}`);
   });
 
@@ -92,7 +92,7 @@ describe('hosts in the editor', () => {
     assert.match(hover, /Size\s+0\.25 CU/);
     assert.match(hover, /Branch\s+br-aged-salad-000001/);
     await editor.clickInHover('Copy Host');
-    await workbench.quickInput.choose('Host', 'Pooled');
+    await workbench.quickInput.choose('Select a host', 'Pooled');
     await until('the pooled host in the clipboard', async () => (await workbench.readClipboard()) === pooled);
   });
 
@@ -114,9 +114,9 @@ describe('hosts in the editor', () => {
     await editor.press('ControlOrMeta+a');
     await editor.press('Shift+Alt+i');
     await workbench.runCommand('Hosted Postgres: Insert Host');
-    await workbench.quickInput.choose('Project', 'shop');
-    await workbench.quickInput.choose('Compute', 'primary');
-    await workbench.quickInput.choose('Host', 'Direct');
+    await workbench.quickInput.choose('Select a project', 'shop');
+    await workbench.quickInput.choose('Select a compute', 'primary');
+    await workbench.quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(`a=${host}\nb=${host}`);
   });
 

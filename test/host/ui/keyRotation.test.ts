@@ -10,7 +10,7 @@ import { connect } from './connect.ts';
 import { ownServiceFolder } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-describe('a key rotation that a reload interrupts', () => {
+describe('a key rotation interrupted by a reload', () => {
   const opened = useWorkbench();
   let service: LocalService;
   let proxy: FaultProxy;
@@ -36,16 +36,16 @@ describe('a key rotation that a reload interrupts', () => {
       .map(({ name }) => name)
       .filter((name) => name.startsWith('key '));
 
-  /** @param old picked where the window doesn't know which key it uses */
+  /** @param old picked if the window doesn't know which key it uses */
   async function rotate(name: string, old?: string): Promise<void> {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Rotate API Key…');
     if (old !== undefined) await workbench.quickInput.choose('Which key', old);
-    await workbench.quickInput.answer('A name for the new key', name);
+    await workbench.quickInput.answer('Name of the new key', name);
     await workbench.dialog.press('Rotate');
   }
 
-  /** Rotates, and reloads the window while the request waits for its answer. */
+  /** Rotates, and reloads the window while the request is pending. */
   async function reloadAt(name: string, fault: FaultName, when: When): Promise<void> {
     const held = proxy.inject(fault, when);
     await rotate(name);
@@ -74,7 +74,7 @@ describe('a key rotation that a reload interrupts', () => {
     assert.match(message, /No new key was found\. The old key is still in use\./);
     assert.deepEqual(buttons, ['Rotate API Key…']);
     await notifications().press('rotation was interrupted', 'Rotate API Key…');
-    await opened().workbench.quickInput.cancel('A name for the new key');
+    await opened().workbench.quickInput.cancel('Name of the new key');
     assert.deepEqual(await names(), ['key 1']);
     await notifications().clear();
   });
@@ -92,7 +92,7 @@ describe('a key rotation that a reload interrupts', () => {
     });
   }
 
-  it('leaves nothing to say at the next start', async () => {
+  it('shows nothing at the next start', async () => {
     const before = proxy.count('GET', /api_keys$/);
     await opened().workbench.reload();
     await opened().workbench.openView('Hosted Postgres');
@@ -101,14 +101,14 @@ describe('a key rotation that a reload interrupts', () => {
     assert.deepEqual(await notifications().all(), []);
   });
 
-  it('creates no key where its steps cannot be saved', async () => {
+  it("creates no key if its steps can't be saved", async () => {
     const { workbench, dataFolder } = opened();
     const folder = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations');
     await rm(folder, { recursive: true, force: true });
     await writeFile(folder, '');
     await rotate('key 5');
-    const { message } = await notifications().waitFor('Could not rotate the API key');
-    assert.match(message, /no new key was created\. .*This window goes on with its old key\.$/);
+    const { message } = await notifications().waitFor("Couldn't rotate the API key");
+    assert.match(message, /No new key was created\. .*This window keeps using its old key\.$/);
     await rm(folder);
     await workbench.notifications.clear();
     assert.deepEqual(await names(), ['key 4']);

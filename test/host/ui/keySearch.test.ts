@@ -58,7 +58,7 @@ describe('the key', () => {
   const createKey = async (name: string): Promise<string> => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Create API Key…');
-    await workbench.quickInput.answer('A name that tells where', name);
+    await workbench.quickInput.answer('Name of the key', name);
     const { detail } = await workbench.dialog.read();
     assert.match(detail, SHOWN_ONCE);
     const key = detail.split('\n')[0] ?? '';
@@ -73,8 +73,8 @@ describe('the key', () => {
     secrets.set('wrong key', WRONG_KEY).set('key', key);
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Pick a service', proxy.baseUrl);
-    assert.match(await workbench.quickInput.validationMessage('The API key', WRONG_KEY), /doesn't accept/);
+    await workbench.quickInput.answer('Select a service', proxy.baseUrl);
+    assert.match(await workbench.quickInput.validationMessage('API key for', WRONG_KEY), /doesn't accept/);
     await capturePage('a wrong key entered');
     proxy.inject('echoedKey');
     await workbench.quickInput.type("doesn't accept", key);
@@ -109,19 +109,19 @@ describe('the key', () => {
     await capturePage('the tooltip of a key');
     await workbench.runCommand('Hosted Postgres: Rotate API Key…');
     await workbench.quickInput.choose('Which key', 'laptop');
-    await workbench.quickInput.answer('A name for the new key', 'laptop 2');
+    await workbench.quickInput.answer('Name of the new key', 'laptop 2');
     await workbench.dialog.press('Rotate');
     await workbench.tree('API Keys').waitFor(/^API key laptop 2, this window, /);
     const sent = [...proxy.keys].filter((key) => ![...secrets.values(), service.key].includes(key));
     assert.equal(sent.length, 1);
     secrets.set('rotated key', sent[0] ?? '');
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
-    await workbench.quickInput.choose('Project', 'shop');
-    await workbench.quickInput.choose('Compute', 'reports');
+    await workbench.quickInput.choose('Select a project', 'shop');
+    await workbench.quickInput.choose('Select a compute', 'reports');
     await workbench.quickInput.answer('Role', 'app');
     await workbench.quickInput.answer('Database', 'app');
-    await workbench.quickInput.choose('does not tell the password', 'Type the password…');
-    await workbench.quickInput.answer('The password of app', PASSWORD);
+    await workbench.quickInput.choose("doesn't provide the password", 'Enter the password…');
+    await workbench.quickInput.answer('Password of app', PASSWORD);
     secrets.set('password', PASSWORD);
     await until('the clipboard', async () => (await workbench.readClipboard()).includes(PASSWORD));
     const { items } = await service.client.listApiKeys();

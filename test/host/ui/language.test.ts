@@ -37,7 +37,7 @@ async function translatedCopy(folder: string): Promise<void> {
   }
 }
 
-describe('In a language nobody speaks, no word is left out', () => {
+describe('In a pseudo-language, every text is translated', () => {
   const extension = temporaryFolder();
   before(() => translatedCopy(extension));
   after(() => rm(extension, { recursive: true }));
@@ -89,10 +89,10 @@ describe('In a language nobody speaks, no word is left out', () => {
   it('of connecting', async () => {
     const { workbench } = opened();
     await workbench.runCommand(command('account.connect'));
-    const pick = said('Pick a service, or type its base address (https://…/api/v2)');
+    const pick = said('Select a service or enter its base URL (https://…/api/v2)');
     await asked(pick);
     await workbench.quickInput.answer(pick, service.baseUrl);
-    await asked(said('The API key of the account at {0}'));
+    await asked(said('API key for {0}'));
     await workbench.quickInput.answer(/./, service.key);
     translated('announcement', [(await workbench.statusBar.waitFor(/⟦Cónnéctéd/)).text]);
   });
@@ -134,22 +134,22 @@ describe('In a language nobody speaks, no word is left out', () => {
     await workbench.quickInput.cancel(/./);
   });
 
-  it('of the questions that make a compute', async () => {
+  it('of creating a compute', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await tree().contextMenu(/br-aged/, title('command.compute.create'));
-    await asked(/⟦Týpé|⟦Typé/);
+    await asked(/⟦Séléct thé typé/);
     await quickInput.accept(/⟦/);
-    await asked(/⟦Sízé/);
-    await quickInput.accept(/⟦Sízé/);
+    await asked(/⟦Séléct á fíxéd sízé/);
+    await quickInput.accept(/⟦Séléct á fíxéd sízé/);
     await asked(/⟦Súspénd/);
     await quickInput.cancel(/⟦/);
   });
 
-  it('of what can be edited, and of the question before a restart', async () => {
+  it('of editing, and of the confirmation of a restart', async () => {
     const { workbench } = opened();
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.edit'));
-    await asked(said('What to change of {0}'));
+    await asked(said('Select what to change on {0}'));
     await workbench.quickInput.cancel(/⟦/);
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
     const { message, detail, buttons } = await workbench.dialog.read();

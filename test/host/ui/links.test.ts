@@ -33,7 +33,7 @@ describe('links to a compute', () => {
   it('offer to connect if there is no connection', async () => {
     const { workbench } = opened();
     await openLink(`${start}?project=${project}&endpoint=${compute}`);
-    const { buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
+    const { buttons } = await workbench.notifications.waitFor(`This link opens ${compute}`);
     assert.deepEqual(buttons, ['Connect…']);
     await workbench.notifications.clear();
   });
@@ -42,8 +42,8 @@ describe('links to a compute', () => {
     const { workbench } = opened();
     await connect(workbench, service);
     await workbench.runCommand('Hosted Postgres: Copy Link');
-    await workbench.quickInput.choose('Project', 'playground');
-    await workbench.quickInput.choose('Compute', compute);
+    await workbench.quickInput.choose('Select a project', 'playground');
+    await workbench.quickInput.choose('Select a compute', compute);
     const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl }).toString()}`;
     await until('the link in the clipboard', async () => (await workbench.readClipboard()) === link);
     await openLink(link);
@@ -53,10 +53,10 @@ describe('links to a compute', () => {
   it('can be opened from the palette', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Open Link…');
-    const prompt = 'A link to a compute';
+    const prompt = 'Link to a compute';
     assert.match(
       await workbench.quickInput.validationMessage(prompt, 'https://example.com'),
-      /not a link to a compute/,
+      /isn't a link to a compute/,
     );
     await workbench.quickInput.answer(
       /./,
@@ -73,7 +73,7 @@ describe('links to a compute', () => {
     await openLink(
       `${start}?${new URLSearchParams({ project, endpoint: compute, service: other }).toString()}`,
     );
-    const { message, buttons } = await workbench.notifications.waitFor(`The link leads to ${compute}`);
+    const { message, buttons } = await workbench.notifications.waitFor(`This link opens ${compute}`);
     assert.ok(message.includes(other), message);
     assert.deepEqual(buttons, ['Switch Account…']);
     await workbench.notifications.clear();
@@ -83,11 +83,11 @@ describe('links to a compute', () => {
   it('show an error if they are invalid or their compute does not exist', async () => {
     const { workbench } = opened();
     for (const [link, reason] of [
-      [`${start}?project=${project}&endpoint=ep-missing-000000`, 'ep-missing-000000 is no longer there'],
-      [`${start}?project=..%2Fapi_keys&endpoint=${compute}`, 'This is not a link to a compute'],
+      [`${start}?project=${project}&endpoint=ep-missing-000000`, 'ep-missing-000000 no longer exists'],
+      [`${start}?project=..%2Fapi_keys&endpoint=${compute}`, "This isn't a link to a compute"],
     ] as const) {
       await openLink(link);
-      await workbench.notifications.waitFor(`Could not open the link: ${reason}`);
+      await workbench.notifications.waitFor(`Couldn't open the link: ${reason}`);
       await workbench.notifications.clear();
     }
   });

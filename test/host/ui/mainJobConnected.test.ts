@@ -25,27 +25,27 @@ describe('the main job on a remote service', () => {
     const { quickInput } = workbench;
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Connect…');
-    await quickInput.answer('Pick a service', service.baseUrl);
-    const { password } = await quickInput.waitFor('The API key');
+    await quickInput.answer('Select a service', service.baseUrl);
+    const { password } = await quickInput.waitFor('API key for');
     assert.equal(password, true);
-    assert.match(await quickInput.validationMessage('The API key', 'wrong'), /doesn't accept the API key/);
+    assert.match(await quickInput.validationMessage('API key for', 'wrong'), /doesn't accept the API key/);
     await quickInput.cancel(/./);
     assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
     await workbench.runCommand('Hosted Postgres: Switch Account…');
     const items = await until('the accounts', async () => {
-      const shown = await quickInput.waitFor('Account');
+      const shown = await quickInput.waitFor('Select an account');
       return shown.items.length > 0 && shown.items;
     });
     assert.deepEqual(items, ['Connect to another account…']);
-    await quickInput.cancel('Account');
+    await quickInput.cancel('Select an account');
   });
 
   it('connects with an address and a key', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await workbench.clickWelcome('Computes', 'Connect…');
-    await quickInput.answer('Pick a service', service.baseUrl);
-    await quickInput.answer('The API key', service.key);
+    await quickInput.answer('Select a service', service.baseUrl);
+    await quickInput.answer('API key for', service.key);
     await workbench.statusBar.waitFor(`Connected to ${service.baseUrl.replace('http://', '')}`);
     await computes().expand('Project shop');
     await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
@@ -56,9 +56,9 @@ describe('the main job on a remote service', () => {
     const { quickInput, statusBar } = workbench;
     const before = new Set((await computesOf(shop)).map(({ id }) => id));
     await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
-    await quickInput.choose('Type of the compute', 'Read replica');
-    await quickInput.choose('Size', '0.25 CU');
-    await quickInput.accept('Suspend when nobody uses it');
+    await quickInput.choose('Select the type', 'Read replica');
+    await quickInput.choose('Select a fixed size', '0.25 CU');
+    await quickInput.accept('Suspend after inactivity');
     const { label } = await computes().waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
     createdId = label.slice('Compute '.length, label.indexOf(','));
     const item = await statusBar.waitFor(/^[12] operations?\n/);
@@ -83,12 +83,12 @@ describe('the main job on a remote service', () => {
     await computes().waitFor(new RegExp(`^Compute ${createdId}, (active, changing|idle → active)`));
     assert.equal((await statusBar.waitFor(/^\d operations?\n/)).spinning, true);
     await statusBar.click(/^\d operation/);
-    const { items } = await opened().workbench.quickInput.waitFor('Pick one');
+    const { items } = await opened().workbench.quickInput.waitFor('Select an operation');
     assert.match(
       items.join(),
       new RegExp(`Restarting ${createdId} suspend_compute: \\w+, start_compute: \\w+`),
     );
-    await opened().workbench.quickInput.cancel('Pick one');
+    await opened().workbench.quickInput.cancel('Select an operation');
     await statusBar.waitFor(`Restarted ${createdId}`);
     await computes().waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     assert.ok((await computesOf(shop)).every(isSettled));
@@ -122,7 +122,7 @@ describe('the main job on a remote service', () => {
     const keys = workbench.tree('API Keys');
     const names = async () => (await service.client.listApiKeys()).items.map(({ name }) => name);
     await workbench.runCommand('Hosted Postgres: Create API Key…');
-    await workbench.quickInput.answer('A name that tells', 'second run');
+    await workbench.quickInput.answer('Name of the key', 'second run');
     await workbench.dialog.read();
     await workbench.dialog.press('Close');
     assert.ok((await names()).includes('second run'));
@@ -137,12 +137,12 @@ describe('the main job on a remote service', () => {
     const { quickInput } = opened().workbench;
     await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
     const items = await until('the types', async () => {
-      const shown = await quickInput.waitFor('Type of the compute');
+      const shown = await quickInput.waitFor('Select the type');
       return shown.items.length > 0 && shown.items;
     });
-    const secondPrimary = 'Primary not possible: ep-little-smoke-851426 is the primary of this branch';
-    assert.deepEqual(items, ['Read replica read-only; a branch may have any number', secondPrimary]);
-    await quickInput.cancel('Type of the compute');
+    const secondPrimary = 'Primary not available: ep-little-smoke-851426 is the primary of this branch';
+    assert.deepEqual(items, ['Read replica read-only, any number per branch', secondPrimary]);
+    await quickInput.cancel('Select the type');
   });
 
   it('shows the error of the service if another client was faster, and creates nothing', async () => {
@@ -150,14 +150,14 @@ describe('the main job on a remote service', () => {
     const { quickInput } = workbench;
     await computes().expand('Project playground');
     await computes().contextMenu(`Branch ${branchWithoutPrimary}`, 'Create Compute…');
-    await quickInput.choose('Type of the compute', 'Primary');
+    await quickInput.choose('Select the type', 'Primary');
     const first = await service.client.createCompute(playground, {
       branch_id: branchWithoutPrimary,
       type: 'read_write',
     });
-    await quickInput.choose('Size', '0.25 CU');
-    await quickInput.accept('Suspend when nobody uses it');
-    const notification = await workbench.notifications.waitFor(/^Could not create the compute: /);
+    await quickInput.choose('Select a fixed size', '0.25 CU');
+    await quickInput.accept('Suspend after inactivity');
+    const notification = await workbench.notifications.waitFor(/^Couldn't create the compute: /);
     assert.equal(notification.severity, 'error');
     assert.match(notification.message, /primary|read_write/);
     await workbench.notifications.clear();

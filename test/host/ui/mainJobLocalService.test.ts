@@ -59,7 +59,7 @@ describe('the main job on the local service', () => {
     const keys = workbench.tree('API Keys');
     await keys.waitFor(/^API key laptop/);
     await workbench.viewAction('API Keys', 'Create API Key…');
-    await workbench.quickInput.answer('A name that tells', 'main job');
+    await workbench.quickInput.answer('Name of the key', 'main job');
     const { detail, buttons } = await workbench.dialog.read();
     assert.deepEqual(buttons.toSorted(), ['Close', 'Copy Key']);
     await workbench.dialog.press('Copy Key');
@@ -84,9 +84,9 @@ describe('the main job on the local service', () => {
     const before = new Set((await replicas()).map(({ id }) => id));
     const { quickInput } = workbench;
     await workbench.tree('Computes').contextMenu(`Branch ${branch}`, 'Create Compute…');
-    await quickInput.choose('Type of the compute', 'Read replica');
-    await quickInput.choose('Size', '0.25 CU');
-    await quickInput.accept('Suspend when nobody uses it');
+    await quickInput.choose('Select the type', 'Read replica');
+    await quickInput.choose('Select a fixed size', '0.25 CU');
+    await quickInput.accept('Suspend after inactivity');
     const { text } = await workbench.statusBar.waitFor(/^Created ep-\S+/);
     createdId = text.replace('Created ', '');
     await workbench.tree('Computes').waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
@@ -159,7 +159,7 @@ describe('the main job on the local service', () => {
     await workbench.tree('Computes').contextMenu(row, 'Delete Compute');
     const { message, detail } = await workbench.dialog.read();
     assert.equal(message, `Delete ${createdId}?`);
-    assert.match(detail, new RegExp(`cannot be undone.*the data stays on branch ${branch}`));
+    assert.match(detail, new RegExp(`can't be undone.*The data stays on branch ${branch}`));
     await workbench.dialog.press('Delete');
     await workbench.statusBar.waitFor(`Deleted ${createdId}`);
     await workbench.tree('Computes').waitUntilGone(row);
@@ -174,10 +174,10 @@ describe('the main job on the local service', () => {
     const row = /^API key main job/;
     await workbench.tree('API Keys').contextMenu(row, 'Revoke API Key…');
     const { message, detail } = await workbench.dialog.read();
-    assert.equal(message, 'Revoke the API key “main job”?');
-    assert.match(detail, /cannot be undone/);
+    assert.equal(message, 'Revoke API key “main job”?');
+    assert.match(detail, /can't be undone/);
     await workbench.dialog.press('Revoke');
-    await workbench.statusBar.waitFor('The API key “main job” is revoked');
+    await workbench.statusBar.waitFor('Revoked API key “main job”');
     await workbench.tree('API Keys').waitUntilGone(row);
     await assert.rejects(client.listApiKeys(), (error) => isRefused(error, 401));
   });

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
-import { FaultProxy, type Canned, type FaultName } from '../../helpers/faultProxy.ts';
+import { FaultProxy, type StubReply, type FaultName } from '../../helpers/faultProxy.ts';
 import { testAuthority } from '../../helpers/faultProxyAddresses.ts';
 import { makeCertificate } from '../../helpers/faultProxyCertificate.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -35,7 +35,7 @@ const computes = [
   { ...computeRecord('ep-path'), id: '../../api_keys' },
 ];
 
-const answer: Canned = ({ path: requested }) => {
+const answer: StubReply = ({ path: requested }) => {
   if (requested.startsWith('/api_keys')) return { json: [] };
   if (requested.includes('/endpoints')) return { json: { endpoints: computes } };
   return {
@@ -113,8 +113,8 @@ describe('a network with a proxy and a private certificate authority', () => {
     await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
     await workbench.openView('Hosted Postgres');
     await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Pick a service', baseUrl);
-    assert.match(await workbench.quickInput.validationMessage('The API key', 'key-1234'), /Couldn.t reach/);
+    await workbench.quickInput.answer('Select a service', baseUrl);
+    assert.match(await workbench.quickInput.validationMessage('API key for', 'key-1234'), /Couldn.t reach/);
     await workbench.quickInput.cancel(/./);
     assert.ok(proxy.rejected.length > 0);
     assert.equal(service.count(), 0);

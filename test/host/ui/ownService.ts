@@ -1,4 +1,4 @@
-/** The local service that the extension runs by itself: found as a second window finds it, by the file it leaves. */
+/** The local service that the extension has started, found by the file it writes, like a second window does. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
@@ -13,13 +13,20 @@ export interface OwnService {
 export const ownServiceFolder = (dataFolder: string): string =>
   path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres/local-service');
 
-/** The one that wrote the file last, whether it still runs or not. */
+/** Returns the service that wrote the file last. It may have ended. */
 export const readOwnService = async (dataFolder: string): Promise<OwnService> =>
   JSON.parse(await readFile(path.join(ownServiceFolder(dataFolder), 'service.json'), 'utf8'));
 
-/** Waits until one runs. */
+/** Waits until a service is running. */
 export const findOwnService = (dataFolder: string): Promise<OwnService> =>
   until('the extension to run a local service', async () => {
     const service = await readOwnService(dataFolder).catch(() => undefined);
     return service !== undefined && isAlive(service.pid) && service;
   });
+
+/** Returns the number of open connections to its HTTP port, leases included. Linux only. */
+export async function connectionsTo({ baseUrl }: OwnService): Promise<number> {
+  const port = Number(new URL(baseUrl).port).toString(16).toUpperCase().padStart(4, '0');
+  const established = new RegExp(`^ *\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]+ 01 `, 'gm');
+  return (await readFile('/proc/net/tcp', 'utf8')).match(established)?.length ?? 0;
+}

@@ -22,7 +22,7 @@ describe('the settings document of a compute', () => {
     await opened()
       .workbench.tree('Computes')
       .contextMenu(new RegExp(`^Compute ${compute}, active`), 'Edit Compute…');
-    await opened().workbench.quickInput.choose('What to change', 'Postgres Settings…');
+    await opened().workbench.quickInput.choose('Select what to change', 'Postgres Settings…');
     await editor.waitForText(/"work_mem": "16MB"/);
   });
   after(() => service.stop());

@@ -61,11 +61,13 @@ async function removeAccounts(workbench: Workbench): Promise<void> {
   for (;;) {
     await workbench.runCommand('Hosted Postgres: Remove Account…');
     const account = await until('the accounts', async () => {
-      const { items, placeholder } = await workbench.quickInput.waitFor(/Account to remove|No account/);
+      const { items, placeholder } = await workbench.quickInput.waitFor(
+        /Select an account to remove|No accounts/,
+      );
       return items[0] ?? (placeholder.startsWith('No account') && 'none');
     });
-    if (account === 'none') return workbench.quickInput.cancel('No account is known');
-    await workbench.quickInput.accept('Account to remove');
+    if (account === 'none') return workbench.quickInput.cancel('No accounts');
+    await workbench.quickInput.accept('Select an account to remove');
     await workbench.dialog.press('Remove');
   }
 }

@@ -1,4 +1,4 @@
-/** Files that are links or that git cannot judge, open editors, Undo, and copies that VS Code might keep. */
+/** Links, files that git can't check, open editors, Undo, and copies that VS Code might keep. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -29,12 +29,12 @@ describe('Write DATABASE_URL to .env', () => {
   const write = async () => {
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
-    await quickInput.choose('Project', 'shop');
-    await quickInput.choose('Compute', 'reports');
+    await quickInput.choose('Select a project', 'shop');
+    await quickInput.choose('Select a compute', 'reports');
     await quickInput.answer('Role', 'someone');
     await quickInput.answer('Database', 'app');
-    await quickInput.choose('does not tell the password', 'Type the password…');
-    await quickInput.answer('The password of someone', PASSWORD);
+    await quickInput.choose("doesn't provide the password", 'Enter the password…');
+    await quickInput.answer('Password of someone', PASSWORD);
   };
   const isWritten = (name: string) =>
     until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
@@ -55,7 +55,7 @@ describe('Write DATABASE_URL to .env', () => {
     for (const each of [account, outside]) await rm(each, { recursive: true });
   });
 
-  it('creates a file for the user alone, of which nothing else keeps a copy, and removes it on Undo', async () => {
+  it('creates a file that only the user can read, leaves no copy of it, and removes it on Undo', async () => {
     const { workbench, dataFolder } = opened();
     await write();
     await isWritten('.env');
@@ -69,7 +69,7 @@ describe('Write DATABASE_URL to .env', () => {
     await until('the file to go', async () => !existsSync(file('.env')));
   });
 
-  it('restores what it replaced on Undo, unless the file has changed since', async () => {
+  it('restores the previous text on Undo, unless the file was changed in the meantime', async () => {
     const { workbench } = opened();
     await writeFile(file('.env'), 'A=1\nDATABASE_URL=old\n');
     await write();
@@ -82,7 +82,7 @@ describe('Write DATABASE_URL to .env', () => {
     await workbench.notifications.waitFor(WRITTEN);
     await appendFile(file('.env'), 'B=2\n');
     await workbench.notifications.press(WRITTEN, 'Undo');
-    await workbench.notifications.waitFor('.env has changed since');
+    await workbench.notifications.waitFor('.env was changed in the meantime');
     assert.match(await text('.env'), /B=2/);
   });
 
@@ -103,7 +103,7 @@ describe('Write DATABASE_URL to .env', () => {
     await editor.waitForText(/^A=2\nDATABASE_URL=postgresql:/);
   });
 
-  it('asks about the file that a link leads to', async () => {
+  it('asks about the target of a link', async () => {
     const { workbench } = opened();
     await git('init', '--quiet');
     await mkdir(file('config'));
@@ -120,37 +120,37 @@ describe('Write DATABASE_URL to .env', () => {
     await isWritten('config/app.txt');
   });
 
-  it('refuses a link that leaves the workspace', async () => {
+  it('rejects a link out of the workspace', async () => {
     const { workbench } = opened();
     const target = path.join(outside, 'profile');
     await writeFile(target, 'A=1\n');
     await symlink(target, file('.env'));
     await write();
-    await workbench.notifications.waitFor(/\.env is a link to .*profile, which is not in the workspace/);
+    await workbench.notifications.waitFor(/\.env is a link to .*profile, which isn't in the workspace/);
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
-  it('refuses a link that takes the place of the file while the user is asked', async () => {
+  it('rejects a link that replaces the file during a question', async () => {
     const { workbench } = opened();
     const target = path.join(outside, 'late');
     await writeFile(target, 'A=1\n');
     await git('init', '--quiet');
     await write();
-    assert.match((await workbench.dialog.read()).message, /Git does not ignore \.env/);
+    assert.match((await workbench.dialog.read()).message, /Git doesn't ignore \.env/);
     await symlink(target, file('.env'));
     await workbench.dialog.press('Write Anyway');
-    await workbench.notifications.waitFor(/\.env is a link to .*late, which is not in the workspace/);
+    await workbench.notifications.waitFor(/\.env is a link to .*late, which isn't in the workspace/);
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
   });
 
-  it('asks where git cannot say whether it ignores the file', async () => {
+  it('asks if git fails to check whether it ignores the file', async () => {
     const { workbench } = opened();
     await git('init', '--quiet');
     await writeFile(file('.git/config'), 'not a config');
     await write();
     const { message, buttons } = await workbench.dialog.read();
-    assert.match(message, /Git cannot say whether it ignores \.env/);
-    assert.deepEqual(buttons.toSorted(), ['Cancel', 'Ignore and Write', 'Write Anyway']);
+    assert.match(message, /Couldn't check whether Git ignores \.env/);
+    assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
     await workbench.dialog.press('Cancel');
     assert.equal(existsSync(file('.env')), false);
   });

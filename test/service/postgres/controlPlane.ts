@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { createPostgresEngine } from '../../../src/service/postgres/engine.ts';
+import { loadEngine } from '../../../src/service/loadEngine.ts';
 
 export interface ControlPlane {
   readonly engine: ComputeEngine;
@@ -34,7 +34,9 @@ export async function startControlPlane(
   const woken: string[] = [];
   const crashed: { id: string; reason: string }[] = [];
   const open = new Map<string, number>();
-  const engine = createPostgresEngine({
+  const engine = await loadEngine({
+    postgres: true,
+    isTemporary: false,
     dataDir,
     postgresPath: options.postgresPath,
     log: (line) => log.push(line),

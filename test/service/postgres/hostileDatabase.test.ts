@@ -1,7 +1,7 @@
 /** Statements the service runs as superuser must not run anything that the owner of a database created there. */
 import assert from 'node:assert/strict';
 import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { connectTo, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

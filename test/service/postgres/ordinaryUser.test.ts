@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { canReach, serverAccount } from '../../../src/service/postgres/serverAccount.ts';
+import { canReach, nobody } from '../../../src/service/engineProcess/account.ts';
 
-const account = serverAccount();
+const account = process.getuid?.() === 0 ? nobody() : undefined;
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 const why =
   account === undefined
@@ -18,7 +18,9 @@ describe(`as an ordinary user${why}`, function () {
 
   it('the gateway and the settings do as they do for root', function () {
     if (why !== '') return this.skip();
-    const files = ['gateway.test.ts', 'access.test.ts'].map((name) => path.join(import.meta.dirname, name));
+    const files = ['network/gateway.test.ts', 'access.test.ts'].map((name) =>
+      path.join(import.meta.dirname, name),
+    );
     const { status, stdout, stderr } = spawnSync(process.execPath, [mocha, ...files], {
       ...account,
       encoding: 'utf8',

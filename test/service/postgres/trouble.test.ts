@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { findPooler } from '../../../src/service/postgres/pooler.ts';
+import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
 
-describe('without Postgres', () => {
-  it('takes computes, and tells whoever connects what to install', async () => {
+describe('engine on a machine without Postgres', () => {
+  it('accepts computes and tells a client what to install', async () => {
     const service = await startControlPlane({ postgresPath: '/nowhere' });
     try {
       const compute = await service.create();

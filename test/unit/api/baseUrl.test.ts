@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined, isLoopback, parseBaseUrl, PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { assertLinear } from '../../helpers/growth.ts';
 
-describe('a base address', () => {
+describe('parseBaseUrl', () => {
   const good = [
     ['https://console.neon.tech/api/v2', PUBLIC_BASE_URL],
     ['  https://console.neon.tech/api/v2/ \n', PUBLIC_BASE_URL],
@@ -16,8 +16,8 @@ describe('a base address', () => {
     ['http://[::1]:8790/api/v2', 'http://[::1]:8790/api/v2'],
     ['https://host.example/x/../api/v2', 'https://host.example/api/v2'],
   ] as const;
-  for (const [text, normalised] of good) {
-    it(`${JSON.stringify(text)} is taken`, () => assert.equal(parseBaseUrl(text), normalised));
+  for (const [text, normalized] of good) {
+    it(`accepts ${JSON.stringify(text)}`, () => assert.equal(parseBaseUrl(text), normalized));
   }
 
   const bad = [
@@ -47,19 +47,19 @@ describe('a base address', () => {
     ['https://host.example/api/v2/..', 'no-version'],
   ] as const;
   for (const [text, problem] of bad) {
-    it(`${JSON.stringify(text)} is refused: ${problem}`, () => {
+    it(`rejects ${JSON.stringify(text)}: ${problem}`, () => {
       assert.deepEqual(parseBaseUrl(text), { problem });
       assert.equal(baseUrlOrUndefined(text), undefined);
     });
   }
 
-  it('stays what it is when it is normalised again', () => {
-    for (const [, normalised] of good) assert.equal(parseBaseUrl(normalised), normalised);
+  it('does not change a normalized address', () => {
+    for (const [, normalized] of good) assert.equal(parseBaseUrl(normalized), normalized);
   });
 });
 
-describe('a host name', () => {
-  it('is this machine only by its own names', () => {
+describe('isLoopback', () => {
+  it('accepts only the names of this machine', () => {
     for (const name of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]']) assert.ok(isLoopback(name), name);
     for (const name of ['', 'localhost.example', '127.0.0.1.example', '0.0.0.0', '10.0.0.1'])
       assert.ok(!isLoopback(name), name);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../src/api/client.ts';
 import { ApiError, isRefused } from '../../../src/api/errors.ts';
-import { KEY, withService } from './cannedService.ts';
+import { KEY, withService } from './stubService.ts';
 
 const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const compute = {
@@ -14,7 +14,7 @@ const compute = {
 };
 const operation = { id: UUID, project_id: 'shop', action: 'start_compute', status: 'running' };
 const outcome = { endpoint: compute, operations: [operation] };
-const told = { compute, operations: [operation] };
+const changed = { compute, operations: [operation] };
 const where = {
   computeId: 'ep-1',
   branchId: 'br-main',
@@ -35,7 +35,7 @@ interface Row {
 }
 
 const creation = { branch_id: 'br-main', type: 'read_only', autoscaling_limit_min_cu: 1 } as const;
-const gone = { compute: undefined, operations: [] };
+const empty = { compute: undefined, operations: [] };
 const ROWS: readonly Row[] = [
   {
     name: 'listApiKeys',
@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
     body: { endpoint: creation },
     status: 201,
     json: outcome,
-    gives: told,
+    gives: changed,
   },
   {
     name: 'updateCompute',
@@ -81,10 +81,10 @@ const ROWS: readonly Row[] = [
     request: 'PATCH /projects/shop/endpoints/ep-1',
     body: { endpoint: { suspend_timeout_seconds: -1 } },
     json: outcome,
-    gives: told,
+    gives: changed,
   },
   {
-    name: 'updateCompute, answered without operations',
+    name: 'updateCompute with a reply without operations',
     call: (c) => c.updateCompute('shop', 'ep-1', {}),
     request: 'PATCH /projects/shop/endpoints/ep-1',
     body: { endpoint: {} },
@@ -96,28 +96,28 @@ const ROWS: readonly Row[] = [
     call: (c) => c.deleteCompute('shop', 'ep-1'),
     request: 'DELETE /projects/shop/endpoints/ep-1',
     json: outcome,
-    gives: told,
+    gives: changed,
   },
   {
-    name: 'deleteCompute of one that is gone',
+    name: 'deleteCompute of a deleted compute',
     call: (c) => c.deleteCompute('shop', 'ep-1'),
     request: 'DELETE /projects/shop/endpoints/ep-1',
     status: 204,
-    gives: gone,
+    gives: empty,
   },
   {
     name: 'restartCompute',
     call: (c) => c.restartCompute('shop', 'ep-1'),
     request: 'POST /projects/shop/endpoints/ep-1/restart',
     json: outcome,
-    gives: told,
+    gives: changed,
   },
   {
-    name: 'restartCompute, answered without a word',
+    name: 'restartCompute with an empty reply',
     call: (c) => c.restartCompute('shop', 'ep-1'),
     request: 'POST /projects/shop/endpoints/ep-1/restart',
     json: {},
-    gives: gone,
+    gives: empty,
   },
   {
     name: 'findOperation',
@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('the client', () => {
+describe('Client', () => {
   for (const { name, call, request, body, status = 200, json, gives } of ROWS) {
     it(`${name}: ${request}`, () =>
       withService(
@@ -154,18 +154,17 @@ describe('the client', () => {
       ));
   }
 
-  it('listComputesAgain: reads the list once for the same reply', async () => {
+  it('listComputesIfChanged returns undefined for the same reply', async () => {
     const json = { endpoints: [compute, { id: 'ep-2' }] };
     await withService(
       () => ({ json }),
       async (client, seen) => {
-        const first = await client.listComputesAgain('shop', undefined);
-        assert.ok(!first.isSame);
-        assert.deepEqual(first.list, { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] });
-        assert.deepEqual(await client.listComputesAgain('shop', first.bytes), { isSame: true });
+        const first = await client.listComputesIfChanged('shop', undefined);
+        assert.deepEqual(first?.list, { items: [compute], unreadable: [{ id: 'ep-2', field: 'host' }] });
+        assert.equal(await client.listComputesIfChanged('shop', first.body), undefined);
         json.endpoints.pop();
-        const other = await client.listComputesAgain('shop', first.bytes);
-        assert.deepEqual(other.isSame || other.list, { items: [compute], unreadable: [] });
+        const other = await client.listComputesIfChanged('shop', first.body);
+        assert.deepEqual(other?.list, { items: [compute], unreadable: [] });
         assert.deepEqual(
           seen.map(({ method, path }) => `${method} ${path}`),
           Array(3).fill('GET /projects/shop/endpoints'),
@@ -219,7 +218,7 @@ describe('the client', () => {
   }
 
   for (const status of [404, 405]) {
-    it(`does without the calls that are not promised where they answer ${status}`, () =>
+    it(`returns undefined if a call that is not promised fails with ${status}`, () =>
       withService(
         () => ({ status }),
         async (client) => {
@@ -230,7 +229,7 @@ describe('the client', () => {
       ));
   }
 
-  it('sends nothing for an id that is none, and rejects rather than throws', () =>
+  it('rejects an invalid id without sending it', () =>
     withService(
       () => ({}),
       async (client, seen) => {
@@ -258,7 +257,7 @@ describe('the client', () => {
     ['createCompute', (c: Client) => c.createCompute('shop', creation)],
     ['updateCompute', (c: Client) => c.updateCompute('shop', 'ep-1', {})],
   ] as const) {
-    it(`${name} does not take an empty reply for success`, () =>
+    it(`${name} throws for an empty reply`, () =>
       withService(
         () => ({ status: 204 }),
         async (client) =>

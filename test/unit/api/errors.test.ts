@@ -3,6 +3,7 @@ import {
   ApiError,
   faultOf,
   isCancelled,
+  isCertificateCode,
   isOutcomeUnknown,
   isRefused,
   retryAfterOf,
@@ -17,8 +18,8 @@ const refused = (status: number, retryAfter?: number): Fault => ({
   retryAfter,
 });
 
-describe('an error of the client', () => {
-  it('is known by its fault even when its class was loaded twice', () => {
+describe('ApiError', () => {
+  it('is recognized even if its class was loaded twice', () => {
     const twin = Object.assign(new Error('x'), {
       name: 'ApiError',
       fault: { kind: 'cancelled' },
@@ -28,32 +29,48 @@ describe('an error of the client', () => {
     assert.ok(isOutcomeUnknown(twin));
   });
 
-  it('is told apart from any other', () => {
+  it('differs from any other error', () => {
     for (const other of [new Error('x'), new DOMException('x', 'AbortError'), 'x', null, { fault: {} }]) {
       assert.equal(faultOf(other), undefined);
       assert.ok(!isOutcomeUnknown(other) && !isCancelled(other) && !isRefused(other));
     }
   });
 
-  it('is a refusal of any status, or of the ones asked for', () => {
+  it('matches any status, or one of the given ones', () => {
     const error = new ApiError('no', refused(404));
     assert.ok(isRefused(error));
     assert.ok(isRefused(error, 405, 404));
     assert.ok(!isRefused(error, 401));
   });
 
-  it('leaves the outcome open only if the request may have mayHaveExecuted', () => {
+  it('has an unknown outcome only if the request may have executed', () => {
     assert.ok(!isOutcomeUnknown(new ApiError('no', refused(409))));
     assert.ok(!isOutcomeUnknown(new ApiError('bad id', { kind: 'invalidRequest' })));
-    assert.ok(isOutcomeUnknown(new ApiError('late', { kind: 'timeout', phase: 'headers' })));
+    assert.ok(isOutcomeUnknown(new ApiError('late', { kind: 'timeout' })));
     assert.ok(
       !isOutcomeUnknown(new ApiError('x', { kind: 'network', code: 'X' }, { mayHaveExecuted: false })),
     );
   });
 
-  it('tells in milliseconds how long to wait, where the service said so', () => {
+  it('has the time to wait in milliseconds if the service sent one', () => {
     assert.equal(retryAfterOf(new ApiError('no', refused(429, 2))), 2000);
     assert.equal(retryAfterOf(new ApiError('no', refused(429))), undefined);
     assert.equal(retryAfterOf(new Error('x')), undefined);
+  });
+});
+
+describe('isCertificateCode', () => {
+  it('recognizes the codes of Node and OpenSSL', () => {
+    for (const code of [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'CERT_HAS_EXPIRED',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ])
+      assert.ok(isCertificateCode(code), code);
+    for (const code of ['ECONNRESET', 'ENOTFOUND', 'UND_ERR_SOCKET', undefined])
+      assert.ok(!isCertificateCode(code), code);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isEqual } from '../../../src/base/equal.ts';
 
 describe('isEqual', () => {
-  it('agrees with a deep comparison for any two values made of JSON', () => {
+  it('agrees with a deep comparison of any two JSON values', () => {
     const json = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(json, json, (a, b) => {
@@ -11,7 +11,7 @@ describe('isEqual', () => {
         try {
           assert.deepStrictEqual(a, b);
         } catch {
-          same = false; // They differ, which is what is asked.
+          same = false; // They differ.
         }
         assert.equal(isEqual(a, b), same);
         assert.equal(isEqual(a, structuredClone(a)), true);
@@ -19,7 +19,7 @@ describe('isEqual', () => {
     );
   });
 
-  it('does not care about the order of properties', () => {
+  it('ignores the order of properties', () => {
     assert.equal(isEqual({ a: 1, b: [2] }, { b: [2], a: 1 }), true);
   });
 });

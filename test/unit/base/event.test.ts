@@ -3,36 +3,36 @@ import { DisposableStore } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/event.ts';
 
 describe('Emitter', () => {
-  it('tells every listener until it is disposed', () => {
+  it('calls each listener until it is disposed', () => {
     const emitter = new Emitter<number>();
-    const heard: string[] = [];
-    const first = emitter.event((value) => heard.push(`first ${value}`));
-    emitter.event((value) => heard.push(`second ${value}`));
+    const received: string[] = [];
+    const first = emitter.event((value) => received.push(`first ${value}`));
+    emitter.event((value) => received.push(`second ${value}`));
     emitter.fire(1);
     first.dispose();
     emitter.fire(2);
     emitter.dispose();
     emitter.fire(3);
-    assert.deepEqual(heard, ['first 1', 'second 1', 'second 2']);
+    assert.deepEqual(received, ['first 1', 'second 1', 'second 2']);
   });
 
-  it('lets a listener remove itself and add others while it is told', () => {
+  it('lets a listener remove itself and add others', () => {
     const emitter = new Emitter<void>();
-    let heard = 0;
+    let received = 0;
     const listening = emitter.event(() => {
-      heard += 1;
+      received += 1;
       listening.dispose();
-      emitter.event(() => (heard += 10));
+      emitter.event(() => (received += 10));
     });
     emitter.fire();
-    assert.equal(heard, 1);
+    assert.equal(received, 1);
     emitter.fire();
-    assert.equal(heard, 11);
+    assert.equal(received, 11);
   });
 });
 
 describe('DisposableStore', () => {
-  it('ends what it holds in reverse order and once', () => {
+  it('disposes its members in reverse order, and once', () => {
     const ended: string[] = [];
     const store = new DisposableStore();
     for (const name of ['a', 'b']) store.add({ dispose: () => ended.push(name) });
@@ -41,7 +41,7 @@ describe('DisposableStore', () => {
     assert.deepEqual(ended, ['b', 'a']);
   });
 
-  it('ends at once what comes after its own end', () => {
+  it('disposes at once a member that is added later', () => {
     const store = new DisposableStore();
     store.dispose();
     let ended = false;

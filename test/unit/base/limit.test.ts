@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { limitTo } from '../../../src/base/limit.ts';
 
 describe('limitTo', () => {
-  it('lets no more than so many run at once, in the order they came', async () => {
+  it('limits how many tasks run at once, and keeps their order', async () => {
     const inTurn = limitTo(2);
     const order: number[] = [];
     let running = 0;
@@ -18,7 +18,7 @@ describe('limitTo', () => {
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
   });
 
-  it('gives the place on when a task fails', async () => {
+  it('runs the next task when one fails', async () => {
     const inTurn = limitTo(1);
     const failing = inTurn(() => Promise.reject(new Error('no')));
     const next = inTurn(() => Promise.resolve('done'));

@@ -32,15 +32,15 @@ describe('Poller', () => {
     assert.equal(runs, 2);
   });
 
-  it('never has two runs under way, and runs again at once when asked during one', async () => {
+  it('never has two runs at a time, and runs again at once when requested during one', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    let underway = 0;
+    let running = 0;
     let most = 0;
     const poll = async () => {
       runs += 1;
-      most = Math.max(most, ++underway);
+      most = Math.max(most, ++running);
       if (runs === 1) await promise;
-      underway -= 1;
+      running -= 1;
     };
     const polling = poller({ poll });
     clock.next();
@@ -55,7 +55,7 @@ describe('Poller', () => {
     assert.equal(most, 1);
   });
 
-  it('doubles the pause with every failure in a row, up to the longest, and forgets it after a good run', async () => {
+  it('doubles the pause with each consecutive failure, up to the longest, and resets it after a success', async () => {
     let fails = true;
     const poll = async () => {
       if (fails) throw new Error('down');
@@ -76,22 +76,22 @@ describe('Poller', () => {
     assert.deepEqual(clock.waits, [1000]);
   });
 
-  it('waits as long as it was asked to, whatever its own pause would be', async () => {
+  it('prefers the time that the service asks for to its own pause', async () => {
     poller({ poll: () => Promise.reject(new Error('busy')), retryAfter: () => 90_000 });
     await clock.turn();
     assert.deepEqual(clock.waits, [90_000]);
   });
 
-  it('tells of failures and goes on', async () => {
-    const told: unknown[] = [];
+  it('reports failures and continues', async () => {
+    const errors: unknown[] = [];
     const error = new Error('down');
-    poller({ poll: () => Promise.reject(error), onError: (given) => told.push(given) });
+    poller({ poll: () => Promise.reject(error), onError: (given) => errors.push(given) });
     await clock.turn();
     await clock.turn();
-    assert.deepEqual(told, [error, error]);
+    assert.deepEqual(errors, [error, error]);
   });
 
-  it('does nothing more once it is stopped, even when a run was under way', async () => {
+  it('does not run again after it is disposed, even during a run', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const polling = poller({ poll: () => promise });
     clock.next();
@@ -100,11 +100,11 @@ describe('Poller', () => {
     await promise;
     await new Promise((settled) => setImmediate(settled));
     polling.now();
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, []);
   });
 
-  it('begins its pause anew when the interval has become shorter, but not after a failure', async () => {
+  it('restarts the pause when the interval has changed, but not after a failure', async () => {
     let interval = 60_000;
     let fails = false;
     const poll = async () => {
@@ -113,11 +113,11 @@ describe('Poller', () => {
     const polling = poller({ poll, interval: () => interval });
     await clock.turn();
     interval = 2000;
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, [2000]);
     fails = true;
     await clock.turn();
-    polling.waitAnew();
+    polling.reschedule();
     assert.deepEqual(clock.waits, [4000]);
   });
 });

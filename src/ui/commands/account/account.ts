@@ -1,20 +1,20 @@
-/** Connect, switch, disconnect. A key is stored when the service has accepted it, and not before. */
+/** Connect, switch, disconnect and remove. A key is stored only after the service has accepted it. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Account } from '../../../model/account/accounts.ts';
-import { accountLabel } from '../../text/accountLabel.ts';
 import { announce } from '../../notifications/announce.ts';
-import { askForAccount } from './accountQuestions.ts';
-import { confirm } from '../input/confirm.ts';
+import { accountLabel } from '../../text/accountLabel.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { start } from './localService.ts';
+import { confirm } from '../input/dialogs.ts';
+import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
+import { askForAccount } from './accountQuestions.ts';
+import { start } from './localService.ts';
 
-/** @param argument `newKey`: for the account connected to, whose key is no longer accepted */
+/** @param argument `newKey` to replace the key of the current account */
 export const connect: Command = async (context, argument, run) => {
-  run.couldNot = l10n.t('Could not connect');
+  run.failureMessage = l10n.t("Couldn't connect");
   const current = context.session.connection?.account;
-  const account = argument === 'newKey' ? current : undefined;
-  const answer = await askForAccount(context, account);
+  const answer = await askForAccount(context, argument === 'newKey' ? current : undefined);
   if (answer === undefined) return;
   if (answer.kind === 'localService') return await start(context, undefined, run);
   context.log.addSecret(answer.key);
@@ -24,14 +24,13 @@ export const connect: Command = async (context, argument, run) => {
 };
 
 interface AccountItem extends QuickPickItem {
+  /** Undefined to connect to another one. */
   readonly account: Account | undefined;
 }
 
-const alone = (title: string) => ({ title, step: 1, steps: 1, canGoBack: false });
-
 async function accountItems({ accounts }: CommandContext): Promise<readonly AccountItem[]> {
-  const { accounts: known, current } = await accounts.list();
-  return known.map((account) => ({
+  const { accounts: all, current } = await accounts.list();
+  return all.map((account) => ({
     label: accountLabel(account),
     description: current === account ? l10n.t('connected') : '',
     account,
@@ -39,45 +38,48 @@ async function accountItems({ accounts }: CommandContext): Promise<readonly Acco
 }
 
 export const switchAccount: Command = async (context, _argument, run) => {
-  run.couldNot = l10n.t('Could not switch the account');
+  run.failureMessage = l10n.t("Couldn't switch the account");
   const another = { label: `$(add) ${l10n.t('Connect to another account…')}`, account: undefined };
   const items = async () => [...(await accountItems(context)), another];
-  const question = { placeholder: l10n.t('Account to show'), items: items() };
-  const picked = await pickOne(alone(l10n.t('Switch Account')), question);
-  if (typeof picked !== 'object') return;
-  if (picked.account === undefined) return await connect(context, undefined, run);
-  if (picked.account.local === true) return await start(context, undefined, run);
-  await context.accounts.choose(picked.account);
-  announce(l10n.t('Connected to {0}', accountLabel(picked.account)));
+  const placeholder = l10n.t('Select an account');
+  const picked = await singleStep(l10n.t('Switch Account'), (page) =>
+    pickOne(page, { placeholder, items: items() }),
+  );
+  if (picked === undefined) return;
+  const { account } = picked;
+  if (account === undefined) return await connect(context, undefined, run);
+  if (account.local === true) return await start(context, undefined, run);
+  await context.accounts.choose(account);
+  announce(l10n.t('Connected to {0}', accountLabel(account)));
 };
 
 export const disconnect: Command = async (context, _argument, run) => {
-  run.couldNot = l10n.t('Could not disconnect');
+  run.failureMessage = l10n.t("Couldn't disconnect");
   const { accounts, session } = context;
   const account = session.connection?.account ?? (await accounts.list()).current;
   if (account === undefined) return;
-  await forget(context, account, l10n.t('Disconnect from {0}?', accountLabel(account)), l10n.t('Disconnect'));
+  const question = l10n.t('Disconnect from {0}?', accountLabel(account));
+  await removeAccount(context, account, question, l10n.t('Disconnect'));
 };
 
-/** Forgets any of the accounts, connected to or not. */
 export const remove: Command = async (context, _argument, run) => {
-  run.couldNot = l10n.t('Could not remove the account');
+  run.failureMessage = l10n.t("Couldn't remove the account");
   const items = await accountItems(context);
-  const placeholder = items.length === 0 ? l10n.t('No account is known') : l10n.t('Account to remove');
-  const picked = await pickOne(alone(l10n.t('Remove Account')), { placeholder, items });
-  if (typeof picked !== 'object' || picked.account === undefined) return;
-  const { account } = picked;
-  await forget(context, account, l10n.t('Remove {0}?', accountLabel(account)), l10n.t('Remove'));
+  const placeholder = items.length === 0 ? l10n.t('No accounts') : l10n.t('Select an account to remove');
+  const picked = await singleStep(l10n.t('Remove Account'), (page) => pickOne(page, { placeholder, items }));
+  if (picked?.account === undefined) return;
+  const question = l10n.t('Remove {0}?', accountLabel(picked.account));
+  await removeAccount(context, picked.account, question, l10n.t('Remove'));
 };
 
-async function forget(
+async function removeAccount(
   { accounts }: CommandContext,
   account: Account,
   question: string,
-  verb: string,
+  button: string,
 ): Promise<void> {
   const detail = l10n.t(
-    'Its API key is removed from this machine. It stays valid; revoke it if it is not needed any more.',
+    'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
   );
-  if (await confirm(question, detail, verb)) await accounts.remove(account);
+  if (await confirm(question, detail, button)) await accounts.remove(account);
 }

@@ -1,65 +1,65 @@
-/** The questions of Connect…: which service, which account there, and its key, which the service is asked about. */
+/** The questions of Connect…: the service, the account and its key, which is checked with the service. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
+import { isSendableKey } from '../../../api/records/ids.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
-import { askAddress } from './addressQuestion.ts';
 import type { CommandContext } from '../context.ts';
-import { type Answer, answered, type Page, runFlow, type Step } from '../input/multiStepInput.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
+import { askAddress } from './addressQuestion.ts';
 
 export type ConnectAnswer =
   | { readonly kind: 'localService' }
   | { readonly kind: 'account'; readonly account: Account; readonly key: string };
 
-interface Known {
-  readonly address?: BaseUrl | 'localService' | undefined;
-  /** Undefined while not chosen, empty for the first account at an address. */
+interface ConnectState {
+  readonly address?: BaseUrl | 'localService';
+  /** Empty for the first account at an address; undefined until chosen. */
   readonly name?: string | undefined;
   readonly isNew?: boolean;
   readonly key?: string;
 }
 
-/** @param account asks for its key alone. @returns undefined when the user gave up */
+/** @param account asks only for its new key. @returns undefined if the user canceled */
 export async function askForAccount(
   context: CommandContext,
   account: Account | undefined,
 ): Promise<ConnectAnswer | undefined> {
   const { accounts } = await context.accounts.list();
-  const start: Known = account === undefined ? {} : { address: account.baseUrl, name: account.name };
-  const known = await runFlow(l10n.t('Connect to Hosted Postgres'), start, stepsOf(context, accounts));
-  if (known?.address === 'localService') return { kind: 'localService' };
-  if (known?.address === undefined || known.key === undefined) return undefined;
-  return { kind: 'account', account: { baseUrl: known.address, name: known.name ?? '' }, key: known.key };
+  const start: ConnectState = account === undefined ? {} : { address: account.baseUrl, name: account.name };
+  const state = await runSteps(l10n.t('Connect to Hosted Postgres'), start, stepsFor(context, accounts));
+  if (state?.address === 'localService') return { kind: 'localService' };
+  if (state?.address === undefined || state.key === undefined) return undefined;
+  return { kind: 'account', account: { baseUrl: state.address, name: state.name ?? '' }, key: state.key };
 }
 
-function stepsOf(context: CommandContext, accounts: readonly Account[]): readonly Step<Known>[] {
-  const at = ({ address }: Known) =>
-    accounts.filter((other) => other.baseUrl === address && other.local !== true);
+function stepsFor(context: CommandContext, accounts: readonly Account[]): readonly Step<ConnectState>[] {
+  const accountsAt = ({ address }: ConnectState) =>
+    accounts.filter(({ baseUrl, local }) => baseUrl === address && local !== true);
   return [
     {
-      applies: (known) => known.address === undefined,
-      ask: async (page) => answered(await askAddress(context, accounts, page), (address) => ({ address })),
+      applies: (state) => state.address === undefined,
+      ask: async (page) => mapAnswer(await askAddress(context, accounts, page), (address) => ({ address })),
     },
     {
-      applies: (known) => known.name === undefined && known.isNew !== true && at(known).length > 0,
-      ask: async (page, known) =>
-        answered(await chooseAccount(page, at(known)), ({ name }) => ({
-          ...known,
+      applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
+      ask: async (page, state) =>
+        mapAnswer(await askAccount(page, accountsAt(state)), ({ name }) => ({
+          ...state,
           name,
           isNew: name === undefined,
         })),
     },
     {
-      applies: (known) => known.isNew === true,
-      ask: async (page, known) =>
-        answered(await askName(page, at(known)), (name) => ({ ...known, name: name.trim() })),
+      applies: (state) => state.isNew === true,
+      ask: async (page, state) =>
+        mapAnswer(await askName(page, accountsAt(state)), (name) => ({ ...state, name })),
     },
     {
-      applies: (known) => known.address !== 'localService',
-      ask: async (page, known) =>
-        answered(await askKey(context, page, known), (key) => ({ ...known, key: key.trim() })),
+      applies: (state) => state.address !== 'localService',
+      ask: async (page, state) => mapAnswer(await askKey(context, page, state), (key) => ({ ...state, key })),
     },
   ];
 }
@@ -68,51 +68,47 @@ interface AccountItem extends QuickPickItem {
   readonly name: string | undefined;
 }
 
-async function chooseAccount(page: Page, accounts: readonly Account[]): Promise<Answer<AccountItem>> {
+async function askAccount(page: Page, accounts: readonly Account[]): Promise<Answer<AccountItem>> {
   const items: AccountItem[] = accounts.map(({ name }) => ({
-    label: name === '' ? l10n.t('The account connected before') : name,
-    description: l10n.t('gets a new key'),
+    label: name === '' ? l10n.t('Default account') : name,
+    description: l10n.t('replaces its key'),
     name,
   }));
-  items.push({ label: `$(add) ${l10n.t('Another account at this address…')}`, name: undefined });
-  return await pickOne(page, { placeholder: l10n.t('Account'), items });
+  items.push({ label: `$(add) ${l10n.t('Add another account…')}`, name: undefined });
+  return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
 }
 
 const askName = (page: Page, accounts: readonly Account[]): Promise<Answer<string>> =>
   askText(page, {
-    prompt: l10n.t('A name for the account, to tell it from the others at this address'),
-    problem: (text) => {
-      if (text.trim() === '') return l10n.t('Must not be empty');
-      const isTaken = accounts.some(({ name }) => name === text.trim());
-      return isTaken ? l10n.t('Another account has this name') : undefined;
-    },
+    prompt: l10n.t('Name of the account, to distinguish it from others on this service'),
+    problem: (text) =>
+      accounts.some(({ name }) => name === text)
+        ? l10n.t('Another account already has this name')
+        : undefined,
   });
 
-/** What a header can carry; anything else was not copied from where keys are shown. */
-const KEY = /^[\x21-\x7e]+$/;
-
-const askKey = (context: CommandContext, page: Page, known: Known): Promise<Answer<string>> =>
+const askKey = (context: CommandContext, page: Page, state: ConnectState): Promise<Answer<string>> =>
   askText(page, {
-    prompt: l10n.t('The API key of the account at {0}', known.address ?? ''),
+    prompt: l10n.t('API key for {0}', state.address ?? ''),
     isSecret: true,
-    problem: (text) => {
-      if (text.trim() === '') return l10n.t('Must not be empty');
-      return KEY.test(text.trim()) ? undefined : l10n.t('Not a key: it has characters no key has');
-    },
-    check: (text, signal) => refusalOf(context, known, text.trim(), signal),
+    problem: (text) =>
+      isSendableKey(text)
+        ? undefined
+        : l10n.t("This isn't an API key. Keys have only ASCII characters and no spaces."),
+    check: (text, signal) => checkKey(context, state, text, signal),
   });
 
-/** Lists projects, which every kind of key may; an organization's key may see no account routes (public service). */
-async function refusalOf(
+/** Lists projects, because every kind of key may do that. @returns why the key can't be used */
+async function checkKey(
   context: CommandContext,
-  known: Known,
+  { address, name = '' }: ConnectState,
   key: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (known.address === undefined || known.address === 'localService') return undefined;
+  if (address === undefined || address === 'localService') return undefined;
   context.log.addSecret(key);
   try {
-    const client = await context.openClient({ baseUrl: known.address, name: known.name ?? '' }, key, 1);
+    const client = await context.openClient({ baseUrl: address, name }, key, 1);
     await client.projectPages(context.config.organizationId, { signal }).next();
     return undefined;
   } catch (error) {

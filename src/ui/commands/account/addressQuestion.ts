@@ -1,12 +1,13 @@
-/** Which service to connect to: the one of the settings, the local one, one connected to before, or one that is typed. */
+/** Asks for the service: the one in the settings, the local one, a known one or an entered URL. */
 import { l10n, type QuickPickItem } from 'vscode';
 import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/baseUrl.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import type { CommandContext } from '../context.ts';
-import { type Answer, answered, type Page } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 interface AddressItem extends QuickPickItem {
+  /** Undefined if it isn't valid. */
   readonly address: BaseUrl | 'localService' | undefined;
 }
 
@@ -15,12 +16,10 @@ export async function askAddress(
   accounts: readonly Account[],
   page: Page,
 ): Promise<Answer<BaseUrl | 'localService'>> {
-  const set = addressItem(context.config.baseUrl, l10n.t('from the settings'));
-  const local = l10n.t('Local service');
   const items: AddressItem[] = [
-    set,
+    addressItem(context.config.baseUrl, l10n.t('from the settings')),
     {
-      label: local,
+      label: l10n.t('Local service'),
       description: l10n.t('real Postgres on this machine, no account needed'),
       address: 'localService',
     },
@@ -34,13 +33,13 @@ export async function askAddress(
     const looksLikeAddress = /[:/.]/.test(text);
     return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
   };
-  const placeholder = l10n.t('Pick a service, or type its base address (https://…/api/v2)');
-  const isRefused = (item: AddressItem) => item.address === undefined;
-  const picked = await pickOne(page, { placeholder, items, typed, isRefused });
-  return answered(picked, (item) => item.address ?? 'localService');
+  const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
+  const isUnavailable = (item: AddressItem) => item.address === undefined;
+  const picked = await pickOne(page, { placeholder, items, typed, isUnavailable });
+  return mapAnswer(picked, (item) => item.address ?? 'localService');
 }
 
-/** An address that cannot be used says why in place of its description. */
+/** The description of an invalid URL says what is wrong. */
 function addressItem(text: string, description: string): AddressItem {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string'
@@ -51,15 +50,15 @@ function addressItem(text: string, description: string): AddressItem {
 function problemText(problem: BaseUrlProblem): string {
   switch (problem) {
     case 'not-a-url':
-      return l10n.t('not an address: https://…/api/v2');
+      return l10n.t('not a URL such as https://…/api/v2');
     case 'not-https':
-      return l10n.t('must begin with https:// (http:// only for this machine)');
+      return l10n.t('must start with https:// (http:// only on this machine)');
     case 'credentials':
-      return l10n.t('must not contain a user name or password');
+      return l10n.t("can't contain a user name or password");
     case 'query-or-fragment':
-      return l10n.t('must end with the path: no ? and no #');
+      return l10n.t("can't contain ? or #");
     case 'no-version':
-      return l10n.t('must end with the version segment: /v2');
+      return l10n.t('must end with a version such as /v2');
     default:
       return problem satisfies never;
   }

@@ -1,94 +1,93 @@
-/** Create and revoke API keys. A key's value passes from the service's answer to the clipboard and nowhere else. */
-import { env, l10n, window, type QuickPickItem } from 'vscode';
+/** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
+import { l10n, window, type QuickPickItem } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { requireConnection } from '../input/pickers.ts';
-import { confirm } from '../input/confirm.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { withKeyRights } from './requireKeyAccess.ts';
-import { withProgress } from '../input/progress.ts';
+import { confirm, copyText, withProgress } from '../input/dialogs.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
-const alone = (title: string) => ({ title, step: 1, steps: 1, canGoBack: false });
+/** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
+export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isRefused(error, 403)) throw error;
+    throw new Error(
+      l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
+    );
+  }
+}
 
 export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
-  run.couldNot = l10n.t('Could not create the API key');
-  // Known to be refused: nobody is asked for a name in vain.
-  if (isRefused(context.apiKeys.failure, 403)) await withKeyRights(() => context.apiKeys.refresh());
-  const name = await askText(alone(l10n.t('Create API Key')), {
-    prompt: l10n.t('A name that tells where the key is used'),
-    problem: (text) => (text.trim() === '' ? l10n.t('Must not be empty') : undefined),
-  });
-  if (typeof name !== 'string') return;
+  run.failureMessage = l10n.t("Couldn't create the API key");
+  // Fails now rather than after the question.
+  if (isRefused(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
+  const prompt = l10n.t('Name of the key, such as where you use it');
+  const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
+  if (name === undefined) return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
-    withKeyRights(() => context.apiKeys.create(name.trim(), options)),
+    requireKeyAccess(() => context.apiKeys.create(name, options)),
   );
   context.log.addSecret(created.key);
-  await showOnce(name.trim(), created);
+  await showOnce(name, created);
 };
 
-/** Modal, so that it cannot go unseen: the service tells the value this once (section 2.2). */
+/** Modal, so that the user can't miss it: the service shows the value only once (section 2.2). */
 async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
   const copy = { title: l10n.t('Copy Key') };
-  // VS Code's own “Cancel” would promise that no key was created.
+  // VS Code would add “Cancel”, as if the key weren't created yet.
   const close = { title: l10n.t('Close'), isCloseAffordance: true };
   const detail = l10n.t(
-    '{0}\n\nThis is the only time the key is shown. Keep it where secrets are kept.',
+    '{0}\n\nThis is the only time the key is shown. Store it in a safe place, such as a password manager.',
     key,
   );
-  const chosen = await window.showInformationMessage(
-    l10n.t('The API key “{0}” was created', sanitize(name)),
-    { modal: true, detail },
-    copy,
-    close,
-  );
-  if (chosen !== copy) return;
-  await env.clipboard.writeText(key);
-  announce(l10n.t('Copied the API key “{0}”', sanitize(name)));
+  const title = l10n.t('Created API key “{0}”', sanitize(name));
+  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copy, close);
+  if (chosen === copy) await copyText(key, l10n.t('Copied API key “{0}”', sanitize(name)));
 }
 
 export const revoke: Command = async (context, argument, run) => {
   requireConnection(context);
-  run.couldNot = l10n.t('Could not revoke the API key');
+  run.failureMessage = l10n.t("Couldn't revoke the API key");
   const { apiKeys, session } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
   if (id === undefined) return;
   const name = sanitize(apiKeys.key(id)?.name ?? String(id));
-  run.couldNot = l10n.t('Could not revoke “{0}”', name);
-  const isOurs = apiKeys.isInUse(id);
-  const question = l10n.t('Revoke the API key “{0}”?', name);
-  if (!(await confirm(question, revocationDetail(context, isOurs), l10n.t('Revoke')))) return;
+  run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
+  const isInUse = apiKeys.isInUse(id);
+  const question = l10n.t('Revoke API key “{0}”?', name);
+  if (!(await confirm(question, revocationDetail(context, isInUse), l10n.t('Revoke')))) return;
   const account = session.connection?.account;
   await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
-  // Refused right after: it was the key in use, known as such or not.
-  const wasOurs = isOurs || isRefused(apiKeys.failure, 401);
-  if (wasOurs && account !== undefined) await signOut(context, account);
-  else announce(l10n.t('The API key “{0}” is revoked', name));
+  // A 401 right after that means that it was the key in use, even if that wasn't known.
+  const wasInUse = isInUse || isRefused(apiKeys.failure, 401);
+  if (wasInUse && account !== undefined) await signOut(context, account);
+  else announce(l10n.t('Revoked API key “{0}”', name));
 };
 
-function revocationDetail({ apiKeys, session }: CommandContext, isOurs: boolean): string {
-  const always = l10n.t(
-    'This takes effect at once and cannot be undone: whatever still uses the key is refused.',
-  );
-  if (!isOurs && apiKeys.isUseKnown) return always;
-  const sentences = [always];
-  if (isOurs) sentences.unshift(l10n.t('This window uses the key and is signed out with it.'));
-  else sentences.push(l10n.t('If this window uses the key, it is signed out with it.'));
-  if (session.connection?.account.local === true && isOurs)
-    sentences.push(l10n.t('The local service stops, and starts with a new key the next time.'));
+function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {
+  const sentences = [
+    l10n.t("This takes effect immediately and can't be undone. Programs that use the key lose access."),
+  ];
+  if (isInUse) sentences.unshift(l10n.t('This window uses the key and will be signed out.'));
+  else if (!apiKeys.isUseKnown) sentences.push(l10n.t('If this window uses the key, it will be signed out.'));
+  if (isInUse && session.connection?.account.local === true)
+    sentences.push(l10n.t('The local service stops and gets a new key the next time it starts.'));
   return sentences.join(' ');
 }
 
-/** Forgets a key that is no longer accepted. */
+/** Removes a key that was revoked. */
 async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
   if (account.local === true) await localService.forgetKey();
   else await accounts.remove(account);
-  announce(l10n.t('Signed out: the key this window used is revoked'), 'info');
+  announce(l10n.t('Signed out, because the key of this window was revoked'), 'info');
 }
 
 interface KeyItem extends QuickPickItem {
@@ -97,12 +96,12 @@ interface KeyItem extends QuickPickItem {
 
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async (): Promise<KeyItem[]> => {
-    await withKeyRights(() => apiKeys.load());
+    await requireKeyAccess(() => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({ label: sanitize(name), description: String(id), id }));
   };
-  const picked = await pickOne(alone(l10n.t('Revoke API Key')), {
-    placeholder: l10n.t('API key'),
-    items: items(),
-  });
-  return typeof picked === 'object' ? picked.id : undefined;
+  const placeholder = l10n.t('Select an API key');
+  const picked = await singleStep(l10n.t('Revoke API Key'), (page) =>
+    pickOne(page, { placeholder, items: items() }),
+  );
+  return picked?.id;
 }

@@ -1,4 +1,4 @@
-/** Rotate API Key…: a new key in the place of the one this window uses. */
+/** Rotate API Key…: replaces the key of this window with a new one. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import { accountId } from '../../../model/account/accounts.ts';
@@ -6,33 +6,32 @@ import { rotateKey } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { ago } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { requireConnection } from '../input/pickers.ts';
-import { confirm } from '../input/confirm.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { answered, runFlow, type Answer, type Page } from '../input/multiStepInput.ts';
-import { withKeyRights } from './requireKeyAccess.ts';
-import { withProgress } from '../input/progress.ts';
+import { confirm, withProgress } from '../input/dialogs.ts';
+import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
+import { requireKeyAccess } from './apiKey.ts';
 import { isFreeToRotate, offer, rotationParts } from './rotationRecovery.ts';
 import { endedText } from './rotationText.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
-  run.couldNot = l10n.t('Could not rotate the API key');
+  run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
   if (!(await isFreeToRotate(context, account))) return;
-  await withKeyRights(() => context.apiKeys.load());
-  const wanted = await askForRotation(context);
-  if (wanted === undefined || !(await confirmRotation(wanted.old))) return;
-  const { name, old } = wanted;
+  await requireKeyAccess(() => context.apiKeys.load());
+  const answers = await askForRotation(context);
+  if (answers === undefined || !(await confirmRotation(answers.old))) return;
+  const { name, old } = answers;
   const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
     rotateKey(rotationParts(context), connection, keys, options),
   );
-  await context.apiKeys.refresh().catch(() => undefined); // The list tells its failure itself.
+  await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
   switch (outcome.kind) {
     case 'rotated':
-      return announce(l10n.t('This window now uses the API key “{0}”', sanitize(name)));
+      return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
     case 'taken':
     case 'busy':
     case 'changed':
@@ -43,41 +42,38 @@ export const rotate: Command = async (context, _argument, run) => {
   }
 };
 
-interface Known {
-  /** The key this window uses; null when the user does not know, so that none is revoked. */
+interface RotationState {
+  /** The key of this window; null if the user isn't sure, so that none is revoked. */
   readonly old?: ApiKey | null | undefined;
   readonly name?: string;
 }
 
-interface Wanted {
+interface RotationAnswers {
   readonly old: ApiKey | undefined;
   readonly name: string;
 }
 
-async function askForRotation({ apiKeys }: CommandContext): Promise<Wanted | undefined> {
-  const start: Known = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
-  const known = await runFlow<Known>(l10n.t('Rotate API Key'), start, [
+async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnswers | undefined> {
+  const start: RotationState = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
+  const state = await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
     {
       applies: ({ old }) => old === undefined,
-      ask: async (page, before) => answered(await askOld(page, apiKeys.keys), (old) => ({ ...before, old })),
+      ask: async (page) => mapAnswer(await askOldKey(page, apiKeys.keys), (old) => ({ old })),
     },
     {
-      ask: async (page, before) =>
-        answered(await askName(page, apiKeys.keys, before.old?.name), (name) => ({
-          ...before,
-          name: name.trim(),
-        })),
+      ask: async (page, { old }) =>
+        mapAnswer(await askName(page, apiKeys.keys, old?.name), (name) => ({ old, name })),
     },
   ]);
-  return known?.name === undefined ? undefined : { old: known.old ?? undefined, name: known.name };
+  return state?.name === undefined ? undefined : { old: state.old ?? undefined, name: state.name };
 }
 
 interface KeyItem extends QuickPickItem {
   readonly key: ApiKey | null;
 }
 
-/** The one used last comes first: the list itself was just asked for with it. */
-async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
+/** The most recently used key comes first: listing the keys has just used it. */
+async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
   const items: KeyItem[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
@@ -89,25 +85,22 @@ async function askOld(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKe
       ].join(' · '),
       key,
     }));
-  items.push({ label: l10n.t('I do not know: revoke none'), key: null });
-  const placeholder = l10n.t('Which key does this window use? It is revoked when the new one is in place');
-  return answered(await pickOne(page, { placeholder, items }), ({ key }) => key);
+  items.push({ label: l10n.t('Not sure. Keep all keys'), key: null });
+  const placeholder = l10n.t('Which key does this window use? It is revoked after the rotation');
+  return mapAnswer(await pickOne(page, { placeholder, items }), ({ key }) => key);
 }
 
-/** The name must be unique: it identifies the new key when the answer with its id is lost. */
+/** The name must be unique: it identifies the new key if the response with its id is lost. */
 function askName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
   return askText(page, {
-    prompt: l10n.t('A name for the new key'),
+    prompt: l10n.t('Name of the new key'),
     value: nextName(old, isTaken),
-    problem: (text) => {
-      if (text.trim() === '') return l10n.t('Must not be empty');
-      return isTaken(text.trim()) ? l10n.t('Another key has this name') : undefined;
-    },
+    problem: (text) => (isTaken(text) ? l10n.t('Another key already has this name') : undefined),
   });
 }
 
-/** “laptop” becomes “laptop 2”, and that “laptop 3”. */
+/** “laptop” becomes “laptop 2”, then “laptop 3”. */
 function nextName(old: string, isTaken: (name: string) => boolean): string {
   const base = old.replace(/ \d{1,6}$/, '');
   let next = old;
@@ -115,12 +108,13 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
   return next;
 }
 
-/** Nothing to ask where no key is revoked. */
+/** Only asks if a key is to be revoked. */
 async function confirmRotation(old: ApiKey | undefined): Promise<boolean> {
   if (old === undefined) return true;
+  const name = sanitize(old.name);
   const detail = l10n.t(
-    'A new key is created, tried and stored for this window. Then “{0}” is revoked at once and for good: whatever else uses it is refused.',
-    sanitize(old.name),
+    "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
+    name,
   );
-  return await confirm(l10n.t('Rotate the API key “{0}”?', sanitize(old.name)), detail, l10n.t('Rotate'));
+  return await confirm(l10n.t('Rotate API key “{0}”?', name), detail, l10n.t('Rotate'));
 }

@@ -1,4 +1,4 @@
-/** What an interrupted or failed rotation has left: a later start finishes it, or offers the one action that helps. */
+/** Finishes rotations that were interrupted or failed, or offers the action that helps. */
 import { commands, l10n, window } from 'vscode';
 import { accountId, type Account } from '../../../model/account/accounts.ts';
 import {
@@ -12,10 +12,10 @@ import { announce } from '../../notifications/announce.ts';
 import { showFailure } from '../../notifications/notify.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { withProgress } from '../input/progress.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { endedText, finishedText, leftText, type Left } from './rotationText.ts';
 
-/** Milliseconds until a service has surely carried out a request whose answer was lost, or never will. */
+/** Milliseconds. By then the service has carried out a request whose response was lost, or never will. */
 const LATEST_CREATION = 60_000;
 
 export const rotationParts = (context: CommandContext): RotationParts => {
@@ -39,19 +39,19 @@ export const rotationParts = (context: CommandContext): RotationParts => {
   };
 };
 
-/** Finishes each rotation that a window has left. Never rejects. */
+/** Finishes rotations that earlier windows left. Never rejects. */
 export async function finishRotations(context: CommandContext): Promise<void> {
   await Promise.all(context.rotations.accounts.map((account) => finishRotation(context, account)));
 }
 
-/** Waits for the window that works on the rotation, then finishes it in its place. Never rejects. */
+/** Waits until no other window works on the rotation, then finishes it. Never rejects. */
 export async function finishRotation(context: CommandContext, account: string): Promise<void> {
   try {
     const rotation = await abandoned(context, account);
     if (rotation !== undefined) show(context, rotation, await resume(context, rotation));
   } catch (error) {
     context.log.error('Finishing a key rotation', error);
-    void showFailure(couldNotRotate(), error, () => void finishRotation(context, account));
+    void showFailure(failureMessage(), error, () => void finishRotation(context, account));
   }
 }
 
@@ -61,7 +61,7 @@ async function abandoned(context: CommandContext, account: string): Promise<Pend
   return await withProgress(l10n.t('Rotating the API key'), () => context.rotations.abandoned(account));
 }
 
-const couldNotRotate = () => l10n.t('Could not rotate the API key');
+const failureMessage = () => l10n.t("Couldn't rotate the API key");
 
 async function resume(context: CommandContext, rotation: PendingRotation): Promise<RotationOutcome> {
   const outcome = await withProgress(l10n.t('Rotating the API key'), () =>
@@ -79,24 +79,24 @@ function show(context: CommandContext, rotation: PendingRotation, outcome: Rotat
     case 'busy':
     case 'changed':
     case 'unchanged':
-      return void window.showWarningMessage(`${couldNotRotate()}: ${endedText(outcome)}`);
+      return void window.showWarningMessage(`${failureMessage()}: ${endedText(outcome)}`);
     default:
       offer(context, rotation, outcome);
   }
 }
 
-/** The rotation stays pending until the action is done. */
+/** Offers the action that finishes the rotation, which stays pending until then. */
 export function offer(context: CommandContext, rotation: PendingRotation, left: Left): void {
   const onError = (error: unknown) => context.log.error('Finishing a key rotation', error);
-  if (left.kind === 'absent') lookLater(context, rotation.account).catch(onError);
+  if (left.kind === 'absent') checkLater(context, rotation.account).catch(onError);
   showOffer(context, rotation, left).catch(onError);
 }
 
 async function showOffer(context: CommandContext, rotation: PendingRotation, left: Left): Promise<void> {
   const { account } = rotation;
-  const { label, act } = helpFor(context, rotation, left);
+  const { label, act } = actionFor(context, rotation, left);
   const chosen = await window.showWarningMessage(leftText(left, rotation), label);
-  // Another window may have ended it since.
+  // Another window may have finished it.
   const isPending = context.rotations.of(account) !== undefined;
   if (chosen === label && (isPending || left.kind === 'absent')) await act();
   if (chosen === undefined && left.kind === 'signedOut') await context.rotations.forget(account);
@@ -107,7 +107,7 @@ interface Action {
   readonly act: () => Promise<unknown>;
 }
 
-function helpFor(context: CommandContext, rotation: PendingRotation, left: Left): Action {
+function actionFor(context: CommandContext, rotation: PendingRotation, left: Left): Action {
   const run = async (command: string) => await commands.executeCommand(command);
   switch (left.kind) {
     case 'absent':
@@ -131,17 +131,17 @@ async function revoke(context: CommandContext, rotation: PendingRotation, id: nu
     await withProgress(l10n.t('Revoking “{0}”', name), () =>
       revokeLost(rotationParts(context), rotation, id),
     );
-    announce(l10n.t('The API key “{0}” is revoked', name));
+    announce(l10n.t('Revoked API key “{0}”', name));
     await context.apiKeys.refresh().catch(() => undefined);
   } catch (error) {
     context.log.error('Revoking a key that a rotation left', error);
     const retry = () => void revoke(context, rotation, id);
-    await showFailure(l10n.t('Could not revoke “{0}”', name), error, retry);
+    await showFailure(l10n.t("Couldn't revoke “{0}”", name), error, retry);
   }
 }
 
-/** The service may still carry out the request after the first look. */
-async function lookLater(context: CommandContext, account: string): Promise<void> {
+/** The service may carry out the request after the first check. */
+async function checkLater(context: CommandContext, account: string): Promise<void> {
   const rotation = await context.rotations.abandoned(account, LATEST_CREATION);
   if (rotation === undefined) return;
   const outcome = await resumeRotation(rotationParts(context), rotation);
@@ -149,7 +149,7 @@ async function lookLater(context: CommandContext, account: string): Promise<void
   else show(context, rotation, outcome);
 }
 
-/** Deals with an earlier rotation of the account first. @returns whether a new one can begin */
+/** Finishes an earlier rotation of the account. @returns whether a new one can start */
 export async function isFreeToRotate(context: CommandContext, account: Account): Promise<boolean> {
   const earlier = await abandoned(context, accountId(account));
   if (earlier === undefined) return true;

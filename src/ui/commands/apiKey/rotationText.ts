@@ -5,21 +5,21 @@ import type { PendingRotation } from '../../../model/account/pendingRotations.ts
 import { explainError } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 
-/** Nothing is left of these. */
+/** These left no key behind. */
 export type Ended = Extract<RotationOutcome, { readonly kind: 'taken' | 'busy' | 'changed' | 'unchanged' }>;
-/** These have left something, or may have. */
+/** These may have left a key behind. */
 export type Left = Exclude<RotationOutcome, Ended | { readonly kind: 'rotated' }>;
 
 export function endedText(outcome: Ended): string {
   switch (outcome.kind) {
     case 'taken':
-      return l10n.t('there is already a key with this name. Choose another name.');
+      return l10n.t('There is already a key with this name. Choose another name.');
     case 'busy':
-      return l10n.t('an earlier rotation of this key is still running.');
+      return l10n.t('An earlier rotation of this key is still in progress.');
     case 'changed':
-      return l10n.t('the key was changed in another window.');
+      return l10n.t('The key was changed in another window.');
     case 'unchanged':
-      return `${stepText(outcome.step, explainError(outcome.error).message)} ${l10n.t('This window goes on with its old key.')}`;
+      return `${stepText(outcome.step, explainError(outcome.error).message)} ${l10n.t('This window keeps using its old key.')}`;
     default:
       return outcome satisfies never;
   }
@@ -28,11 +28,11 @@ export function endedText(outcome: Ended): string {
 function stepText(step: 'create' | 'prove' | 'store', reason: string): string {
   switch (step) {
     case 'create':
-      return l10n.t('no new key was created. {0}', reason);
+      return l10n.t('No new key was created. {0}', reason);
     case 'prove':
-      return l10n.t('the new key does not work. {0}', reason);
+      return l10n.t("The new key doesn't work. {0}", reason);
     case 'store':
-      return l10n.t('the new key could not be stored. {0}', reason);
+      return l10n.t("The new key couldn't be stored. {0}", reason);
     default:
       return step satisfies never;
   }
@@ -44,7 +44,7 @@ export function leftText(outcome: Left, rotation: PendingRotation): string {
   const reason =
     error === undefined
       ? l10n.t('An API key rotation was interrupted.')
-      : l10n.t('{0}: {1}', l10n.t('Could not rotate the API key'), explainError(error).message);
+      : l10n.t('{0}: {1}', l10n.t("Couldn't rotate the API key"), explainError(error).message);
   return `${reason} ${keysText(outcome, rotation)}`;
 }
 
@@ -66,8 +66,8 @@ function keysText(outcome: Left, { account, name, oldKey }: PendingRotation): st
     case 'unfinished': {
       const newKey = named(outcome.newKey);
       if (outcome.step === 'create') return l10n.t('A new key {0} may exist.', newKey);
+      if (outcome.step !== 'revoke') return l10n.t("The new key {0} exists but isn't in use yet.", newKey);
       const old = oldKey === undefined ? '' : named(oldKey);
-      if (outcome.step !== 'revoke') return l10n.t('The new key {0} exists and is not in use yet.', newKey);
       return l10n.t('The new key {0} is in use, and the old key {1} may still be valid.', newKey, old);
     }
     default:
@@ -77,10 +77,13 @@ function keysText(outcome: Left, { account, name, oldKey }: PendingRotation): st
 
 /** After an interrupted rotation. */
 export function finishedText(newKey: ExistingKey, { oldKey }: PendingRotation): string {
-  const words = l10n.t('Finished an interrupted API key rotation. The new key {0} is in use.', named(newKey));
+  const message = l10n.t(
+    'Finished an interrupted API key rotation. The new key {0} is in use.',
+    named(newKey),
+  );
   return oldKey === undefined
-    ? words
-    : `${words} ${l10n.t('The API key “{0}” is revoked', sanitize(oldKey.name))}.`;
+    ? message
+    : `${message} ${l10n.t('Revoked API key “{0}”', sanitize(oldKey.name))}.`;
 }
 
 const named = ({ id, name }: ExistingKey): string =>

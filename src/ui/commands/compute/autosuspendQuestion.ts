@@ -1,38 +1,38 @@
-/** After how long without activity a compute is suspended (sections 3.1, 3.2 and 8). */
+/** The delay after which an inactive compute is suspended (sections 3.1, 3.2 and 8). */
 import { l10n, type QuickPickItem } from 'vscode';
 import { AUTOSUSPEND_DEFAULT, AUTOSUSPEND_NEVER } from '../../../api/records/autosuspend.ts';
 import { parseDelay } from '../../../model/settings/autosuspendDelay.ts';
 import { autosuspendText, duration } from '../../text/durationText.ts';
-import { type Answer, answered, type Page } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 interface DelayItem extends QuickPickItem {
-  /** As on the record; undefined: what was typed cannot be had. */
+  /** As in the record; undefined if the entered text isn't a valid delay. */
   readonly delay: number | undefined;
 }
 
 const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
 
-/** @param current the delay the compute has, marked and in focus; undefined for a new one */
+/** @param current the delay of the compute, marked and focused; undefined for a new one */
 export async function askAutosuspend(page: Page, current: number | undefined): Promise<Answer<number>> {
   const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
   const items = delays.map((delay) => delayItem(delay, current));
   const picked = await pickOne(page, {
-    placeholder: l10n.t('Suspend when nobody uses it: pick one, or type it (90 s, 20 min, 3 h, 2 d)'),
+    placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: typedItem,
-    isRefused: ({ delay }) => delay === undefined,
+    isUnavailable: ({ delay }) => delay === undefined,
     isCurrent: ({ delay }) => delay === current,
   });
-  return answered(picked, ({ delay }) => delay ?? AUTOSUSPEND_DEFAULT);
+  return mapAnswer(picked, ({ delay }) => delay ?? AUTOSUSPEND_DEFAULT);
 }
 
 function delayItem(delay: number, current: number | undefined): DelayItem {
   const item = { label: capital(autosuspendText(delay)), delay };
-  const description = delay === current ? l10n.t('now') : '';
+  const description = delay === current ? l10n.t('current') : '';
   // Section 3.2, rule 5.
-  const detail = l10n.t('Takes up new releases of the service, about weekly, only at a restart by hand.');
+  const detail = l10n.t('Service updates (about weekly) then need a manual restart');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }
 

@@ -1,22 +1,22 @@
-/** Which branch of a project: one known by its computes, or one whose id is typed. */
+/** Asks for a branch of a project: one that has computes, or one whose id is entered. */
 import { l10n, type QuickPickItem } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { type Answer, answered, type Page } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 export interface BranchQuestion {
   readonly projectId: string;
-  /** Why a branch cannot be had, given its computes; undefined when it can. */
-  readonly refusal?: (branchId: string, computes: readonly Compute[]) => string | undefined;
+  /** Why a branch with these computes can't be picked; undefined if it can. */
+  readonly problem?: (branchId: string, computes: readonly Compute[]) => string | undefined;
 }
 
 interface BranchItem extends QuickPickItem {
   readonly branchId: string;
-  readonly isRefused: boolean;
+  readonly isUnavailable: boolean;
 }
 
 export async function askBranch(
@@ -24,27 +24,27 @@ export async function askBranch(
   page: Page,
   question: BranchQuestion,
 ): Promise<Answer<string>> {
-  let known: readonly BranchItem[] = [];
+  let branchItems: readonly BranchItem[] = [];
   const items = async (): Promise<readonly BranchItem[]> => {
     const list = await context.inventory.loadComputes(question.projectId);
     const branches = [...(list?.branches() ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = branches.map(([id, computes]) => branchItem(id, computes, question));
-    known = [...all.filter((item) => !item.isRefused), ...all.filter((item) => item.isRefused)];
-    return known;
+    branchItems = [...all.filter((item) => !item.isUnavailable), ...all.filter((item) => item.isUnavailable)];
+    return branchItems;
   };
   const typed = (text: string): BranchItem | undefined =>
-    text === '' || known.some(({ branchId }) => branchId.includes(text)) ? undefined : typedItem(text);
-  const placeholder = l10n.t('Branch: pick one, or type the id of another (br-…)');
-  const isRefused = (item: BranchItem) => item.isRefused;
-  const picked = await pickOne(page, { placeholder, items: items(), typed, isRefused });
-  return answered(picked, (item) => item.branchId);
+    text === '' || branchItems.some(({ branchId }) => branchId.includes(text)) ? undefined : typedItem(text);
+  const placeholder = l10n.t('Select a branch or enter another branch id (br-…)');
+  const isUnavailable = (item: BranchItem) => item.isUnavailable;
+  const picked = await pickOne(page, { placeholder, items: items(), typed, isUnavailable });
+  return mapAnswer(picked, (item) => item.branchId);
 }
 
 function branchItem(branchId: string, computes: readonly Compute[], question: BranchQuestion): BranchItem {
-  const refusal = question.refusal?.(branchId, computes);
+  const problem = question.problem?.(branchId, computes);
   const label = `$(git-branch) ${sanitize(branchId)}`;
-  if (refusal !== undefined) return { label, description: refusal, branchId, isRefused: true };
-  return { label, description: membersText(computes), branchId, isRefused: false };
+  if (problem !== undefined) return { label, description: problem, branchId, isUnavailable: true };
+  return { label, description: membersText(computes), branchId, isUnavailable: false };
 }
 
 /** Such as `primary: shop-main · 2 read replicas`. */
@@ -59,11 +59,11 @@ function membersText(computes: readonly Compute[]): string {
   return parts.join(' · ');
 }
 
-/** Not among those known: a branch without computes, which the service will find or not. */
+/** A branch without computes. Only the service knows whether it exists. */
 function typedItem(text: string): BranchItem {
-  const isGood = isBranchId(text);
-  const description = isGood
-    ? l10n.t('a branch without computes so far')
-    : l10n.t('not a branch id: br- and then a–z, 0–9 or -');
-  return { label: sanitize(text), description, alwaysShow: true, branchId: text, isRefused: !isGood };
+  const isValid = isBranchId(text);
+  const description = isValid
+    ? l10n.t('a branch without computes')
+    : l10n.t('not a branch id (br- followed by a–z, 0–9 or -)');
+  return { label: sanitize(text), description, alwaysShow: true, branchId: text, isUnavailable: !isValid };
 }

@@ -1,41 +1,51 @@
-/** The questions before a compute is created. Started from a project or branch, they skip what is known. */
-import { l10n } from 'vscode';
+/** The questions of Create Compute…. Started from a project or branch, they skip the known ones. */
+import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
+import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { CommandContext } from '../context.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askProject } from '../input/pickers.ts';
+import { pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from './branchQuestion.ts';
-import { chooseProject } from '../input/pickers.ts';
-import type { CommandContext } from '../context.ts';
-import { answered, runFlow, type Step } from '../input/multiStepInput.ts';
-import { sizeSteps, type KnownSize } from './sizeQuestions.ts';
-import { askType, type ComputeType } from './typeQuestion.ts';
+import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
-export interface WantedCompute {
+export interface CreationAnswers {
   readonly projectId: string;
   readonly creation: ComputeCreation;
 }
 
-interface Known extends KnownSize {
+type ComputeType = ComputeCreation['type'];
+
+interface CreationState extends SizeState {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
   readonly type?: ComputeType;
   readonly autosuspend?: number;
 }
 
-/** @returns undefined when the user gave up. @throws {ApiError} */
+/** @returns undefined if the user canceled. @throws {ApiError} */
 export async function askForCreation(
   context: CommandContext,
   argument: unknown,
-): Promise<WantedCompute | undefined> {
-  const start: Known = {
+): Promise<CreationAnswers | undefined> {
+  const start: CreationState = {
     projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId,
     branchId: asBranchNode(argument)?.branchId,
   };
-  const known = await runFlow(l10n.t('Create Compute'), start, stepsOf(context));
-  return known && wantedOf(known);
+  const state = await runSteps(l10n.t('Create Compute'), start, stepsFor(context));
+  return state && answersOf(state);
 }
 
-function wantedOf({ projectId, branchId, type, size, autosuspend }: Known): WantedCompute | undefined {
+function answersOf({
+  projectId,
+  branchId,
+  type,
+  size,
+  autosuspend,
+}: CreationState): CreationAnswers | undefined {
   if (projectId === undefined || branchId === undefined || type === undefined || size === undefined)
     return undefined;
   const creation: ComputeCreation = {
@@ -48,30 +58,70 @@ function wantedOf({ projectId, branchId, type, size, autosuspend }: Known): Want
   return { projectId, creation };
 }
 
-const stepsOf = (context: CommandContext): readonly Step<Known>[] => [
+const stepsFor = (context: CommandContext): readonly Step<CreationState>[] => [
   {
-    applies: (known) => known.projectId === undefined,
-    ask: async (page, known) =>
-      answered(await chooseProject(context, page), (projectId) => ({ ...known, projectId })),
+    applies: (state) => state.projectId === undefined,
+    ask: async (page, state) =>
+      mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
   },
   {
-    applies: (known) => known.branchId === undefined,
-    ask: async (page, known) => {
-      const branch = await askBranch(context, page, { projectId: known.projectId ?? '' });
-      return answered(branch, (branchId) => ({ ...known, branchId }));
+    applies: (state) => state.branchId === undefined,
+    ask: async (page, state) => {
+      const branch = await askBranch(context, page, { projectId: state.projectId ?? '' });
+      return mapAnswer(branch, (branchId) => ({ ...state, branchId }));
     },
   },
   {
-    applies: (known) => known.type === undefined,
-    ask: async (page, known) => {
-      const { projectId = '', branchId = '' } = known;
-      return answered(await askType(context, page, { projectId, branchId }), (type) => ({ ...known, type }));
+    applies: (state) => state.type === undefined,
+    ask: async (page, state) => {
+      const { projectId = '', branchId = '' } = state;
+      return mapAnswer(await askType(context, page, { projectId, branchId }), (type) => ({ ...state, type }));
     },
   },
-  ...sizeSteps<Known>(() => undefined),
+  ...sizeSteps<CreationState>(() => undefined),
   {
-    applies: (known) => known.autosuspend === undefined,
-    ask: async (page, known) =>
-      answered(await askAutosuspend(page, undefined), (autosuspend) => ({ ...known, autosuspend })),
+    applies: (state) => state.autosuspend === undefined,
+    ask: async (page, state) =>
+      mapAnswer(await askAutosuspend(page, undefined), (autosuspend) => ({ ...state, autosuspend })),
   },
 ];
+
+interface TypeItem extends QuickPickItem {
+  readonly type: ComputeType;
+  readonly isUnavailable: boolean;
+}
+
+/** A branch has at most one primary (section 8). */
+async function askType(
+  context: CommandContext,
+  page: Page,
+  branch: { readonly projectId: string; readonly branchId: string },
+): Promise<Answer<ComputeType>> {
+  const items = async (): Promise<readonly TypeItem[]> => {
+    const list = await context.inventory.loadComputes(branch.projectId);
+    const primary = list?.branches().get(branch.branchId)?.find(isPrimary);
+    const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
+    return primary === undefined ? [first, replica] : [replica, first];
+  };
+  const placeholder = l10n.t('Select the type of the compute on {0}', branch.branchId);
+  const isUnavailable = (item: TypeItem) => item.isUnavailable;
+  return mapAnswer(await pickOne(page, { placeholder, items: items(), isUnavailable }), (item) => item.type);
+}
+
+const replicaItem = (): TypeItem => ({
+  label: l10n.t('Read replica'),
+  description: l10n.t('read-only, any number per branch'),
+  type: 'read_only',
+  isUnavailable: false,
+});
+
+/** @param taken the label of the existing primary */
+const primaryItem = (taken: string | undefined): TypeItem => ({
+  label: l10n.t('Primary'),
+  description:
+    taken === undefined
+      ? l10n.t('read and write, one per branch')
+      : l10n.t('not available: {0} is the primary of this branch', taken),
+  type: 'read_write',
+  isUnavailable: taken !== undefined,
+});

@@ -1,54 +1,52 @@
-/** The questions of Edit Compute…: which compute, what of it, and what it is to become. */
-import { l10n } from 'vscode';
+/** The questions of Edit Compute…: the compute, what to change and the new value. */
+import { l10n, type QuickPickItem } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
-import { isPrimary, labelOf, sizeOf } from '../../../model/inventory/computeStatus.ts';
-import type { ComputeNode } from '../../../model/inventory/nodes.ts';
+import { isPrimary, labelOf, sizeOf, sizeText } from '../../../model/inventory/computeStatus.ts';
+import { asComputeNode } from '../../../model/inventory/nodes.ts';
+import { settingsOn } from '../../../model/settings/pgSettings.ts';
+import { autosuspendText } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
+import type { CommandContext } from '../context.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askCompute, askProject, requireCompute } from '../input/pickers.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from './branchQuestion.ts';
-import { chooseCompute, chooseProject } from '../input/pickers.ts';
-import type { CommandContext } from '../context.ts';
-import { askWhat, type Edited } from './editChoice.ts';
-import { answered, runFlow, type Step, type Answer, type Page } from '../input/multiStepInput.ts';
-import { askText } from '../input/quickInput.ts';
-import { sizeSteps, type KnownSize } from './sizeQuestions.ts';
+import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
-export interface WantedEdit {
+/** `pooler` and `disabled` are toggled without another question. */
+export type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
+
+export interface EditAnswers {
   readonly compute: Compute;
   readonly edited: Edited;
-  /** Empty for the settings, which are edited as a document. */
+  /** Empty for the settings, which are edited in a document. */
   readonly change: ComputeChange;
 }
 
-interface Known extends KnownSize {
-  readonly projectId?: string | undefined;
+interface EditState extends SizeState {
+  readonly projectId?: string;
   readonly compute?: Compute | undefined;
   readonly edited?: Edited;
   readonly change?: ComputeChange;
 }
 
-/** @returns undefined when the user gave up. @throws {ApiError} */
+/** @returns undefined if the user canceled. @throws {ApiError} */
 export async function askForEdit(
   context: CommandContext,
-  given: ComputeNode | undefined,
-): Promise<WantedEdit | undefined> {
-  const compute = given && (await loaded(context, given));
-  const start: Known = { projectId: given?.projectId, compute };
-  const known = await runFlow(l10n.t('Edit Compute'), start, stepsOf(context));
-  if (known?.compute === undefined || known.edited === undefined) return undefined;
-  return { compute: known.compute, edited: known.edited, change: changeOf(known, known.compute) };
+  argument: unknown,
+): Promise<EditAnswers | undefined> {
+  const node = asComputeNode(argument);
+  const start: EditState =
+    node === undefined ? {} : { projectId: node.projectId, compute: await requireCompute(context, node) };
+  const state = await runSteps(l10n.t('Edit Compute'), start, stepsFor(context));
+  if (state?.compute === undefined || state.edited === undefined) return undefined;
+  return { compute: state.compute, edited: state.edited, change: changeOf(state, state.compute) };
 }
 
-async function loaded({ inventory }: CommandContext, node: ComputeNode): Promise<Compute> {
-  await inventory.loadComputes(node.projectId);
-  const compute = inventory.compute(node.projectId, node.computeId);
-  if (compute === undefined) throw new Error(l10n.t('{0} is no longer there.', node.computeId));
-  return compute;
-}
-
-function changeOf({ edited, size, change = {} }: Known, compute: Compute): ComputeChange {
+function changeOf({ edited, size, change = {} }: EditState, compute: Compute): ComputeChange {
   if (edited === 'size' && size !== undefined)
     return { autoscaling_limit_min_cu: size.min, autoscaling_limit_max_cu: size.max };
   if (edited === 'pooler') return { pooler_enabled: compute.pooler_enabled !== true };
@@ -56,93 +54,124 @@ function changeOf({ edited, size, change = {} }: Known, compute: Compute): Compu
   return change;
 }
 
-function stepsOf(context: CommandContext): readonly Step<Known>[] {
+function stepsFor(context: CommandContext): readonly Step<EditState>[] {
   return [
     {
-      applies: (known) => known.projectId === undefined,
-      ask: async (page, known) =>
-        answered(await chooseProject(context, page), (projectId) => ({ ...known, projectId })),
+      applies: (state) => state.projectId === undefined,
+      ask: async (page, state) =>
+        mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
     },
     {
-      applies: (known) => known.compute === undefined,
-      ask: async (page, known) => {
-        const node = await chooseCompute(context, page, known.projectId ?? '');
-        return answered(node, ({ projectId, computeId }) => ({
-          ...known,
+      applies: (state) => state.compute === undefined,
+      ask: async (page, state) =>
+        mapAnswer(await askCompute(context, page, state.projectId ?? ''), ({ projectId, computeId }) => ({
+          ...state,
           compute: context.inventory.compute(projectId, computeId),
-        }));
-      },
+        })),
     },
-    asking(
-      (page, compute) => askWhat(page, compute),
-      (known, edited) => ({ ...known, edited }),
-    ),
-    ...sizeSteps<Known>(
+    aboutCompute(askWhat, (state, edited) => ({ ...state, edited })),
+    ...sizeSteps<EditState>(
       ({ compute }) => compute && sizeOf(compute),
       ({ edited }) => edited === 'size',
     ),
-    value('autosuspend', askDelay),
-    value('branch', (page, compute) => askTarget(context, page, compute)),
-    value('name', askName),
+    newValue('autosuspend', askDelay),
+    newValue('branch', (page, compute) => askTarget(context, page, compute)),
+    newValue('name', askName),
   ];
 }
 
-/** A step about the compute chosen before. */
-function asking<T>(
+function aboutCompute<T>(
   ask: (page: Page, compute: Compute) => Promise<Answer<T>>,
-  use: (known: Known, answer: T) => Known,
-  applies: (known: Known) => boolean = () => true,
-): Step<Known> {
+  update: (state: EditState, answer: T) => EditState,
+  applies: (state: EditState) => boolean = () => true,
+): Step<EditState> {
   return {
     applies,
-    ask: async (page, known) =>
-      known.compute && answered(await ask(page, known.compute), (answer) => use(known, answer)),
+    ask: async (page, state) =>
+      state.compute && mapAnswer(await ask(page, state.compute), (answer) => update(state, answer)),
   };
 }
 
-/** A step that asks for the new value, if this is what is edited. */
-const value = (
+/** Asks for the new value if that is what the user edits. */
+const newValue = (
   edited: Edited,
   ask: (page: Page, compute: Compute) => Promise<Answer<ComputeChange>>,
-): Step<Known> =>
-  asking(
+): Step<EditState> =>
+  aboutCompute(
     ask,
-    (known, change) => ({ ...known, change }),
-    (known) => known.edited === edited,
+    (state, change) => ({ ...state, change }),
+    (state) => state.edited === edited,
   );
 
+interface EditItem extends QuickPickItem {
+  readonly edited: Edited;
+}
+
+async function askWhat(page: Page, compute: Compute): Promise<Answer<Edited>> {
+  const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
+  return mapAnswer(await pickOne(page, { placeholder, items: editItems(compute) }), ({ edited }) => edited);
+}
+
+function editItems(compute: Compute): EditItem[] {
+  const isPooled = compute.pooler_enabled === true;
+  const isDisabled = compute.disabled === true;
+  const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
+  return [
+    item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
+    item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),
+    item(
+      'settings',
+      'settings',
+      l10n.t('Postgres Settings…'),
+      sanitize(settings.join(', ')) || l10n.t('none'),
+    ),
+    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), sanitize(compute.branch_id)),
+    item('name', 'tag', l10n.t('Name…'), sanitize(compute.name ?? '') || l10n.t('none')),
+    isPooled
+      ? item('pooler', 'plug', l10n.t('Turn Pooled Connections Off'), l10n.t('on'))
+      : item('pooler', 'plug', l10n.t('Turn Pooled Connections On'), l10n.t('off')),
+    isDisabled
+      ? item('disabled', 'play', l10n.t('Enable'), l10n.t('disabled'))
+      : item('disabled', 'circle-slash', l10n.t('Disable…'), l10n.t('enabled')),
+  ];
+}
+
+const item = (edited: Edited, icon: string, label: string, current: string): EditItem => ({
+  label: `$(${icon}) ${label}`,
+  description: current,
+  edited,
+});
+
 const askDelay = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
-  answered(
+  mapAnswer(
     await askAutosuspend(page, compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT),
     (suspend_timeout_seconds) => ({ suspend_timeout_seconds }),
   );
 
-/** A branch with a primary takes no second one (section 4.3); read replicas may go anywhere. */
+/** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
 async function askTarget(
   context: CommandContext,
   page: Page,
   compute: Compute,
 ): Promise<Answer<ComputeChange>> {
-  const refusal = (branchId: string, computes: readonly Compute[]) => {
-    if (branchId === compute.branch_id) return l10n.t('where it is now');
+  const problem = (branchId: string, computes: readonly Compute[]) => {
+    if (branchId === compute.branch_id) return l10n.t('current branch');
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
-    return primary && l10n.t('not possible: {0} is the primary of this branch', sanitize(labelOf(primary)));
+    return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
   };
-  const branch = await askBranch(context, page, { projectId: compute.project_id, refusal });
-  return answered(branch, (branch_id) => ({ branch_id }));
+  const branch = await askBranch(context, page, { projectId: compute.project_id, problem });
+  return mapAnswer(branch, (branch_id) => ({ branch_id }));
 }
 
 const LONGEST_NAME = 64;
 
 const askName = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
-  answered(
+  mapAnswer(
     await askText(page, {
-      prompt: l10n.t('A name for {0}', compute.id),
+      prompt: l10n.t('Name of {0}', compute.id),
       value: compute.name ?? '',
-      problem: (text) => {
-        if (text.trim() === '') return l10n.t('Must not be empty');
-        return text.trim().length > LONGEST_NAME ? l10n.t('At most {0} characters', LONGEST_NAME) : undefined;
-      },
+      problem: (text) =>
+        text.length > LONGEST_NAME ? l10n.t('At most {0} characters', LONGEST_NAME) : undefined,
     }),
-    (name) => ({ name: name.trim() }),
+    (name) => ({ name }),
   );

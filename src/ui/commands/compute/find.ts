@@ -1,14 +1,14 @@
-/** Find Compute…: by name, id, branch or project, without opening the tree. */
+/** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeNode, ProjectNode } from '../../../model/inventory/nodes.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { chooseCompute, computeItem, requireConnection } from '../input/pickers.ts';
+import { askCompute, computeItem, requireConnection } from '../input/pickers.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { answered, runFlow } from '../input/multiStepInput.ts';
+import { mapAnswer, runSteps } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
-/** With more projects than this, computes are loaded of the project that is picked, not of all. */
-const PROJECTS_LOADED = 50;
+/** With more projects than this, computes are loaded only for the project that the user picks. */
+const MOST_LOADED = 50;
 
 type Found = ProjectNode | ComputeNode;
 
@@ -18,20 +18,20 @@ interface FoundItem extends QuickPickItem {
 
 export const find: Command = async (context, _argument, run) => {
   requireConnection(context);
-  run.couldNot = l10n.t('Could not find a compute');
-  const found = await runFlow<Found | undefined>(l10n.t('Find Compute'), undefined, [
+  run.failureMessage = l10n.t("Couldn't find computes");
+  const found = await runSteps<Found | undefined>(l10n.t('Find Compute'), undefined, [
     {
       ask: async (page) => {
-        const placeholder = l10n.t('Name, id, branch or project');
-        return answered(
+        const placeholder = l10n.t('Search by name, id, branch or project');
+        return mapAnswer(
           await pickOne(page, { placeholder, items: foundItems(context) }),
           (item) => item.value,
         );
       },
     },
     {
-      applies: (known) => known?.kind === 'project',
-      ask: (page, known) => chooseCompute(context, page, known?.projectId ?? ''),
+      applies: (state) => state?.kind === 'project',
+      ask: (page, state) => askCompute(context, page, state?.projectId ?? ''),
     },
   ]);
   if (found?.kind === 'compute') await context.computesView.reveal(found);
@@ -40,17 +40,17 @@ export const find: Command = async (context, _argument, run) => {
 async function foundItems({ inventory }: CommandContext): Promise<FoundItem[]> {
   await inventory.projects?.load();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
-  if (projects.length <= PROJECTS_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
+  if (projects.length <= MOST_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
   const nameOf = (id: string) => sanitize(inventory.project(id)?.name ?? id);
   const computes = [...inventory.allComputes()].map((compute) => {
     const item = computeItem(compute);
     return { ...item, detail: [nameOf(compute.project_id), item.detail].join(' · ') };
   });
-  const rest = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
-  const unopened = rest.map(({ id }): FoundItem => ({
+  const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
+  const projectItems = unloaded.map(({ id }): FoundItem => ({
     label: `$(project) ${nameOf(id)}`,
     description: id,
     value: { kind: 'project', projectId: id },
   }));
-  return [...computes, ...unopened];
+  return [...computes, ...projectItems];
 }

@@ -1,6 +1,6 @@
 /**
- * The size of a compute: a fixed one, or an autoscaling range asked for as minimum and maximum. Beside each size stands
- * what comes with it (section 2.7); in a range `max_connections` follows from the minimum.
+ * Asks for the size of a compute: a fixed one, or the minimum and maximum of an autoscaling range. Each size is shown with
+ * its resources (section 2.7). In a range, the minimum determines `max_connections`.
  */
 import { l10n, QuickPickItemKind, type QuickPickItem } from 'vscode';
 import {
@@ -10,45 +10,45 @@ import {
   type ComputeSize,
   type SizeRange,
 } from '../../../api/records/sizes.ts';
-import { type Answer, answered, type Page, type Step } from '../input/multiStepInput.ts';
+import { mapAnswer, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
-/** What a flow knows about the size: chosen in one step, or in three. */
-export interface KnownSize {
+/** The answers about the size, which take one step or three. */
+export interface SizeState {
   readonly size?: SizeRange;
-  /** An autoscaling range was chosen, and its minimum once that is. */
+  /** Defined for an autoscaling range, with its minimum once that is picked. */
   readonly range?: { readonly min?: number };
 }
 
 interface SizeItem extends QuickPickItem {
-  /** Undefined: an autoscaling range. */
+  /** Undefined for an autoscaling range. */
   readonly cu: number | undefined;
 }
 
-/** @param current the size the compute has, marked and in focus. @param applies whether the size is asked for at all */
-export function sizeSteps<Known extends KnownSize>(
-  current: (known: Known) => SizeRange | undefined,
-  applies: (known: Known) => boolean = () => true,
-): readonly Step<Known>[] {
+/** @param current the size of the compute, marked and focused. @param applies whether to ask for the size */
+export function sizeSteps<State extends SizeState>(
+  current: (state: State) => SizeRange | undefined,
+  applies: (state: State) => boolean = () => true,
+): readonly Step<State>[] {
   return [
     {
-      applies: (known) => applies(known) && known.size === undefined && known.range === undefined,
-      ask: async (page, known) =>
-        answered(await askFixed(page, current(known)), ({ cu }) =>
-          cu === undefined ? { ...known, range: {} } : { ...known, size: { min: cu, max: cu } },
+      applies: (state) => applies(state) && state.size === undefined && state.range === undefined,
+      ask: async (page, state) =>
+        mapAnswer(await askFixed(page, current(state)), ({ cu }) =>
+          cu === undefined ? { ...state, range: {} } : { ...state, size: { min: cu, max: cu } },
         ),
     },
     {
-      applies: (known) => known.range !== undefined && known.range.min === undefined,
-      ask: async (page, known) =>
-        answered(await askMinimum(page, current(known)), (min) => ({ ...known, range: { min } })),
+      applies: (state) => state.range !== undefined && state.range.min === undefined,
+      ask: async (page, state) =>
+        mapAnswer(await askMinimum(page, current(state)), (min) => ({ ...state, range: { min } })),
     },
     {
-      applies: (known) => known.range !== undefined && known.size === undefined,
-      ask: async (page, known) => {
-        const min = known.range?.min ?? 0;
-        return answered(await askMaximum(page, min, current(known)), (max) => ({
-          ...known,
+      applies: (state) => state.range !== undefined && state.size === undefined,
+      ask: async (page, state) => {
+        const min = state.range?.min ?? 0;
+        return mapAnswer(await askMaximum(page, min, current(state)), (max) => ({
+          ...state,
           size: { min, max },
         }));
       },
@@ -61,8 +61,8 @@ async function askFixed(page: Page, current: SizeRange | undefined): Promise<Ans
   const autoscaling: SizeItem = {
     label: `$(arrow-both) ${l10n.t('Autoscaling…')}`,
     description: marked(
-      l10n.t('follows the load between a minimum and a maximum, without a restart'),
-      range && l10n.t('now {0}–{1} CU', range.min, range.max),
+      l10n.t('scales with the load between a minimum and a maximum, without restarts'),
+      range && l10n.t('current: {0}–{1} CU', range.min, range.max),
     ),
     cu: undefined,
   };
@@ -74,24 +74,30 @@ async function askFixed(page: Page, current: SizeRange | undefined): Promise<Ans
   ];
   const isCurrent = ({ cu }: SizeItem) =>
     range === undefined ? cu === (fixed ?? COMPUTE_SIZES[0]?.cu) : false;
-  return await pickOne(page, { placeholder: l10n.t('Size: fixed, or autoscaling'), items, isCurrent });
+  return await pickOne(page, { placeholder: l10n.t('Select a fixed size or autoscaling'), items, isCurrent });
 }
 
 async function askMinimum(page: Page, current: SizeRange | undefined): Promise<Answer<number>> {
-  // The largest size leaves no room for a maximum above it.
+  // No maximum is larger than the largest size.
   const items = COMPUTE_SIZES.slice(0, -1).map((size) => sizeItem(size, size.maxConnections, current?.min));
-  const placeholder = l10n.t('Minimum of the range: max_connections follows from it');
+  const placeholder = l10n.t('Select the minimum. It determines max_connections');
   const isCurrent = ({ cu }: SizeItem) => cu === current?.min;
-  return answered(await pickOne(page, { placeholder, items, isCurrent }), ({ cu }) => cu ?? 0);
+  return mapAnswer(await pickOne(page, { placeholder, items, isCurrent }), ({ cu }) => cu ?? 0);
 }
 
 async function askMaximum(page: Page, min: number, current: SizeRange | undefined): Promise<Answer<number>> {
   const connections = maxConnections(min) ?? 0;
-  const now = current !== undefined && !isFixedSize(current) ? current.max : undefined;
-  const items = COMPUTE_SIZES.filter(({ cu }) => cu > min).map((size) => sizeItem(size, connections, now));
-  const placeholder = l10n.t('Maximum, from {0} CU: max_connections stays {1}', min, connections);
-  const isCurrent = ({ cu }: SizeItem) => cu === now;
-  return answered(await pickOne(page, { placeholder, items, isCurrent }), ({ cu }) => cu ?? 0);
+  const currentMax = current !== undefined && !isFixedSize(current) ? current.max : undefined;
+  const items = COMPUTE_SIZES.filter(({ cu }) => cu > min).map((size) =>
+    sizeItem(size, connections, currentMax),
+  );
+  const placeholder = l10n.t(
+    'Select the maximum for a minimum of {0} CU and max_connections {1}',
+    min,
+    connections,
+  );
+  const isCurrent = ({ cu }: SizeItem) => cu === currentMax;
+  return mapAnswer(await pickOne(page, { placeholder, items, isCurrent }), ({ cu }) => cu ?? 0);
 }
 
 function sizeItem(size: ComputeSize, connections: number, current: number | undefined): SizeItem {
@@ -102,11 +108,11 @@ function sizeItem(size: ComputeSize, connections: number, current: number | unde
     l10n.t('{0} GB file cache', fileCacheGb),
     l10n.t('max_connections {0}', connections),
   ];
-  const now = cu === current ? l10n.t('now') : undefined;
-  return { label: `${cu} CU`, description: marked(parts.join(' · '), now), cu };
+  const mark = cu === current ? l10n.t('current') : undefined;
+  return { label: `${cu} CU`, description: marked(parts.join(' · '), mark), cu };
 }
 
-/** The mark comes first: the end of a long line is cut off. */
+/** The mark comes first, because the end of a long line is cut off. */
 const marked = (text: string, mark: string | undefined): string =>
   mark === undefined ? text : `${mark} · ${text}`;
 

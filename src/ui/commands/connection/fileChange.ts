@@ -1,5 +1,5 @@
 /**
- * Changes text files without an editor: of every file that an editor saves, VS Code's Local History keeps a copy that
+ * Changes text files without an editor: VS Code's Local History keeps a copy of every file that an editor saves, which
  * other users can read.
  */
 import { constants } from 'node:fs';
@@ -8,33 +8,33 @@ import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import type { TextChange } from '../../../model/connection/dotEnv.ts';
 import { requireTrust } from '../input/trust.ts';
 
-/** What was done to a file, so that it can be undone. */
+/** For undo. */
 export interface FileChange {
   readonly uri: Uri;
-  /** Undefined when the file was created. */
+  /** Undefined if the file was created. */
   readonly before: Uint8Array | undefined;
   readonly after: Uint8Array;
 }
 
-/** @param uri without links @param mode of a new file @throws {Error} in an untrusted workspace, and for what is not UTF-8 text */
+/** @param uri without links. @param mode of a new file. @throws {Error} in an untrusted workspace, or if it isn't UTF-8 */
 export async function changeFile(
   uri: Uri,
-  make: (text: string) => TextChange,
+  change: (text: string) => TextChange,
   mode = 0o666,
 ): Promise<FileChange> {
   requireTrust();
   const before = await read(uri);
-  const after = Buffer.from(changed(uri, before, make));
+  const after = Buffer.from(changed(uri, before, change));
   await write(uri, after, before === undefined ? { mode } : undefined);
   return { uri, before, after };
 }
 
-/** Undoes all of the changes, or none. @throws {Error} when a file has changed since */
+/** Undoes all of the changes, or none. @throws {Error} if a file has changed since then */
 export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
   for (const { uri, after } of changes) {
     const now = await read(uri);
     if (now === undefined || !Buffer.from(now).equals(after) || unsaved([uri]).length > 0)
-      throw new Error(l10n.t('{0} has changed since.', nameOf(uri)));
+      throw new Error(l10n.t('{0} was changed in the meantime.', nameOf(uri)));
   }
   for (const { uri, before } of changes) {
     if (before === undefined) await workspace.fs.delete(uri);
@@ -42,7 +42,7 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
   }
 }
 
-/** Documents in editors with changes that are not on disk. */
+/** Open documents with unsaved changes. */
 export const unsaved = (uris: readonly Uri[]) => {
   const wanted = new Set(uris.map(String));
   return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && wanted.has(uri.toString()));
@@ -50,19 +50,19 @@ export const unsaved = (uris: readonly Uri[]) => {
 
 export const nameOf = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
-function changed(uri: Uri, before: Uint8Array | undefined, make: (text: string) => TextChange): string {
+function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => TextChange): string {
   const all = before === undefined ? '' : decode(uri, before);
   const mark = all.startsWith('\ufeff') ? '\ufeff' : '';
   const text = all.slice(mark.length);
-  const change = make(text);
-  return `${mark}${text.slice(0, change.start)}${change.text}${text.slice(change.end)}`;
+  const { start, end, text: inserted } = change(text);
+  return `${mark}${text.slice(0, start)}${inserted}${text.slice(end)}`;
 }
 
 function decode(uri: Uri, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Error(l10n.t('{0} is not UTF-8 text.', nameOf(uri)));
+    throw new Error(l10n.t("{0} isn't UTF-8 text.", nameOf(uri)));
   }
 }
 
@@ -75,7 +75,7 @@ async function read(uri: Uri): Promise<Uint8Array | undefined> {
   }
 }
 
-/** A link that has taken the place of the file is an error, and so is a file where none was. */
+/** Fails if the file was replaced by a link, or if a new file already exists. */
 async function write(uri: Uri, bytes: Uint8Array, created: { readonly mode: number } | undefined) {
   if (uri.scheme !== 'file') return workspace.fs.writeFile(uri, bytes);
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;

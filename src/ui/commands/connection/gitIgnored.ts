@@ -1,15 +1,15 @@
-/** Whether git would take a file with secrets into the repository. */
+/** Whether a file with secrets could be committed. */
 import { execFile } from 'node:child_process';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { extensions } from 'vscode';
 
-/** `outside`: of any repository. `unknown`: git cannot say, for instance because the repository has another owner. */
+/** `outside`: not in a repository. `unknown`: git failed, for example because the repository has another owner. */
 export type Ignored = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
 
-/** Asks git, whose rules are in more places than `.gitignore`. @param file its real path, on this machine; it need not exist */
+/** Runs git, because its rules aren't only in `.gitignore`. @param file the real path; the file may not exist */
 export async function gitIgnored(file: string): Promise<Ignored> {
-  // Git's exit code is the same for a folder without a repository and for a repository that it rejects.
+  // Git has the same exit code if there is no repository and if it rejects the repository.
   if (!(await isInRepository(path.dirname(file)))) return 'outside';
   const git = await gitProgram();
   const ask = (...args: string[]) =>
@@ -36,10 +36,10 @@ async function isInRepository(folder: string): Promise<boolean> {
   return isHere || (parent !== folder && (await isInRepository(parent)));
 }
 
-/** A repository's configuration must not make git run programs. */
+/** The configuration of a repository must not run programs. */
 const SAFE = ['-c', 'core.fsmonitor=false'];
 
-/** No shell. @returns undefined when the program could not be run */
+/** Without a shell. @returns undefined if the program couldn't be run */
 function exitCode(program: string, args: readonly string[]): Promise<number | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { env: gitEnvironment(), timeout: 10_000, windowsHide: true }, (error) => {
@@ -50,19 +50,19 @@ function exitCode(program: string, args: readonly string[]): Promise<number | un
 }
 
 function gitEnvironment(): NodeJS.ProcessEnv {
-  // GIT_DIR and others would make git answer for another repository.
+  // GIT_DIR and others would select another repository.
   const others = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {
     ...Object.fromEntries(others),
     GIT_OPTIONAL_LOCKS: '0',
-    // No protocol is allowed: git fetches nothing that a partial clone lacks.
+    // Allows no protocol, so that git fetches nothing for a partial clone.
     GIT_ALLOW_PROTOCOL: '',
-    // Windows would look for git in the working folder first.
+    // Windows would search the working folder first.
     NoDefaultCurrentDirectoryInExePath: '1',
   };
 }
 
-/** As far as the built-in extension is known here: the git that the user has chosen for VS Code. */
+/** The part of VS Code's Git extension that gives the path of the configured git. */
 interface GitExtension {
   getAPI(version: 1): { readonly git: { readonly path: string } };
 }
@@ -72,6 +72,6 @@ async function gitProgram(): Promise<string> {
     const git = await extensions.getExtension<GitExtension>('vscode.git')?.activate();
     return git?.getAPI(1).git.path ?? 'git';
   } catch {
-    return 'git'; // Disabled in the settings: git may be there all the same.
+    return 'git'; // The extension is disabled, but git may be installed.
   }
 }

@@ -1,54 +1,70 @@
-/** Which compute, and which of its hosts: asked by all that copies, inserts or writes one. */
-import { l10n, type QuickPickItem } from 'vscode';
+/** Copy Host and Insert Host, and the questions for the compute and its host. */
+import { l10n, window, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';
-import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { pickCompute } from '../input/pickers.ts';
-import type { CommandContext } from '../context.ts';
-import { answered, type Answer, type Page } from '../input/multiStepInput.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
+import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { pickCompute, requireCompute } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
-/** The compute of a command's argument, or the one the user picks. @returns undefined when the user gave up */
-export async function computeOf(
+export const copyHost: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the host");
+  const host = await pickHost(context, l10n.t('Copy Host'), argument);
+  if (host !== undefined) await copyText(host, l10n.t('Copied {0}', sanitize(host)));
+};
+
+/** Inserts a host at every cursor of the editor, or replaces the selections. */
+export const insertHost: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't insert the host");
+  const editor = window.activeTextEditor;
+  if (editor === undefined) throw new Error(l10n.t('No editor is open.'));
+  const host = await pickHost(context, l10n.t('Insert Host'), argument);
+  if (host === undefined) return;
+  const isInserted = await editor.edit((edit) => {
+    for (const selection of editor.selections) edit.replace(selection, host);
+  });
+  if (!isInserted) throw new Error(l10n.t("The document can't be edited."));
+};
+
+/** The record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
+export async function pickRecord(
   context: CommandContext,
   title: string,
   argument: unknown,
 ): Promise<Compute | undefined> {
-  const node = await pickCompute(context, title, asComputeNode(argument));
-  if (node === undefined) return undefined;
-  await context.inventory.loadComputes(node.projectId);
-  const compute = context.inventory.compute(node.projectId, node.computeId);
-  if (compute === undefined) throw new Error(l10n.t('{0} is no longer there.', node.computeId));
-  return compute;
+  const node = await pickCompute(context, title, argument);
+  return node && (await requireCompute(context, node));
 }
 
-/** Asks for the compute where it is not given, and whether direct or pooled where it has both. */
-export async function askForHost(
+/** Asks for the compute if there is no argument, and for the host if there are two. */
+async function pickHost(
   context: CommandContext,
   title: string,
   argument: unknown,
 ): Promise<string | undefined> {
-  const compute = await computeOf(context, title, argument);
-  if (compute === undefined) return undefined;
-  const pooled = pooledHost(compute);
-  if (pooled === undefined) return compute.host;
-  const choice = await chooseHost({ title, step: 1, steps: 1, canGoBack: false }, compute);
-  return typeof choice === 'boolean' ? hostOf(compute, choice) : undefined;
+  const compute = await pickRecord(context, title, argument);
+  if (compute === undefined || pooledHost(compute) === undefined) return compute?.host;
+  const isPooled = await singleStep(title, (page) => askPooled(page, compute));
+  return isPooled === undefined ? undefined : hostOf(compute, isPooled);
 }
 
-export const hostOf = (compute: Compute, pooled: boolean): string =>
-  (pooled ? pooledHost(compute) : undefined) ?? compute.host;
+export const hostOf = (compute: Compute, isPooled: boolean): string =>
+  (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
 interface HostItem extends QuickPickItem {
-  readonly pooled: boolean;
+  readonly isPooled: boolean;
 }
 
-/** @returns whether the pooled host is wanted */
-export async function chooseHost(page: Page, compute: Compute): Promise<Answer<boolean>> {
+/** @returns whether to use the pooled host */
+export async function askPooled(page: Page, compute: Compute): Promise<Answer<boolean>> {
   const items: HostItem[] = [
-    { label: l10n.t('Direct'), description: sanitize(compute.host), pooled: false },
-    { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), pooled: true },
+    { label: l10n.t('Direct'), description: sanitize(compute.host), isPooled: false },
+    { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), isPooled: true },
   ];
-  return answered(await pickOne(page, { placeholder: l10n.t('Host'), items }), (item) => item.pooled);
+  return mapAnswer(
+    await pickOne(page, { placeholder: l10n.t('Select a host'), items }),
+    (item) => item.isPooled,
+  );
 }

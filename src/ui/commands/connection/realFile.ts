@@ -1,30 +1,30 @@
-/** The file behind a path of the workspace. A link may lead to a file that git tracks, or out of the workspace. */
+/** Resolves links of a path in the workspace, which may point to a tracked file or out of the workspace. */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { l10n } from 'vscode';
 
 export interface RealFile {
-  /** Without links; the file need not exist. */
+  /** Without links. The file may not exist. */
   readonly path: string;
-  /** The path itself is a link, and not just a folder above it. */
+  /** Whether the path itself is a link, not only a parent folder. */
   readonly isLink: boolean;
-  /** Hard links: what is written to it also appears under other names. */
+  /** Whether it has hard links. */
   readonly hasOtherNames: boolean;
 }
 
-/** @param folders of the workspace @throws {Error} for a link out of the workspace or to nothing, and for what is not a file */
+/** @param folders of the workspace. @throws {Error} for a link out of the workspace, a broken link, or not a file */
 export async function realFile(file: string, folders: readonly string[]): Promise<RealFile> {
   const name = path.basename(file);
   const parent = await realpath(path.dirname(file));
   const entry = await lstat(path.join(parent, name)).catch(absent);
   if (entry === undefined) return { path: path.join(parent, name), isLink: false, hasOtherNames: false };
   const real = await realpath(path.join(parent, name)).catch(absent);
-  if (real === undefined) throw new Error(l10n.t('{0} is a link to a file that does not exist.', name));
+  if (real === undefined) throw new Error(l10n.t("{0} is a link to a file that doesn't exist.", name));
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(absent)));
   if (!roots.some((root) => root !== undefined && isWithin(root, real)))
-    throw new Error(l10n.t('{0} is a link to {1}, which is not in the workspace.', name, real));
+    throw new Error(l10n.t("{0} is a link to {1}, which isn't in the workspace.", name, real));
   const stats = await stat(real);
-  if (!stats.isFile()) throw new Error(l10n.t('{0} is not a file.', name));
+  if (!stats.isFile()) throw new Error(l10n.t("{0} isn't a file.", name));
   return { path: real, isLink: entry.isSymbolicLink(), hasOtherNames: stats.nlink > 1 };
 }
 

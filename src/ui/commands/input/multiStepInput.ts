@@ -1,13 +1,13 @@
 /**
- * Questions in a row with a way back. What is known so far is one immutable value: each step turns it into the next,
- * steps whose answer is known already do not apply, and going back returns to the value before.
+ * Several questions with a Back button. The state is immutable: each step returns the next state, steps that don't apply
+ * are skipped, and going back restores the state before.
  */
 
-/** What a question is answered with when the user wants the one before it again. */
+/** The user wants to return to the previous question. */
 export const BACK = Symbol('back');
 export type Answer<T> = T | typeof BACK | undefined;
 
-/** Where in a flow a question stands. A question on its own has `steps: 1`. */
+/** The position of a question. */
 export interface Page {
   readonly title: string;
   readonly step: number;
@@ -15,45 +15,57 @@ export interface Page {
   readonly canGoBack: boolean;
 }
 
-export interface Step<Known> {
-  /** Whether there is something to ask, given what is known; the default is yes. */
-  readonly applies?: (known: Known) => boolean;
-  readonly ask: (page: Page, known: Known) => Promise<Answer<Known>>;
+export interface Step<State> {
+  /** Whether to ask; true by default. */
+  readonly applies?: (state: State) => boolean;
+  readonly ask: (page: Page, state: State) => Promise<Answer<State>>;
 }
 
-/** @returns what is known in the end, or undefined when the user gave up */
-export async function runFlow<Known>(
+/** @returns the last state, or undefined if the user canceled */
+export async function runSteps<State>(
   title: string,
-  start: Known,
-  steps: readonly Step<Known>[],
-): Promise<Known | undefined> {
-  const asked: { readonly index: number; readonly known: Known }[] = [];
-  let known = start;
+  start: State,
+  steps: readonly Step<State>[],
+): Promise<State | undefined> {
+  const previous: { readonly index: number; readonly state: State }[] = [];
+  let state = start;
   for (let index = 0; index < steps.length;) {
     const step = steps[index];
-    if (step === undefined || step.applies?.(known) === false) {
+    if (step === undefined || step.applies?.(state) === false) {
       index += 1;
       continue;
     }
-    const left = steps.slice(index).filter((other) => other.applies?.(known) !== false).length;
-    const page = { title, step: asked.length + 1, steps: asked.length + left, canGoBack: asked.length > 0 };
-    const answer = await step.ask(page, known);
+    const left = steps.slice(index).filter((other) => other.applies?.(state) !== false).length;
+    const asked = previous.length;
+    const answer = await step.ask(
+      { title, step: asked + 1, steps: asked + left, canGoBack: asked > 0 },
+      state,
+    );
     if (answer === undefined) return undefined;
     if (answer === BACK) {
-      const before = asked.pop();
-      if (before === undefined) return undefined;
-      ({ index, known } = before);
+      const last = previous.pop();
+      if (last === undefined) return undefined;
+      ({ index, state } = last);
     } else {
-      asked.push({ index, known });
-      known = answer;
+      previous.push({ index, state });
+      state = answer;
       index += 1;
     }
   }
-  return known;
+  return state;
 }
 
-/** Turns the answer to a question into what is known after it; backing out stays backing out. */
-export function answered<T, Known>(answer: Answer<T>, use: (value: T) => Known): Answer<Known> {
+/** Asks a single question. @returns undefined if the user canceled */
+export async function singleStep<T>(
+  title: string,
+  ask: (page: Page) => Promise<Answer<T>>,
+): Promise<T | undefined> {
+  const answer = await ask({ title, step: 1, steps: 1, canGoBack: false });
+  return answer === BACK ? undefined : answer;
+}
+
+/** Maps the value of an answer; BACK and undefined stay. */
+export function mapAnswer<T, Result>(answer: Answer<T>, map: (value: T) => Result): Answer<Result> {
   if (answer === undefined) return undefined;
-  return answer === BACK ? BACK : use(answer);
+  return answer === BACK ? BACK : map(answer);
 }

@@ -1,52 +1,65 @@
-/** Choosing a project, branch or compute where a command was not given one. */
+/** Asks for a project or compute if the command has no argument. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Connection } from '../../../model/account/connection.ts';
-import type { ComputeNode } from '../../../model/inventory/nodes.ts';
+import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { type Answer, answered, type Page, runFlow, type Step } from './multiStepInput.ts';
+import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
 import { pickOne } from './quickInput.ts';
 
 interface Choice<T> extends QuickPickItem {
   readonly value: T;
 }
 
-/** @throws {Error} when nobody is connected, in words that say what to do */
+/** @throws {Error} with a message for the user */
 export function requireConnection({ session }: CommandContext): Connection {
-  if (session.connection === undefined) throw new Error(l10n.t('Connect to the service first.'));
+  if (session.connection === undefined)
+    throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;
 }
 
-export async function chooseProject(context: CommandContext, page: Page): Promise<Answer<string>> {
+/** @throws {Error} with a message for the user if the compute was deleted */
+export async function requireCompute(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
+): Promise<Compute> {
+  await inventory.loadComputes(projectId);
+  // It may be newer than the loaded list.
+  if (inventory.compute(projectId, computeId) === undefined) await inventory.refreshComputes(projectId);
+  const compute = inventory.compute(projectId, computeId);
+  if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', computeId));
+  return compute;
+}
+
+export async function askProject({ inventory }: CommandContext, page: Page): Promise<Answer<string>> {
   const items = async (): Promise<Choice<string>[]> => {
-    await context.inventory.projects?.load();
-    const projects = [...(context.inventory.projects?.entries.values() ?? [])];
+    await inventory.projects?.load();
+    const projects = [...(inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
       label: sanitize(record?.name ?? id),
       description: id,
       value: id,
     }));
   };
-  const picked = await pickOne(page, { placeholder: l10n.t('Project'), items: items() });
-  return answered(picked, (item) => item.value);
+  const picked = await pickOne(page, { placeholder: l10n.t('Select a project'), items: items() });
+  return mapAnswer(picked, (item) => item.value);
 }
 
-/** Computes of a project that meet a condition. */
-export async function chooseCompute(
-  context: CommandContext,
+export async function askCompute(
+  { inventory }: CommandContext,
   page: Page,
   projectId: string,
-  fits: (compute: Compute) => boolean = () => true,
+  isOffered: (compute: Compute) => boolean = () => true,
 ): Promise<Answer<ComputeNode>> {
   const items = async () => {
-    const list = await context.inventory.loadComputes(projectId);
-    return [...(list?.computes.values() ?? [])].filter(fits).sort(byTypeAndLabel).map(computeItem);
+    const list = await inventory.loadComputes(projectId);
+    return [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel).map(computeItem);
   };
-  const picked = await pickOne(page, { placeholder: l10n.t('Compute'), items: items() });
-  return answered(picked, (item) => item.value);
+  const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
+  return mapAnswer(picked, (item) => item.value);
 }
 
 export function computeItem(compute: Compute): Choice<ComputeNode> {
@@ -62,30 +75,27 @@ export function computeItem(compute: Compute): Choice<ComputeNode> {
   };
 }
 
-interface Known {
+interface ComputeChoice {
   readonly projectId?: string;
   readonly node?: ComputeNode;
 }
 
-/** The compute a command was given, or the one the user picks. @returns undefined when the user gave up */
+/** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
   context: CommandContext,
   title: string,
-  given: ComputeNode | undefined,
-  fits: (compute: Compute) => boolean = () => true,
+  argument: unknown,
+  isOffered?: (compute: Compute) => boolean,
 ): Promise<ComputeNode | undefined> {
   requireConnection(context);
+  const given = asComputeNode(argument);
   if (given !== undefined) return given;
-  const steps: Step<Known>[] = [
+  const choice = await runSteps<ComputeChoice>(title, {}, [
+    { ask: async (page) => mapAnswer(await askProject(context, page), (projectId) => ({ projectId })) },
     {
-      ask: async (page) => answered(await chooseProject(context, page), (projectId) => ({ projectId })),
+      ask: async (page, { projectId = '' }) =>
+        mapAnswer(await askCompute(context, page, projectId, isOffered), (node) => ({ projectId, node })),
     },
-    {
-      ask: async (page, known) => {
-        const picked = await chooseCompute(context, page, known.projectId ?? '', fits);
-        return answered(picked, (node) => ({ ...known, node }));
-      },
-    },
-  ];
-  return (await runFlow<Known>(title, {}, steps))?.node;
+  ]);
+  return choice?.node;
 }

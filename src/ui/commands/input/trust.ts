@@ -1,6 +1,6 @@
 import { l10n, workspace } from 'vscode';
 
-/** The palette hides what needs a trusted workspace; a link or a keybinding comes here. @throws {Error} in words */
+/** The palette hides commands that need a trusted workspace; links and keybindings don't. @throws {Error} if untrusted */
 export function requireTrust(): void {
-  if (!workspace.isTrusted) throw new Error(l10n.t('This needs a workspace that you trust.'));
+  if (!workspace.isTrusted) throw new Error(l10n.t('This requires a trusted workspace.'));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { autosuspendSeconds, isAutosuspendDelay } from '../../../../src/api/records/autosuspend.ts';
 
-describe('the autosuspend delay', () => {
+describe('autosuspend delay', () => {
   const rows = [
     [0, true],
     [-1, true],
@@ -17,11 +17,10 @@ describe('the autosuspend delay', () => {
     [Number.POSITIVE_INFINITY, false],
   ] as const;
   for (const [seconds, isGood] of rows) {
-    it(`${isGood ? 'may' : 'must not'} be ${seconds}`, () =>
-      assert.equal(isAutosuspendDelay(seconds), isGood));
+    it(`${isGood ? 'can' : 'cannot'} be ${seconds}`, () => assert.equal(isAutosuspendDelay(seconds), isGood));
   }
 
-  it('is five minutes by default, without end for -1, and as told otherwise', () => {
+  it('is five minutes by default, never for -1, and otherwise the given seconds', () => {
     assert.equal(autosuspendSeconds(undefined), 300);
     assert.equal(autosuspendSeconds(0), 300);
     assert.equal(autosuspendSeconds(-1), undefined);

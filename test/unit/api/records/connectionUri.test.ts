@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hostOfUri, isConnectionUri, isHost, isSameHost } from '../../../../src/api/records/connectionUri.ts';
 
-/** Pieces that parsers of URIs read in different ways when they come in an odd place. */
+/** Strings that URI parsers interpret differently in unusual places. */
 const PIECES = '@ : / ? # & , = \\ %0A %40 [ ] user pass good.example other.example :5432 host= hostaddr ::1';
 const pieces = fc.array(fc.constantFrom('\n', '\t', ' ', ...PIECES.split(' ')), { maxLength: 5 });
 const text = pieces.map((parts) => parts.join(''));
 
-describe('a connection URI', () => {
-  it('that is accepted for a host leads every reader there, on one line', () => {
+describe('isConnectionUri and hostOfUri', () => {
+  it('accept only URIs that lead each parser to the same host, without line breaks', () => {
     let accepted = 0;
     fc.assert(
       fc.property(text, text, text, text, (user, host, database, query) => {
@@ -18,7 +18,7 @@ describe('a connection URI', () => {
         assert.doesNotMatch(uri, /\s/);
         const url = new URL(uri);
         assert.equal(url.host.replace(/:5432$/, ''), 'good.example');
-        assert.equal(uri.split('@').length, url.search.split('@').length + 1, 'a second login');
+        assert.equal(uri.split('@').length, url.search.split('@').length + 1, 'two logins');
         for (const name of url.searchParams.keys()) assert.doesNotMatch(name, /^(?:host|hostaddr|port)$/);
       }),
       { numRuns: 5000 },

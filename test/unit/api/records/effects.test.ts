@@ -11,17 +11,17 @@ const current = {
   disabled: false,
 };
 
-describe('the effect of a change (section 3.2)', () => {
+describe('changeEffect (section 3.2)', () => {
   const rows: readonly [string, ComputeChange, string][] = [
     ['nothing', {}, 'none'],
-    ['what is so already', { autoscaling_limit_min_cu: 0.25, branch_id: 'br-main', disabled: false }, 'none'],
+    ['the current values', { autoscaling_limit_min_cu: 0.25, branch_id: 'br-main', disabled: false }, 'none'],
     ['autosuspend', { suspend_timeout_seconds: 60 }, 'none'],
     ['a name', { name: 'reports' }, 'none'],
     ['the pooler', { pooler_enabled: true }, 'none'],
     ['a minimum', { autoscaling_limit_min_cu: 0.5 }, 'restart'],
     ['a maximum', { autoscaling_limit_max_cu: 2 }, 'restart'],
     ['a setting', { settings: { pg_settings: { work_mem: '8MB', jit: 'off' } } }, 'restart'],
-    ['a setting taken away', { settings: { pg_settings: { work_mem: '4MB' } } }, 'restart'],
+    ['a removed setting', { settings: { pg_settings: { work_mem: '4MB' } } }, 'restart'],
     [
       'the same settings in another order',
       { settings: { pg_settings: { jit: 'off', work_mem: '4MB' } } },
@@ -29,17 +29,17 @@ describe('the effect of a change (section 3.2)', () => {
     ],
     ['a branch', { branch_id: 'br-other' }, 'move'],
     ['a branch and a size', { branch_id: 'br-other', autoscaling_limit_max_cu: 2 }, 'move'],
-    ['to be disabled', { disabled: true, branch_id: 'br-other' }, 'disable'],
+    ['disabling', { disabled: true, branch_id: 'br-other' }, 'disable'],
   ];
   for (const [what, change, effect] of rows) {
     it(`${what}: ${effect}`, () => assert.equal(changeEffect(current, change), effect));
   }
 
-  it('is none for settings that are empty on both sides', () => {
+  it("returns 'none' for settings that were and stay empty", () => {
     const bare = { ...current, settings: undefined };
     assert.equal(changeEffect(bare, { settings: { pg_settings: {} } }), 'none');
   });
 
-  it('is none for what is disabled already', () =>
+  it("returns 'none' for disabling a disabled compute", () =>
     assert.equal(changeEffect({ ...current, disabled: true }, { disabled: true }), 'none'));
 });

@@ -12,22 +12,22 @@ const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 const table: readonly [string, (value: never) => boolean, readonly unknown[], readonly unknown[]][] = [
   [
-    'an id',
+    'isId',
     isId,
     ['a', 'shiny-wind-028834', '-', '0', 'a'.repeat(60)],
     ['', 'A', 'a/b', '..', 'a.b', 'a b', 'a\n', 'é', 'a'.repeat(61), 7, null, undefined, {}, ['a']],
   ],
-  ['a compute id', isComputeId, ['ep-1', 'ep-'], ['ep', 'br-1', 'xep-1', 'EP-1', 'ep-1/..']],
-  ['a branch id', isBranchId, ['br-main'], ['ep-1', 'main', 'br-A', 'br-\u202E']],
+  ['isComputeId', isComputeId, ['ep-1', 'ep-'], ['ep', 'br-1', 'xep-1', 'EP-1', 'ep-1/..']],
+  ['isBranchId', isBranchId, ['br-main'], ['ep-1', 'main', 'br-A', 'br-\u202E']],
   [
-    'an operation id',
+    'isOperationId',
     isOperationId,
     [UUID, UUID.toUpperCase()],
     [`${UUID}0`, UUID.slice(1), `${UUID}\n`, 1, null],
   ],
-  ['an API key id', isApiKeyId, [0, 1, 2 ** 53 - 1], [-1, 0.5, 2 ** 53, Number.NaN, '1', null, 1n]],
+  ['isApiKeyId', isApiKeyId, [0, 1, 2 ** 53 - 1], [-1, 0.5, 2 ** 53, Number.NaN, '1', null, 1n]],
   [
-    'a key that can be sent',
+    'isSendableKey',
     isSendableKey,
     ['k', 'napi_0123456789abcdefghijklmnop', '!~'],
     ['', ' ', 'a b', ' a', 'a\n', 'a\r\nx: y', 'a\tb', 'a\u0000', 'ключ', 'a…', '\u007f'],
@@ -36,9 +36,9 @@ const table: readonly [string, (value: never) => boolean, readonly unknown[], re
 
 for (const [what, check, good, bad] of table) {
   describe(what, () => {
-    for (const value of good) it(`is ${JSON.stringify(value)}`, () => assert.ok(check(value as never)));
+    for (const value of good) it(`accepts ${JSON.stringify(value)}`, () => assert.ok(check(value as never)));
     for (const value of bad)
-      it(`is not ${typeof value === 'bigint' ? '1n' : JSON.stringify(value)}`, () =>
+      it(`rejects ${typeof value === 'bigint' ? '1n' : JSON.stringify(value)}`, () =>
         assert.ok(!check(value as never)));
   });
 }

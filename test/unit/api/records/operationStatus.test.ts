@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hasFailed, isFinal } from '../../../../src/api/records/operationStatus.ts';
 
-describe('an operation', () => {
+describe('isFinal and hasFailed', () => {
   const rows = [
     ['scheduling', false, false],
     ['running', false, false],
@@ -14,7 +14,7 @@ describe('an operation', () => {
     ['cancelled', true, true],
   ] as const;
   for (const [status, isEnd, isFailure] of rows) {
-    it(`that is ${status} has ${isEnd ? '' : 'not '}ended${isFailure ? ' in failure' : ''}`, () => {
+    it(`${status}: ${isEnd ? 'final' : 'not final'}${isFailure ? ', failed' : ''}`, () => {
       assert.equal(isFinal({ status }), isEnd);
       assert.equal(hasFailed({ status }), isFailure);
     });

@@ -5,17 +5,22 @@ import type { Reply } from '../../../../src/api/transport/http.ts';
 import { MAX_RECORDS, readEach, readOne } from '../../../../src/api/records/parseResponse.ts';
 
 const Thing = object({ id: text, size: maybe(number) });
-const reply = (json: unknown, method: Reply['method'] = 'get'): Reply => ({ method, status: 200, json });
+const reply = (json: unknown, method = 'GET'): Reply => ({
+  what: `${method} /x`,
+  isChange: method !== 'GET',
+  status: 200,
+  json,
+});
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
-describe('a list', () => {
-  it('is the reply or a property of it', () => {
+describe('readEach', () => {
+  it('reads the reply or a property of it', () => {
     const list = [{ id: 'a' }];
-    assert.deepEqual(readEach('GET /x', reply(list), undefined, Thing).items, list);
-    assert.deepEqual(readEach('GET /x', reply({ things: list }), 'things', Thing).items, list);
+    assert.deepEqual(readEach(reply(list), undefined, Thing).items, list);
+    assert.deepEqual(readEach(reply({ things: list }), 'things', Thing).items, list);
   });
 
-  it('tells of records it cannot read by id and first wrong field', () => {
+  it('reports unreadable records by id and first wrong field', () => {
     const list = [
       { id: 'a' },
       { id: 'b', size: 'big' },
@@ -24,7 +29,7 @@ describe('a list', () => {
       { id: 'x'.repeat(200), size: {} },
       'c',
     ];
-    const { items, unreadable } = readEach('GET /x', reply(list), undefined, Thing);
+    const { items, unreadable } = readEach(reply(list), undefined, Thing);
     assert.deepEqual(items, [{ id: 'a' }]);
     assert.deepEqual(unreadable, [
       { id: 'b', field: 'size' },
@@ -35,29 +40,24 @@ describe('a list', () => {
     ]);
   });
 
-  it('has each id once, in its first place with its last record', () => {
+  it('returns each id once, at its first place with its last record', () => {
     const list = [{ id: 'a', size: 1 }, { id: 'b' }, { id: 'a', size: 2 }];
-    assert.deepEqual(readEach('GET /x', reply(list), undefined, Thing).items, [
-      { id: 'a', size: 2 },
-      { id: 'b' },
-    ]);
+    assert.deepEqual(readEach(reply(list), undefined, Thing).items, [{ id: 'a', size: 2 }, { id: 'b' }]);
   });
 
-  it('lets unknown fields pass, but nothing nested without end and no prototype', () => {
+  it('keeps unknown fields, but no deep nesting and no prototype', () => {
     const list: unknown = JSON.parse('[{"id":"a","x":[[1]],"__proto__":{"size":"big"}}]');
-    const { items } = readEach('GET /x', reply(list), undefined, Thing);
+    const { items } = readEach(reply(list), undefined, Thing);
     assert.equal(items[0]?.size, undefined);
     assert.deepEqual(items, [{ id: 'a', x: [[1]] }]);
     const deep = [{ id: 'b', x: nested(40) }];
-    assert.deepEqual(readEach('GET /x', reply(deep), undefined, Thing).unreadable, [
-      { id: 'b', field: 'record' },
-    ]);
+    assert.deepEqual(readEach(reply(deep), undefined, Thing).unreadable, [{ id: 'b', field: 'record' }]);
   });
 
   for (const json of [undefined, null, {}, 'text', 7, { things: {} }, { __proto__: { things: [] } }]) {
-    it(`that is not there is told: ${JSON.stringify(json)}`, () =>
+    it(`throws if there is no list: ${JSON.stringify(json)}`, () =>
       assert.throws(
-        () => readEach('GET /x', reply(json), 'things', Thing),
+        () => readEach(reply(json), 'things', Thing),
         (error) =>
           error instanceof ApiError &&
           error.fault.kind === 'unexpectedReply' &&
@@ -66,19 +66,19 @@ describe('a list', () => {
       ));
   }
 
-  it('is bounded', () => {
+  it('limits the number of records', () => {
     const list = Array(MAX_RECORDS + 1).fill(null);
     assert.throws(
-      () => readEach('GET /x', reply(list), undefined, Thing),
+      () => readEach(reply(list), undefined, Thing),
       (error) => error instanceof ApiError && JSON.stringify(error.fault).includes('tooLarge'),
     );
   });
 });
 
-describe('a single record', () => {
-  it('is the reply or a property of it', () => {
-    assert.deepEqual(readOne('GET /x', reply({ id: 'a' }), undefined, Thing), { id: 'a' });
-    assert.deepEqual(readOne('GET /x', reply({ thing: { id: 'a' } }), 'thing', Thing), { id: 'a' });
+describe('readOne', () => {
+  it('reads the reply or a property of it', () => {
+    assert.deepEqual(readOne(reply({ id: 'a' }), undefined, Thing), { id: 'a' });
+    assert.deepEqual(readOne(reply({ thing: { id: 'a' } }), 'thing', Thing), { id: 'a' });
   });
 
   const rows: readonly [unknown, string | undefined, string][] = [
@@ -89,12 +89,12 @@ describe('a single record', () => {
     [{ id: 1 }, undefined, 'id'],
   ];
   for (const [json, name, field] of rows) {
-    it(`of the wrong shape names the field ${field}`, () =>
+    it(`names the wrong field ${field}`, () =>
       assert.throws(
-        () => readOne('POST /x', reply(json, 'post'), name, Thing),
+        () => readOne(reply(json, 'POST'), name, Thing),
         (error) =>
           error instanceof ApiError &&
-          error.message === `POST /x answered without a usable ${field}` &&
+          error.message === `POST /x returned no usable ${field}` &&
           error.fault.kind === 'unexpectedReply' &&
           error.fault.detail === field &&
           error.mayHaveExecuted,

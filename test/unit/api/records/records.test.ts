@@ -21,7 +21,7 @@ const operation = { id: 'a', project_id: 'shop', action: 'start_compute', status
 const revoked = { id: 1, name: 'ci', revoked: true };
 
 describe('a record', () => {
-  it('needs only what nothing can do without', () => {
+  it('requires only the fields that the extension needs', () => {
     assert.ok(Compute(compute));
     assert.ok(Project({ id: 'shop', name: 'Shop' }));
     assert.ok(ApiKey({ id: 1, name: '' }));
@@ -29,30 +29,30 @@ describe('a record', () => {
     assert.ok(RevokedApiKey(revoked));
   });
 
-  it('may have null for what it has not got, and values nobody has seen', () => {
+  it('accepts null for optional fields, and unknown values', () => {
     const odd = { ...compute, type: 'read_never', current_state: 'dreaming', name: null, settings: null };
     assert.ok(Compute(odd));
     assert.ok(Operation({ ...operation, action: 'x', status: 'y', error: 'z'.repeat(9999) }));
   });
 
-  it('has a host name, an address, or either with a port', () => {
+  it('accepts a host name or an address, with or without a port', () => {
     const hosts = ['ep-1.eu.example.com', '127.0.0.1:15432', 'localhost', '[::1]:5432', 'EP-1.example:5432'];
     for (const host of hosts) assert.ok(Compute({ ...compute, host, pooler_host: host }), host);
   });
 
-  it('keeps fields it does not know', () => {
+  it('keeps unknown fields', () => {
     const later = { id: 'a', name: 'b', later: [1] };
-    const read = readOne('GET', { method: 'get', status: 200, json: later }, undefined, Project);
+    const read = readOne({ what: 'GET /x', isChange: false, status: 200, json: later }, undefined, Project);
     assert.deepEqual(read, { id: 'a', name: 'b', later: [1] });
   });
 
   const unreadable: readonly [string, (value: unknown) => boolean, unknown][] = [
-    ['a project with a path for an id', Project, { id: '../users', name: 'x' }],
+    ['a project with a path as its id', Project, { id: '../users', name: 'x' }],
     ['a project without a name', Project, { id: 'a' }],
-    ['a compute with an id of something else', Compute, { ...compute, id: 'br-1' }],
-    ['a compute of no project', Compute, { ...compute, project_id: '' }],
-    ['a compute with an endless name', Compute, { ...compute, name: 'x'.repeat(4097) }],
-    ['a compute with words for a size', Compute, { ...compute, autoscaling_limit_min_cu: '1' }],
+    ['a compute with the id of a branch', Compute, { ...compute, id: 'br-1' }],
+    ['a compute without a project', Compute, { ...compute, project_id: '' }],
+    ['a compute with a very long name', Compute, { ...compute, name: 'x'.repeat(4097) }],
+    ['a compute with text for a size', Compute, { ...compute, autoscaling_limit_min_cu: '1' }],
     ['a compute with a line break in its host', Compute, { ...compute, host: 'ep-1.example\nA=1' }],
     ['a compute with a login in its host', Compute, { ...compute, host: 'me@ep-1.example' }],
     ['a compute with a path in its host', Compute, { ...compute, host: 'ep-1.example/app?host=other' }],
@@ -67,9 +67,8 @@ describe('a record', () => {
     ['a key with a negative number', ApiKey, { id: -1, name: 'x' }],
     ['a new key without its value', CreatedApiKey, { id: 1, key: '' }],
     ['a new key with a line break', CreatedApiKey, { id: 1, key: 'one\ntwo' }],
-    ['a revocation that does not tell', RevokedApiKey, { id: 1 }],
+    ['a revocation without a result', RevokedApiKey, { id: 1 }],
     ['a revocation that did not happen', RevokedApiKey, { ...revoked, revoked: false }],
   ];
-  for (const [what, record, value] of unreadable)
-    it(`is unreadable as ${what}`, () => assert.ok(!record(value)));
+  for (const [what, record, value] of unreadable) it(`rejects ${what}`, () => assert.ok(!record(value)));
 });

@@ -9,7 +9,7 @@ import {
 
 const creation = { branch_id: 'br-main', type: 'read_write' };
 
-describe('the body that creates a compute', () => {
+describe('ComputeCreationBody', () => {
   const good = [
     creation,
     { ...creation, type: 'read_only', name: 'r', suspend_timeout_seconds: -1, pooler_enabled: true },
@@ -19,7 +19,7 @@ describe('the body that creates a compute', () => {
     { ...creation, name: 'x'.repeat(64) },
   ];
   for (const endpoint of good) {
-    it(`may be ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
+    it(`accepts ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
       assert.deepEqual(ComputeCreationBody.parse({ endpoint }), { endpoint }));
   }
 
@@ -38,27 +38,27 @@ describe('the body that creates a compute', () => {
     [{ ...creation, disabled: 'no' }, 'disabled'],
   ];
   for (const [endpoint, field] of bad) {
-    it(`must not be ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
+    it(`rejects ${JSON.stringify(endpoint).slice(0, 120)}`, () =>
       assert.equal(ComputeCreation.safeParse(endpoint).error?.issues[0]?.path[0], field));
   }
 
-  it('holds no attribute the service does not know', () => {
+  it('rejects unknown attributes', () => {
     assert.ok(!ComputeCreation.safeParse({ ...creation, size: 1 }).success);
     assert.ok(!ComputeCreationBody.safeParse({ endpoint: creation, more: 1 }).success);
   });
 });
 
-describe('the body that changes a compute', () => {
-  it('may be empty, and may move the compute', () => {
+describe('ComputeChangeBody', () => {
+  it('accepts no changes, and another branch', () => {
     assert.deepEqual(ComputeChangeBody.parse({ endpoint: {} }), { endpoint: {} });
     assert.deepEqual(ComputeChange.parse({ branch_id: 'br-x' }), { branch_id: 'br-x' });
   });
 
-  it('cannot change the type', () => assert.ok(!ComputeChange.safeParse({ type: 'read_only' }).success));
+  it('rejects a type', () => assert.ok(!ComputeChange.safeParse({ type: 'read_only' }).success));
 });
 
-describe('the body that creates an API key', () => {
-  it('is a name of 1 to 256 characters', () => {
+describe('ApiKeyCreationBody', () => {
+  it('requires a name of 1 to 256 characters', () => {
     assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'ci' }), { key_name: 'ci' });
     for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(257) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);

@@ -26,11 +26,11 @@ const TABLE = [
 
 describe('compute sizes', () => {
   for (const [cu, vcpu, ramGb, fileCacheGb, connections] of TABLE) {
-    it(`${cu} CU is the table's row`, () =>
+    it(`${cu} CU is as in the table`, () =>
       assert.deepEqual(computeSize(cu), { cu, vcpu, ramGb, fileCacheGb, maxConnections: connections }));
   }
 
-  it('are the table and nothing else', () => {
+  it('are those of the table', () => {
     assert.deepEqual(
       COMPUTE_SIZES.map(({ cu }) => cu),
       TABLE.map(([cu]) => cu),
@@ -38,12 +38,12 @@ describe('compute sizes', () => {
     for (const cu of [0, 0.1, 0.75, 1.5, 11, -1, Number.NaN]) assert.equal(computeSize(cu), undefined);
   });
 
-  it('set max_connections from the minimum of a range', () => {
+  it('determine max_connections by the minimum of a range', () => {
     assert.equal(maxConnections(0.25), 112);
     assert.equal(maxConnections(0.3), undefined);
   });
 
-  it('of the free plan stop at 1 GB', () => {
+  it('of the free plan end at 1 GB', () => {
     assert.deepEqual(
       sizesOf('free').map(({ cu }) => cu),
       [0.25],

@@ -1,49 +1,46 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import type { Fetch } from '../../../../src/api/transport/transport.ts';
 import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
 import { faultOf } from '../../../../src/api/errors.ts';
-import type { ReplyBytes } from '../../../../src/api/transport/replyBytes.ts';
-import type { Http, Wait } from '../../../../src/api/transport/http.ts';
-import { answers, errorOf, KEY, over } from './httpAnswers.ts';
+import type { Wait } from '../../../../src/api/transport/http.ts';
+import type { Fetch } from '../../../../src/api/transport/request.ts';
+import { errorOf, httpWith, KEY, stubFetch, timers } from './stubFetch.ts';
 
 const never = new Promise<never>(() => undefined);
-const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-describe('a call over HTTP', () => {
-  it('carries the key, asks for JSON and sends what is not undefined', async () => {
+describe('Http', () => {
+  it('sends the key, accepts JSON and leaves out undefined parameters', async () => {
     const seen: Parameters<Fetch>[] = [];
-    const fetch: Fetch = async (...given) => {
-      seen.push(given);
+    const fetch: Fetch = async (...args) => {
+      seen.push(args);
       return new Response('{"a":1}');
     };
-    const http = over(fetch, { userAgent: 'hosted-postgres/1' });
+    const http = httpWith(fetch);
     const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
-    const reply = await http.call('get', '/projects', { query });
-    assert.deepEqual(reply, { method: 'get', status: 200, json: { a: 1 } });
+    const reply = await http.call('GET', '/projects', { query });
+    assert.deepEqual(reply, { what: 'GET /projects', isChange: false, status: 200, json: { a: 1 } });
     assert.equal(seen[0]?.[0], `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
     const headers = new Headers(seen[0]?.[1].headers);
     assert.equal(headers.get('authorization'), `Bearer ${KEY}`);
     assert.equal(headers.get('accept'), 'application/json');
-    assert.equal(headers.get('user-agent'), 'hosted-postgres/1');
     assert.equal(headers.get('content-type'), null);
   });
 
-  it('sends its body again with every attempt', async () => {
+  it('sends the body with each attempt', async () => {
     const bodies: unknown[] = [];
     const fetch: Fetch = async (_, init) => {
       bodies.push(init?.body);
       assert.equal(new Headers(init?.headers).get('content-type'), 'application/json');
       return new Response('{}', { status: bodies.length < 3 ? 423 : 200 });
     };
-    await over(fetch).call('post', '/api_keys', { body: { key_name: 'é' } });
+    await httpWith(fetch).call('POST', '/api_keys', { body: { key_name: 'é' } });
     assert.deepEqual(bodies, Array(3).fill('{"key_name":"é"}'));
   });
 
-  it('tells of each wait as it begins', async () => {
+  it('reports each wait when it begins', async () => {
     const waits: Wait[] = [];
-    await over(answers(423, 429, 200)).call('post', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    await httpWith(stubFetch(423, 429, 200)).call('POST', '/x', {}, { onWait: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
       [
@@ -54,133 +51,153 @@ describe('a call over HTTP', () => {
     assert.ok(waits.every(({ milliseconds }) => milliseconds > 0 && milliseconds <= 1));
   });
 
-  it('gives the last refusal at once when the next attempt would come too late', async () => {
-    const fetch = answers(
+  it('throws the last error if the next attempt would be too late', async () => {
+    const fetch = stubFetch(
       () => new Response('{"message":"busy"}', { status: 503, headers: { 'retry-after': '9' } }),
     );
-    const http = over(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
-    const error = await errorOf(http.call('get', '/x'));
+    const http = httpWith(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
+    const error = await errorOf(http.call('GET', '/x'));
     assert.deepEqual([error.message, error.mayHaveExecuted, fetch.calls()], ['busy', false, 1]);
   });
 
-  it('ends when its time is up, whatever the attempts are doing', async () => {
-    const error = await errorOf(over(() => never, { limits: { total: 5 } }).call('delete', '/x'));
-    assert.deepEqual(error.fault, { kind: 'timeout', phase: 'total' });
-    assert.ok(error.mayHaveExecuted);
-    assert.equal(error.message, 'DELETE /x: no answer within 5 ms');
+  for (const limits of [{ total: 5 }, { attempt: 5 }]) {
+    it(`throws a timeout after the ${Object.keys(limits).join('')} limit`, async () => {
+      const error = await errorOf(httpWith(() => never, { limits }).call('DELETE', '/x'));
+      assert.deepEqual(error.fault, { kind: 'timeout' });
+      assert.ok(error.mayHaveExecuted);
+      assert.equal(error.message, 'DELETE /x: no reply within 5 ms');
+    });
+  }
+
+  it('retries a read that timed out', async () => {
+    const http = httpWith(
+      stubFetch(() => never, 200),
+      { limits: { attempt: 5 } },
+    );
+    assert.equal((await http.call('GET', '/x')).status, 200);
   });
 
-  it('that was given up before it began is cancelled and not sent', async () => {
-    const fetch = answers(200);
-    const error = await errorOf(over(fetch).call('post', '/x', {}, { signal: AbortSignal.abort() }));
+  it('sends nothing if it was cancelled before', async () => {
+    const fetch = stubFetch(200);
+    const error = await errorOf(httpWith(fetch).call('POST', '/x', {}, { signal: AbortSignal.abort() }));
     assert.deepEqual(error.fault, { kind: 'cancelled' });
     assert.equal(error.message, 'POST /x was cancelled');
     assert.deepEqual([error.mayHaveExecuted, fetch.calls()], [false, 0]);
   });
 
-  it('that only reads never leaves open what happened', async () => {
-    for (const fetch of [() => never, answers(500), answers(() => new Response('<p>'))]) {
-      const error = await errorOf(over(fetch, { limits: { headers: 5 }, retries: 0 }).call('get', '/x'));
+  it('throws cancelled when the caller cancels an attempt', async () => {
+    const abort = new AbortController();
+    const call = errorOf(httpWith(() => never).call('POST', '/x', {}, { signal: abort.signal }));
+    await new Promise(setImmediate);
+    abort.abort();
+    const error = await call;
+    assert.deepEqual([error.fault, error.mayHaveExecuted], [{ kind: 'cancelled' }, true]);
+  });
+
+  it('throws cancelled when the caller cancels a wait', async () => {
+    const abort = new AbortController();
+    const http = httpWith(stubFetch(423), { longestWait: 60_000 });
+    const options = { signal: abort.signal, onWait: () => abort.abort() };
+    const error = await errorOf(http.call('POST', '/x', {}, options));
+    assert.deepEqual([error.fault, error.mayHaveExecuted], [{ kind: 'cancelled' }, false]);
+  });
+
+  it('knows that a read executed nothing', async () => {
+    for (const fetch of [() => never, stubFetch(500), stubFetch(() => new Response('<p>'))]) {
+      const error = await errorOf(httpWith(fetch, { limits: { attempt: 5 }, retries: 0 }).call('GET', '/x'));
       assert.ok(!error.mayHaveExecuted);
     }
   });
 
-  it('lets a defect through as what it is', async () => {
+  it('does not change programming errors', async () => {
     const onWait = () => {
-      throw new RangeError('a defect');
+      throw new RangeError('a bug');
     };
-    await assert.rejects(over(answers(503)).call('get', '/x', {}, { onWait }), RangeError);
+    await assert.rejects(httpWith(stubFetch(503)).call('GET', '/x', {}, { onWait }), RangeError);
   });
 
-  it('leaves neither timers nor listeners, however it ends', async () => {
-    // The timer of the test itself is set after its first step.
+  it('leaves no timers and no listeners', async () => {
+    // Mocha sets its timer after the first step of the test.
     await Promise.resolve();
     const before = timers();
     const { signal } = new AbortController();
-    await over(answers(200)).call('get', '/x', {}, { signal });
-    await over(answers(503, 200)).call('get', '/x', {}, { signal });
-    await over(answers(404)).call('get', '/x', {}, { signal }).catch(faultOf);
-    await over(() => never, { limits: { total: 5 } })
-      .call('get', '/x', {}, { signal })
+    await httpWith(stubFetch(200)).call('GET', '/x', {}, { signal });
+    await httpWith(stubFetch(503, 200)).call('GET', '/x', {}, { signal });
+    await httpWith(stubFetch(404)).call('GET', '/x', {}, { signal }).catch(faultOf);
+    await httpWith(() => never, { limits: { total: 5 } })
+      .call('GET', '/x', {}, { signal })
       .catch(faultOf);
     assert.equal(timers(), before);
     assert.deepEqual(getEventListeners(signal, 'abort'), []);
   });
 
-  it('refuses a key that cannot go into a header, without repeating it', () => {
+  it('rejects a key that is not safe in a header, without repeating it', () => {
     assert.throws(
-      () => over(answers(200), { key: `${KEY}\n` }),
+      () => httpWith(stubFetch(200), { key: `${KEY}\n` }),
       (error) => faultOf(error)?.kind === 'invalidRequest' && !inspect(error).includes(KEY),
     );
   });
 
-  it('shows its key to nobody who prints it', () => {
-    const http = over(answers(200));
+  it('does not show its key when it is printed', () => {
+    const http = httpWith(stubFetch(200));
     assert.ok(!inspect(http, { depth: 9, showHidden: true }).includes(KEY));
     assert.equal(JSON.stringify(http), '{}');
   });
 });
 
-describe('a reply', () => {
+describe('the body of a response', () => {
   const bodies: readonly [string, () => Response, unknown][] = [
-    ['nothing', () => new Response(null, { status: 204 }), undefined],
-    ['an empty text', () => new Response(''), undefined],
+    ['missing', () => new Response(null, { status: 204 }), undefined],
+    ['empty', () => new Response(''), undefined],
     ['a byte order mark before JSON', () => new Response('\uFEFF{"a":1}'), { a: 1 }],
-    ['JSON under another name', () => new Response('[1]', { headers: { 'content-type': 'text/html' } }), [1]],
+    [
+      'JSON with another content type',
+      () => new Response('[1]', { headers: { 'content-type': 'text/html' } }),
+      [1],
+    ],
     ['null', () => new Response('null'), null],
   ];
   for (const [what, response, json] of bodies) {
     it(`may be ${what}`, async () =>
-      assert.deepEqual((await over(answers(response)).call('get', '/x')).json, json));
+      assert.deepEqual((await httpWith(stubFetch(response)).call('GET', '/x')).json, json));
   }
 
   const oddities: readonly [string, () => Response, string][] = [
     ['a web page', () => new Response('<!DOCTYPE html>'), 'html'],
-    ['a page by its type', () => new Response('Hi', { headers: { 'content-type': 'text/html' } }), 'html'],
-    ['half of a JSON text', () => new Response('{"a":'), 'json'],
-    ['blanks', () => new Response('  '), 'json'],
-    ['bytes', () => new Response(new Uint8Array([0xff, 0xfe, 0x00])), 'json'],
+    [
+      'a web page by its content type',
+      () => new Response('Hi', { headers: { 'content-type': 'text/html' } }),
+      'html',
+    ],
+    ['incomplete JSON', () => new Response('{"a":'), 'json'],
+    ['blank', () => new Response('  '), 'json'],
+    ['binary', () => new Response(new Uint8Array([0xff, 0xfe, 0x00])), 'json'],
   ];
   for (const [what, response, reason] of oddities) {
-    it(`that is ${what} is told as ${reason}`, async () => {
-      const { fault, message } = await errorOf(over(answers(response)).call('get', '/x'));
+    it(`throws '${reason}' if it is ${what}`, async () => {
+      const { fault, message } = await errorOf(httpWith(stubFetch(response)).call('GET', '/x'));
       assert.equal(fault.kind === 'unexpectedReply' && fault.reason, reason);
-      assert.match(message, /^GET \/x answered with /);
+      assert.match(message, /^GET \/x returned /);
     });
   }
 });
 
-describe('a reply to a call made again', () => {
-  const read = async (http: Http, last?: ReplyBytes) => {
-    const again = await http.callAgain('/x', last);
-    assert.ok(!again.isSame);
-    return again;
-  };
-
-  it('is told as the same when it is that byte for byte, and read when it is not', async () => {
+describe('Http.getIfChanged', () => {
+  it('returns undefined only for the same body', async () => {
     const texts = ['{"a":1}', '{"a":1}', '{"a":1} ', '{"a":2}', '{"a":1}'];
-    const http = over(async () => new Response(texts.shift()));
-    const first = await read(http);
-    assert.deepEqual(first.reply, { method: 'get', status: 200, json: { a: 1 } });
-    assert.deepEqual(await http.callAgain('/x', first.bytes), { isSame: true });
-    assert.deepEqual((await read(http, first.bytes)).reply.json, { a: 1 });
-    const other = await read(http, first.bytes);
-    assert.deepEqual(other.reply.json, { a: 2 });
-    assert.deepEqual((await read(http, other.bytes)).bytes, first.bytes);
+    const http = httpWith(async () => new Response(texts.shift()));
+    const first = await http.getIfChanged('/x', undefined);
+    assert.deepEqual(first?.reply.json, { a: 1 });
+    assert.equal(await http.getIfChanged('/x', first.body), undefined);
+    assert.deepEqual((await http.getIfChanged('/x', first.body))?.reply.json, { a: 1 });
+    assert.deepEqual((await http.getIfChanged('/x', first.body))?.reply.json, { a: 2 });
+    assert.deepEqual((await http.getIfChanged('/x', '{"a":2}'))?.body, first.body);
   });
 
-  it('is read by whoever names no last one', async () => {
-    const http = over(answers(200));
-    assert.deepEqual((await read(http)).reply.json, {});
-    assert.deepEqual((await read(http)).reply.json, {});
-  });
-
-  it('is never the same where it says no, or is nothing that could have been read', async () => {
-    const { bytes } = await read(over(answers(200)));
-    const refused = await errorOf(over(answers(404)).callAgain('/x', bytes));
-    assert.deepEqual([refused.fault.kind, refused.message], ['refused', 'GET /x: status 404']);
-    const broken = over(async () => new Response('{"a":'));
-    const { fault } = await errorOf(broken.callAgain('/x', bytes));
+  it('throws for an error status and for broken JSON', async () => {
+    const error = await errorOf(httpWith(stubFetch(404)).getIfChanged('/x', '{}'));
+    assert.deepEqual([error.fault.kind, error.message], ['refused', 'GET /x: status 404']);
+    const { fault } = await errorOf(httpWith(async () => new Response('{"a":')).getIfChanged('/x', '{}'));
     assert.equal(fault.kind, 'unexpectedReply');
   });
 });

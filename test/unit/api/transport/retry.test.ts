@@ -1,79 +1,78 @@
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
-import { waitBeforeRetry } from '../../../../src/api/transport/retry.ts';
+import { LONGEST_RETRY_AFTER, parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry.ts';
+
+const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
 
 const limits = { retries: 5, longestWait: 30_000 };
 
-const answered = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
+const response = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
   failed({ kind: 'refused', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
 const failed = (fault: Fault, mayHaveExecuted: boolean) => new ApiError('x', fault, { mayHaveExecuted });
 const network = (code: string) => ({ kind: 'network', code }) as const;
 
-describe('another attempt', () => {
+describe('retryDelay', () => {
   const rows: readonly [string, 'get' | 'change', unknown, boolean][] = [
     ...[408, 423, 429, 500, 501, 502, 503, 504, 520].map((status): [string, 'get', unknown, boolean] => [
       `GET with ${status}`,
       'get',
-      answered(status),
+      response(status),
       true,
     ]),
     ...[301, 400, 401, 403, 404, 405, 409, 422, 999].map((status): [string, 'get', unknown, boolean] => [
       `GET with ${status}`,
       'get',
-      answered(status),
+      response(status),
       false,
     ]),
     ...[408, 409, 423, 429, 503].map((status): [string, 'change', unknown, boolean] => [
       `change that was not made, with ${status}`,
       'change',
-      answered(status),
+      response(status),
       status === 423 || status === 429 || status === 503,
     ]),
     ...[500, 502, 503, 504, 999].map((status): [string, 'change', unknown, boolean] => [
       `change that may have been made, with ${status}`,
       'change',
-      answered(status, undefined, true),
+      response(status, undefined, true),
       false,
     ]),
     ['GET after a reset', 'get', failed(network('ECONNRESET'), true), true],
     ['change after a reset', 'change', failed(network('ECONNRESET'), true), false],
     ['change that was never sent', 'change', failed(network('ECONNREFUSED'), false), true],
-    ['GET with a wrong certificate', 'get', failed(network('CERT_HAS_EXPIRED'), false), false],
-    ['GET without an answer', 'get', failed({ kind: 'timeout', phase: 'headers' }, true), true],
-    ['change without an answer', 'change', failed({ kind: 'timeout', phase: 'headers' }, true), false],
-    ['GET whose time is up', 'get', failed({ kind: 'timeout', phase: 'total' }, true), false],
+    ['GET with an invalid certificate', 'get', failed(network('CERT_HAS_EXPIRED'), false), false],
+    ['GET that timed out', 'get', failed({ kind: 'timeout' }, true), true],
+    ['change that timed out', 'change', failed({ kind: 'timeout' }, true), false],
     ['GET that was cancelled', 'get', failed({ kind: 'cancelled' }, true), false],
-    ['GET after a defect', 'get', new TypeError('x is not a function'), false],
+    ['GET after a programming error', 'get', new TypeError('x is not a function'), false],
   ];
   for (const [what, method, error, isMade] of rows) {
-    it(`${isMade ? 'follows' : 'does not follow'} a ${what}`, () =>
-      assert.equal(waitBeforeRetry(error, method === 'change', 1, limits) !== undefined, isMade));
+    it(`${isMade ? 'retries' : 'does not retry'} a ${what}`, () =>
+      assert.equal(retryDelay(error, method === 'change', 1, limits) !== undefined, isMade));
   }
 
-  it('ends after the retries, for 423 after six times as many', () => {
-    assert.ok(waitBeforeRetry(answered(503), false, 5, limits) !== undefined);
-    assert.equal(waitBeforeRetry(answered(503), false, 6, limits), undefined);
-    assert.ok(waitBeforeRetry(answered(423), true, 30, limits) !== undefined);
-    assert.equal(waitBeforeRetry(answered(423), true, 31, limits), undefined);
+  it('ends after the given number of retries, for 423 after six times as many', () => {
+    assert.ok(retryDelay(response(503), false, 5, limits) !== undefined);
+    assert.equal(retryDelay(response(503), false, 6, limits), undefined);
+    assert.ok(retryDelay(response(423), true, 30, limits) !== undefined);
+    assert.equal(retryDelay(response(423), true, 31, limits), undefined);
   });
 
-  it('never follows where there are to be none', () => {
+  it('never retries if there are to be no retries', () => {
     for (const status of [423, 503])
-      assert.equal(waitBeforeRetry(answered(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
+      assert.equal(retryDelay(response(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
   });
-});
 
-describe('the wait for another attempt', () => {
-  it('doubles, with jitter, up to the longest', () => {
+  it('doubles the wait, with jitter, up to the longest', () => {
     for (let failures = 1; failures <= 5; failures += 1) {
-      const wait = waitBeforeRetry(answered(500), false, failures, { retries: 5, longestWait: 1000 }) ?? 0;
+      const wait = retryDelay(response(500), false, failures, { retries: 5, longestWait: 1000 }) ?? 0;
       const full = Math.min(300 * 2 ** (failures - 1), 1000);
       assert.ok(wait >= full * 0.75 && wait <= full, `${failures}: ${wait}`);
     }
   });
 
-  it('stays short for 423, which another operation holds', () => {
-    const wait = waitBeforeRetry(answered(423), true, 20, limits) ?? 0;
+  it('keeps the wait short for 423', () => {
+    const wait = retryDelay(response(423), true, 20, limits) ?? 0;
     assert.ok(wait >= 3750 && wait <= 5000, String(wait));
   });
 
@@ -85,12 +84,43 @@ describe('the wait for another attempt', () => {
     [503, 3600, undefined],
   ] as const;
   for (const [status, seconds, wait] of asked) {
-    it(`is ${wait === undefined ? 'left to the caller' : `${wait} ms`} for ${status} with Retry-After ${seconds}`, () => {
+    it(`${wait === undefined ? 'does not retry' : `waits ${wait} ms after`} ${status} with Retry-After ${seconds}`, () => {
       for (const isChange of [false, true])
-        assert.equal(waitBeforeRetry(answered(status, seconds), isChange, 1, limits), wait);
+        assert.equal(retryDelay(response(status, seconds), isChange, 1, limits), wait);
     });
   }
 
-  it('is our own when asked to wait no time', () =>
-    assert.ok((waitBeforeRetry(answered(503, 0), false, 1, limits) ?? 0) >= 225));
+  it('ignores a Retry-After of 0', () =>
+    assert.ok((retryDelay(response(503, 0), false, 1, limits) ?? 0) >= 225));
+});
+
+describe('parseRetryAfter', () => {
+  const rows: readonly [string, Record<string, string>, number | undefined][] = [
+    ['seconds', { 'retry-after': '7' }, 7],
+    ['zero', { 'retry-after': '0' }, 0],
+    ['a fraction of a second', { 'retry-after': '0.5' }, 0.5],
+    [
+      'a date, by the clock of the service',
+      { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 07:27:30 GMT' },
+      30,
+    ],
+    ['a date in the past', { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 08:00:00 GMT' }, 0],
+    ['a year', { 'retry-after': '31536000' }, LONGEST_RETRY_AFTER],
+    ['more than a timer can have', { 'retry-after': '9'.repeat(400) }, LONGEST_RETRY_AFTER],
+    ['a far date', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT', date: DATE }, LONGEST_RETRY_AFTER],
+    ['nothing', {}, undefined],
+    ['an empty text', { 'retry-after': '' }, undefined],
+    ['text', { 'retry-after': 'soon' }, undefined],
+    ['a negative number', { 'retry-after': '-5' }, undefined],
+    ['another notation', { 'retry-after': '1e3' }, undefined],
+  ];
+  for (const [what, headers, seconds] of rows) {
+    it(`${what}: ${seconds}`, () => assert.equal(parseRetryAfter(new Headers(headers)), seconds));
+  }
+
+  it('measures a date by this machine if the reply has no date', () => {
+    const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
+    const seconds = parseRetryAfter(new Headers({ 'retry-after': inTenSeconds })) ?? 0;
+    assert.ok(seconds >= 9 && seconds <= 10, String(seconds));
+  });
 });

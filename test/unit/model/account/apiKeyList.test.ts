@@ -93,7 +93,7 @@ describe('ApiKeyList', () => {
   it('keeps a key that the service did not revoke', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? [{ id: 1, name: 'laptop' }] : { id: 1, name: 'laptop', revoked: false };
-    await assert.rejects(keys.revoke(1), /without a usable revoked/);
+    await assert.rejects(keys.revoke(1), /no usable revoked/);
     assert.equal(keys.keys.length, 1);
   });
 

@@ -24,7 +24,7 @@ describe('followSession', () => {
     };
     become({ kind: 'loading' });
     become({ kind: 'loading' });
-    become({ kind: 'failed', error: new ApiError('', { kind: 'timeout', phase: 'total' }) });
+    become({ kind: 'failed', error: new ApiError('', { kind: 'timeout' }) });
     become({ kind: 'failed', error: new Error('other') });
     const states = ['signedOut', 'loading', 'failedUnreachable', 'failed'];
     assert.deepEqual(

@@ -48,7 +48,7 @@ describe('explainError', () => {
       'failedCertificate',
     ],
     ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'failedUnreachable'],
-    ['silence', { kind: 'timeout', phase: 'headers' }, /too long/, 'retry', 'failedUnreachable'],
+    ['silence', { kind: 'timeout' }, /too long/, 'retry', 'failedUnreachable'],
     ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
     ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
     ['a wrong shape', unexpected('shape'), /no valid/, 'log'],
@@ -66,7 +66,7 @@ describe('explainError', () => {
   }
 
   it('asks to check the state if the change may have been made', () => {
-    const error = new ApiError('lost', { kind: 'timeout', phase: 'body' }, { mayHaveExecuted: true });
+    const error = new ApiError('lost', { kind: 'timeout' }, { mayHaveExecuted: true });
     assert.match(explainError(error).message, /Check the current state/);
   });
 

@@ -6,8 +6,7 @@ import { connectStore, type ConnectedStore } from '../../../helpers/connectedSto
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { childrenOf, idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
-const { visibleFields, treeItem } = await import('../../../../src/ui/tree/treeItems.ts');
-const { tooltip } = await import('../../../../src/ui/tree/tooltips.ts');
+const { tooltip, treeItem, visibleFields } = await import('../../../../src/ui/tree/treeItems.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
 

@@ -1,0 +1,58 @@
+/** The list of projects, page by page (section 4.2 and the public service). */
+import { ApiError } from './errors.ts';
+import { isId } from './records/ids.ts';
+import { MAX_RECORDS, property, readEach, type Listed } from './records/parseResponse.ts';
+import { Project } from './records/records.ts';
+import type { Reply } from './transport/http.ts';
+
+/** The public service's maximum. */
+export const PROJECTS_PER_PAGE = 400;
+
+/** Far more than any account has. It ends the list of a service that always returns a next page. */
+const MAX_PAGES = 1000;
+
+/** One page, in the service's order. */
+export interface ProjectPage extends Listed<Project> {
+  /** Ids of projects whose details the service cannot return at the moment. */
+  readonly unavailable: readonly string[];
+}
+
+/** @param get sends the request for the page of this cursor */
+export async function* projectPages(
+  get: (cursor: string | undefined) => Promise<Reply>,
+): AsyncGenerator<ProjectPage, void> {
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    if (seen.size >= MAX_PAGES) throw tooManyPages();
+    const reply = await get(cursor);
+    yield { ...readEach(reply, 'projects', Project), unavailable: unavailableIds(reply) };
+    cursor = nextCursor(reply, seen);
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined);
+}
+
+function unavailableIds(reply: Reply): readonly string[] {
+  const ids = property(reply.json, 'unavailable_project_ids');
+  return Array.isArray(ids) ? [...new Set(ids.slice(0, MAX_RECORDS).filter(isId))] : [];
+}
+
+const lengthOf = (reply: Reply, name: string): number => {
+  const list = property(reply.json, name);
+  return Array.isArray(list) ? list.length : 0;
+};
+
+/** The last page may have a cursor too, so a page that is not full, or a cursor seen before, is also the end. */
+function nextCursor(reply: Reply, seen: ReadonlySet<string>): string | undefined {
+  const cursor = property(property(reply.json, 'pagination'), 'cursor');
+  if (typeof cursor !== 'string' || cursor === '' || seen.has(cursor)) return undefined;
+  const listed = lengthOf(reply, 'projects') + lengthOf(reply, 'unavailable_project_ids');
+  return listed < PROJECTS_PER_PAGE ? undefined : cursor;
+}
+
+const tooManyPages = (): ApiError =>
+  new ApiError(
+    'GET /projects returned too many pages',
+    { kind: 'unexpectedReply', status: 200, reason: 'tooLarge', detail: 'pages' },
+    { mayHaveExecuted: false },
+  );

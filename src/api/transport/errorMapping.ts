@@ -1,0 +1,139 @@
+/** Turns every way in which a call can fail into an {@link ApiError} that names the call. */
+import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from '../errors.ts';
+import { BodyTooLarge, type RawResponse } from './request.ts';
+import { parseRetryAfter } from './retry.ts';
+
+/** A call, as its errors describe it. */
+export interface CallInfo {
+  /** Method and path, such as `GET /projects`. */
+  readonly what: string;
+  readonly isChange: boolean;
+  /** The API key, which is removed from messages that repeat it. */
+  readonly key: string;
+}
+
+/** @param mayHaveExecuted false for a call that was cancelled before an attempt or between two */
+export const cancelled = ({ what }: CallInfo, mayHaveExecuted: boolean): ApiError =>
+  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
+
+export const timedOut = ({ what, isChange }: CallInfo, milliseconds: number): ApiError =>
+  new ApiError(
+    `${what}: no reply within ${milliseconds} ms`,
+    { kind: 'timeout' },
+    { mayHaveExecuted: isChange },
+  );
+
+/** System calls and failures that come before the first byte of a request. */
+const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+interface SystemError {
+  readonly code: string;
+  readonly syscall: string | undefined;
+}
+
+/** @param error what `sendOnce` threw, unless the call was cancelled or timed out */
+export function requestError(call: CallInfo, error: unknown): ApiError {
+  if (error instanceof BodyTooLarge) return unexpectedReply(call, error.status, 'tooLarge');
+  const { code, syscall } = systemError(error) ?? {};
+  const neverSent =
+    code !== undefined &&
+    (CONNECTING.has(syscall ?? '') || NEVER_CONNECTED.has(code) || isCertificateCode(code));
+  return new ApiError(
+    `${call.what}: ${code ?? 'the connection failed'}`,
+    { kind: 'network', code },
+    { mayHaveExecuted: call.isChange && !neverSent },
+  );
+}
+
+/** Finds the system's error, which fetch wraps in one or more layers. Several addresses fail as an AggregateError. */
+function systemError(error: unknown, depth = 0): SystemError | undefined {
+  if (!(error instanceof Error) || depth > 8) return undefined;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const inner = systemError(error.cause, depth + 1) ?? systemError(first, depth + 1);
+  if (inner !== undefined) return inner;
+  const code = textIn(error, 'code');
+  return code === undefined ? undefined : { code, syscall: textIn(error, 'syscall') };
+}
+
+/** Returns undefined for text that is not JSON. */
+export function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined; // The caller knows from the response what it is instead.
+  }
+}
+
+/** The error for a response without success. The message is the service's, if there is one. */
+export function responseError(call: CallInfo, { status, headers, body }: RawResponse): ApiError {
+  if (status >= 300 && status <= 399)
+    return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
+  const json = parseJson(body)?.value;
+  const fault: Fault = {
+    kind: 'refused',
+    status,
+    code: safeText(json, 'code', call.key),
+    requestId: safeText(json, 'request_id', call.key),
+    retryAfter: parseRetryAfter(headers),
+  };
+  const message = safeText(json, 'message', call.key) ?? `${call.what}: status ${status}`;
+  return new ApiError(message, fault, { mayHaveExecuted: call.isChange && !isRejected(status, json) });
+}
+
+/**
+ * Whether the response proves that the service did nothing: a 4xx, or a 503 from the service itself. Any other status,
+ * and a 503 from a gateway, may come after the service did the work.
+ */
+const isRejected = (status: number, json: unknown): boolean =>
+  (status >= 400 && status <= 499) || (status === 503 && isServiceError(json));
+
+/** Errors of the service have a code, even if it is empty. Errors of gateways have only a message. */
+const isServiceError = (json: unknown): boolean =>
+  textIn(json, 'code') !== undefined && textIn(json, 'message') !== undefined;
+
+/** Only the origin, because the rest of the address may contain private data. */
+const redirectTarget = (headers: Headers): string | undefined =>
+  URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
+
+const LONGEST_MESSAGE = 1000;
+
+/** A shorter key is not a secret, but may be part of ordinary words. */
+const SHORTEST_SECRET = 8;
+
+const safeText = (json: unknown, name: string, key: string): string | undefined => {
+  const text = textIn(json, name);
+  if (text === undefined || text.trim() === '') return undefined;
+  return (key.length < SHORTEST_SECRET ? text : text.replaceAll(key, '…')).slice(0, LONGEST_MESSAGE);
+};
+
+const textIn = (value: unknown, name: string): string | undefined => {
+  const text: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return typeof text === 'string' ? text : undefined;
+};
+
+const REPLIES = {
+  html: 'a web page',
+  json: 'broken JSON',
+  redirect: 'a redirect',
+  tooLarge: 'too large a body',
+};
+
+/** The error for a response that the service does not send. @param detail the origin of a redirect */
+export function unexpectedReply(
+  { what, isChange }: CallInfo,
+  status: number,
+  reason: keyof typeof REPLIES,
+  detail?: string,
+): ApiError {
+  const fault: UnexpectedReply = { kind: 'unexpectedReply', status, reason, detail };
+  const to = detail === undefined ? '' : ` to ${detail}`;
+  return new ApiError(`${what} returned ${REPLIES[reason]}${to}`, fault, { mayHaveExecuted: isChange });
+}

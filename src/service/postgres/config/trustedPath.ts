@@ -1,0 +1,46 @@
+/** Finds out whether other users can replace a program, by writing to it or to a folder above it. */
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { programFile } from '../../core/ownFolder.ts';
+
+/** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
+const MACOS_ADMIN = 80;
+
+/** Root, this user, and the owner of the running code. */
+const owners: ReadonlySet<number> = new Set([0, process.getuid?.() ?? 0, statSync(programFile).uid]);
+
+/** @returns undefined when there is no such file */
+export function realPath(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param file a path without links
+ * @returns the part of the path that others can change, if any
+ */
+export function changeableByOthers(file: string): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  const folder = path.dirname(file);
+  for (let part = file; ; part = path.dirname(part)) {
+    const isAbove = part !== file && part !== folder;
+    if (!isOurs(part, isAbove)) return part;
+    if (part === path.dirname(part)) return undefined;
+  }
+}
+
+/** @param isAbove false for the program and its folder. Above them a sticky folder such as /tmp is safe */
+function isOurs(part: string, isAbove: boolean): boolean {
+  const { uid, gid, mode } = lstatSync(part);
+  if (!owners.has(uid)) return false;
+  if (isAbove && (mode & 0o1000) !== 0) return true;
+  const isOpenToGroup = (mode & 0o020) !== 0 && !isOwnGroup(gid);
+  return !isOpenToGroup && (mode & 0o002) === 0;
+}
+
+/** On Debian and Fedora each user has a private group of the same number, which may write by default. */
+const isOwnGroup = (gid: number): boolean =>
+  process.platform === 'darwin' ? gid === MACOS_ADMIN : gid !== 0 && owners.has(gid);

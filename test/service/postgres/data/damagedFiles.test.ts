@@ -1,0 +1,105 @@
+/** Files that were cut short, and a disk without room for them: every message names the file and what to do. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { call } from '../../../helpers/call.ts';
+import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
+import { didNotStart } from '../../didNotStart.ts';
+import { query } from '../clients.ts';
+import { startControlPlane } from '../controlPlane.ts';
+
+const URI = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+
+const cut = (file: string) => truncateSync(file, statSync(file).size - 5);
+
+describe('a file that was cut short', function () {
+  this.timeout(60_000);
+
+  it("is named with what to do when it is a branch's login.json", async () => {
+    const service = await startControlPlane();
+    try {
+      const compute = await service.create();
+      const uri = await service.uri(compute);
+      await query(uri, 'select 1');
+      const file = path.join(service.dataDir, 'postgres/branches/br-main/login.json');
+      cut(file);
+      const password = new URL(uri).password;
+      await assert.rejects(service.engine.login('br-main', 'app_owner', 'app'), (error: Error) => {
+        assert.equal(error.name, 'EngineError');
+        assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
+        assert(!error.message.includes(password));
+        return true;
+      });
+      // What the message says to write.
+      writeFileSync(file, JSON.stringify({ role: 'app_owner', password, database: 'app' }));
+      assert.equal(await service.uri(compute), uri);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('is named with what to do when it is logins.json', async () => {
+    const dataDir = temporaryFolder();
+    const first = await startLocalService({ dataDir });
+    await first.stop();
+    const file = path.join(dataDir, 'postgres/logins.json');
+    cut(file);
+    const words = `${file} is damaged. Restore it from a backup, or use another data directory.`;
+    const service = await startLocalService({ dataDir });
+    try {
+      const { status, json } = await call(service.baseUrl, { path: URI, key: service.key });
+      assert.equal(status, 409);
+      assert.equal((json as { message: string }).message, words);
+      assert(service.stderr().includes(words), service.stderr());
+    } finally {
+      await service.stop();
+    }
+    rmSync(path.join(dataDir, 'account.journal'));
+    await assert.rejects(startLocalService({ dataDir }), didNotStart(5, /logins\.json is damaged\. Restore/));
+  });
+});
+
+const canMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+describe(`a full disk at the start${canMount ? '' : ' (skipped: only root may mount one)'}`, function () {
+  this.timeout(60_000);
+  const FULL = (file: string) => new RegExp(`${file}: the disk is full \\(ENOSPC\\)\\. Free some space`);
+  const PAGE = 4096;
+  const PAGES = 16;
+  let disk: string;
+  before(function () {
+    if (!canMount) this.skip();
+  });
+  beforeEach(function () {
+    disk = mkdtempSync(path.join(os.tmpdir(), 'full-'));
+    const options = `size=${PAGES * PAGE},mode=755`;
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk]).status !== 0) this.skip();
+  });
+  afterEach(() => {
+    execFileSync('umount', [disk]);
+    rmSync(disk, { recursive: true });
+  });
+  const leave = (pages: number) =>
+    writeFileSync(path.join(disk, 'fill'), Buffer.alloc((PAGES - pages) * PAGE, 1));
+
+  for (const [pages, file] of [
+    [0, 'service\\.lock'],
+    [1, 'account\\.journal'],
+  ] as const) {
+    it(`is named with ${file.replace('\\', '')} and what to do when ${pages} pages are left`, async () => {
+      leave(pages);
+      const dataDir = path.join(disk, 'data');
+      await assert.rejects(startLocalService({ postgres: false, dataDir }), didNotStart(5, FULL(file)));
+    });
+  }
+
+  it('is named with the first file of the engine and what to do', async () => {
+    leave(0);
+    await assert.rejects(startControlPlane({ dataDir: path.join(disk, 'data') }), {
+      name: 'EngineError',
+      message: FULL('(?:logins\\.json|engine\\.pid)'),
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { query } from '../clients.ts';
+import { startControlPlane } from '../controlPlane.ts';
+
+describe('A data directory', function () {
+  this.timeout(60_000);
+  let parent: string;
+  before(() => {
+    parent = mkdtempSync(path.join(os.tmpdir(), 'names-'));
+    // With it the data of a service of root's would lie elsewhere, under a name without a surprise.
+    chmodSync(parent, 0o755);
+  });
+  after(() => rmSync(parent, { recursive: true, force: true }));
+
+  // What Postgres, its clients or PgBouncer give a meaning to, and what is longer in bytes than in letters.
+  for (const name of ["a b'c", 'a,b', 'ä#b"c', 'é'.repeat(40)]) {
+    it(`may be named ${name.slice(0, 10)}`, async () => {
+      const service = await startControlPlane({ dataDir: path.join(parent, name) });
+      try {
+        const poolerEnabled = 'program' in findPooler();
+        const primary = await service.create({ poolerEnabled });
+        const replica = await service.create({ type: 'read_only' });
+        assert.deepEqual(await query(await service.uri(primary), 'select 1'), [1]);
+        assert.deepEqual(await query(await service.uri(replica), 'select 2'), [2]);
+        if (poolerEnabled) assert.deepEqual(await query(await service.uri(primary, true), 'select 3'), [3]);
+      } finally {
+        await service.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import { connectTo, eventually, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
+describe('gateway', function () {
+  this.timeout(30_000);
+  let service: ControlPlane;
+  before(async () => (service = await startControlPlane()));
+  after(async () => service.close());
+  // One branch will do, which saves making others: each test has it to itself.
+  afterEach(async () => {
+    for (const id of service.computes.keys()) await service.engine.remove(id);
+    service.computes.clear();
+    service.woken.length = 0;
+  });
+
+  it('wakes an idle compute for the first connection and answers it', async () => {
+    const compute = await service.create();
+    assert.deepEqual(await query(await service.uri(compute), 'select 1 + 1'), [2]);
+    assert.deepEqual(service.woken, [compute.id]);
+  });
+
+  it('keeps rows over a suspension', async () => {
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    await query(uri, 'create table kept as select 7 as id');
+    await service.engine.suspend(compute.id);
+    assert.deepEqual(await query(uri, 'select id from kept'), [7]);
+  });
+
+  it('wakes a compute once for fifty clients that arrive together', async () => {
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => query(uri, 'select 1')));
+    assert.equal(answers.flat().length, 50);
+    assert.deepEqual(service.woken, [compute.id]);
+  });
+
+  it('lets clients who arrive during a restart wait for its end', async () => {
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    const connected = await connectTo(uri);
+    const dropped = new Promise((resolve) => connected.once('end', resolve));
+    const change = service.change(compute, { minCu: 1, maxCu: 1 });
+    await dropped;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => query(uri, 'show max_connections')),
+    );
+    assert.deepEqual(new Set(answers.flat()), new Set(['450']));
+    assert.deepEqual(service.woken, [compute.id]);
+    await change;
+  });
+
+  it('counts client connections as activity, from the first packet to the end', async () => {
+    const compute = await service.create();
+    const bare = net.connect(compute.address.port, '127.0.0.1');
+    await once(bare, 'connect');
+    const clients = [
+      await connectTo(await service.uri(compute)),
+      await connectTo(await service.uri(compute)),
+    ];
+    assert.equal(service.open.get(compute.id), 2);
+    await Promise.all(clients.map(async (client) => client.end()));
+    await eventually(() => service.open.get(compute.id) === 0);
+    bare.destroy();
+  });
+
+  it('says no to SSL and to GSS encryption, and goes on in the clear', async () => {
+    const compute = await service.create();
+    const socket = net.connect(compute.address.port, '127.0.0.1');
+    for (const last of [47, 48]) {
+      socket.write(Buffer.concat([SSL_REQUEST.subarray(0, 7), Buffer.from([last])]));
+      const [answer] = await once(socket, 'data');
+      assert.equal(String(answer), 'N');
+    }
+    socket.destroy();
+    assert.deepEqual(service.woken, []);
+  });
+
+  it('closes on what is no Postgres client, without waking the compute', async () => {
+    const compute = await service.create();
+    for (const bytes of [
+      'GET / HTTP/1.1\r\n\r\n',
+      '\u0016\u0003\u0001',
+      Buffer.alloc(8),
+      Buffer.concat([SSL_REQUEST, SSL_REQUEST]),
+    ]) {
+      const socket = net.connect(compute.address.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.end(bytes);
+      await once(socket.resume(), 'close');
+    }
+    assert.deepEqual(service.woken, []);
+    assert.equal(service.open.get(compute.id) ?? 0, 0);
+  });
+
+  it('passes a cancel request on to the running query', async () => {
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    const client = await connectTo(uri);
+    const long = assert.rejects(client.query('select pg_sleep(30)'), { code: '57014' });
+    const watcher = await connectTo(uri);
+    await eventually(async () => {
+      const { rows } = await watcher.query(
+        "select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active' and pid <> pg_backend_pid()",
+      );
+      return rows.length === 1;
+    });
+    // node-postgres knows the key of its backend and sends the request as libpq does.
+    const canceller = net.connect(compute.address.port, '127.0.0.1');
+    canceller.end(cancelRequest(client));
+    await once(canceller.resume(), 'close');
+    await long;
+    await Promise.all([client.end(), watcher.end()]);
+  });
+
+  it('refuses connections to a disabled compute in words', async () => {
+    const compute = await service.create({ disabled: true });
+    await assert.rejects(query(await service.uri(compute), 'select 1'), /compute ep-\d+ is disabled/);
+    assert.deepEqual(service.woken, []);
+  });
+
+  it('tells a client why its compute cannot be started', async () => {
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    service.computes.delete(compute.id);
+    await assert.rejects(query(uri, 'select 1'), { message: `no compute ${compute.id}`, severity: 'FATAL' });
+  });
+
+  it('moves the address with the compute to another branch', async () => {
+    const there = await service.create({ branchId: 'br-there' });
+    await query(await service.uri(there), 'create table only_there as select 5 as id');
+    await service.engine.remove(there.id);
+    let compute = await service.create();
+    await query(await service.uri(compute), 'select 1');
+    compute = await service.change(compute, { branchId: 'br-there' });
+    assert.deepEqual(await query(await service.uri(compute), 'select id from only_there'), [5]);
+  });
+
+  it('says that a port is taken', async () => {
+    const server = net.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const taken = { port: address.port, poolerPort: address.port };
+    await assert.rejects(service.create({ address: taken }), /Port \d+ .* another program uses it/);
+    server.close();
+  });
+
+  it('lets go of its port when the compute is removed', async () => {
+    const compute = await service.create();
+    await query(await service.uri(compute), 'select 1');
+    await service.engine.remove(compute.id);
+    await assert.rejects(query(await service.uri(compute), 'select 1'), { code: 'ECONNREFUSED' });
+    await service.engine.remove(compute.id);
+  });
+});
+
+function cancelRequest(client: object): Buffer {
+  assert.ok('processID' in client && 'secretKey' in client);
+  const packet = Buffer.alloc(16);
+  packet.writeInt32BE(16, 0);
+  packet.writeInt32BE(80877102, 4);
+  packet.writeInt32BE(Number(client.processID), 8);
+  packet.writeInt32BE(Number(client.secretKey), 12);
+  return packet;
+}

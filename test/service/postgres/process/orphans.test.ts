@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type pg from 'pg';
+import { freePorts } from '../../../../src/service/postgres/network/freePorts.ts';
+import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { startTime } from '../../../../src/base/processIdentity.ts';
+import { connectTo, eventually, query } from '../clients.ts';
+import { startControlPlane } from '../controlPlane.ts';
+
+/** Cycles of the endurance test; the bench runs 1,000. */
+const CYCLES = Number(process.env['ENGINE_CYCLES'] ?? 5);
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly uri: string;
+}
+
+const isRoot = process.getuid?.() === 0;
+
+/** The process that a service of root's has its engine in. */
+const engineOf = (file: string) => Number((JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid);
+
+const alive = (pid: number) => startTime(pid) !== undefined;
+
+/** Processes whose command line names the folder. Tests may go by name; the engine must not. */
+const processesOf = (dataDir: string) =>
+  execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(dataDir) && !line.includes('serviceProcess.ts'));
+
+describe('an engine whose service was killed', function () {
+  this.timeout(60_000 + CYCLES * 5000);
+  let dataDir: string;
+  let address: { port: number; poolerPort: number };
+  const children: ChildProcess[] = [];
+  before(async () => {
+    dataDir = await mkdtemp(path.join(os.tmpdir(), 'orphans-'));
+    address = await freePorts(new Set());
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    const last = await startControlPlane({ dataDir });
+    await last.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function startService(...more: string[]): Promise<Running> {
+    const script = path.join(import.meta.dirname, '../serviceProcess.ts');
+    const args = [script, dataDir, String(address.port), String(address.poolerPort), ...more];
+    const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...args];
+    // The binaries are looked for from the program that runs, here as in the tests around it.
+    const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'], cwd: process.cwd() });
+    children.push(child);
+    const line = await new Promise<string>((resolve, reject) => {
+      child.stdout.once('data', (text) => resolve(String(text)));
+      child.once('exit', (code) => reject(new Error(`service ended with ${code}`)));
+    });
+    const said: unknown = JSON.parse(line);
+    assert.ok(typeof said === 'object' && said !== null && 'uri' in said);
+    return { child, uri: String(said.uri) };
+  }
+
+  async function kill({ child }: Running, signal: NodeJS.Signals): Promise<void> {
+    // Of a service of root's the engine is another process, which is not to notice.
+    const engine = signal === 'SIGKILL' && existsSync(enginePid()) ? engineOf(enginePid()) : undefined;
+    if (engine !== undefined) process.kill(engine, 'SIGSTOP');
+    child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null)
+      await new Promise((resolve) => child.once('exit', resolve));
+    if (engine !== undefined) process.kill(engine, 'SIGKILL');
+  }
+
+  const pidIn = (file: string) => Number(readFileSync(file, 'utf8').split('\n')[0]);
+  const postmasterPid = () => path.join(dataDir, 'postgres/branches/br-main/data/postmaster.pid');
+  const enginePid = () => path.join(dataDir, 'postgres/engine.pid');
+  const poolerPid = () => path.join(dataDir, 'postgres/poolers/ep-1/pgbouncer.pid');
+
+  it(`ends its servers when only the service is killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+    if (!isRoot) return this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const pids = [pidIn(postmasterPid()), engineOf(enginePid())];
+    running.child.kill('SIGKILL');
+    await eventually(() => !pids.some(alive), 30_000);
+    assert.ok(!existsSync(postmasterPid()), 'ended cleanly');
+  });
+
+  it(`waits for the engine of the service that was killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
+    if (!isRoot) return this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const engine = engineOf(enginePid());
+    running.child.kill('SIGKILL');
+    const next = await startControlPlane({ dataDir });
+    assert.ok(!alive(engine));
+    const compute = await next.create({ address });
+    assert.deepEqual(await query(await next.uri(compute), 'select 1'), [1]);
+    await next.close();
+  });
+
+  it('leaves nothing behind after SIGTERM', async () => {
+    const running = await startService();
+    await query(running.uri, 'create table kept (id int primary key)');
+    await kill(running, 'SIGTERM');
+    assert.deepEqual(processesOf(dataDir), []);
+    assert.ok(!existsSync(postmasterPid()));
+  });
+
+  it('ends the Postgres and the PgBouncer it finds, and serves again', async function () {
+    const hasPooler = 'program' in findPooler();
+    const running = await startService(...(hasPooler ? ['pooler'] : []));
+    await query(running.uri, 'insert into kept values (-1)');
+    const pids = [pidIn(postmasterPid()), ...(hasPooler ? [pidIn(poolerPid())] : [])];
+    await kill(running, 'SIGKILL');
+    assert.ok(pids.every(alive));
+    const next = await startControlPlane({ dataDir });
+    assert.deepEqual(pids.filter(alive), []);
+    const compute = await next.create({ address });
+    assert.deepEqual(await query(await next.uri(compute), 'select id from kept'), [-1]);
+    await next.close();
+  });
+
+  it('ends the Postgres it finds also when the clock was set since', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const running = await startService();
+    await query(running.uri, 'select 1');
+    const pid = pidIn(postmasterPid());
+    await kill(running, 'SIGKILL');
+    // To everybody who looks now, it seems to have started at another time than it wrote down.
+    const lines = readFileSync(postmasterPid(), 'utf8').split('\n');
+    writeFileSync(postmasterPid(), lines.with(2, String(Number(lines[2]) - 3600)).join('\n'));
+    const next = await startControlPlane({ dataDir });
+    assert.ok(!alive(pid));
+    await next.close();
+  });
+
+  it('spares a process that took over the pid of a Postgres long gone', async () => {
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    children.push(stranger);
+    const lines = [stranger.pid, path.dirname(postmasterPid()), 1_700_000_000, 5432, '', '', '', 'ready', ''];
+    writeFileSync(postmasterPid(), lines.join('\n'));
+    const service = await startControlPlane({ dataDir });
+    const compute = await service.create({ address });
+    assert.deepEqual(await query(await service.uri(compute), 'select id from kept'), [-1]);
+    await service.close();
+    assert.ok(stranger.pid !== undefined && alive(stranger.pid));
+    stranger.kill();
+  });
+
+  it('sees a Postgres that crashed, says so, and starts it again for the next connection', async () => {
+    const service = await startControlPlane({ dataDir });
+    const compute = await service.create({ address });
+    const uri = await service.uri(compute);
+    const client = await connectTo(uri);
+    process.kill(pidIn(postmasterPid()), 'SIGKILL');
+    await eventually(() => service.crashed.length === 1);
+    assert.deepEqual(service.crashed, [{ id: compute.id, reason: 'Postgres was ended by SIGKILL' }]);
+    assert.deepEqual(await query(uri, 'select id from kept'), [-1]);
+    assert.deepEqual(service.woken, [compute.id, compute.id]);
+    await client.end();
+    await service.close();
+  });
+
+  it(`loses no committed row and leaves no process over ${CYCLES} kills at random moments`, async () => {
+    let acknowledged = 0;
+    for (let cycle = 0; cycle <= CYCLES; cycle += 1) {
+      const running = await startService();
+      const client = await connectTo(running.uri);
+      if (cycle === 0) await client.query('truncate kept');
+      const rows = await rowsOf(client);
+      // The commit that was under way when the server died may have been made; nobody was told.
+      assert.ok(
+        rows === acknowledged || rows === acknowledged + 1,
+        `${rows} rows of ${acknowledged} in cycle ${cycle}`,
+      );
+      const writing = writeUntilKilled(client, rows);
+      const until = performance.now() + Math.random() * 100;
+      while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve));
+      const victim = cycle % 3 === 0 ? pidIn(postmasterPid()) : running.child.pid;
+      if (victim !== undefined) process.kill(victim, 'SIGKILL');
+      acknowledged = await writing;
+      await kill(running, 'SIGKILL');
+    }
+    const service = await startControlPlane({ dataDir });
+    await service.close();
+    assert.deepEqual(processesOf(dataDir), []);
+  });
+});
+
+/** Rows of the endurance test; they are numbered from 0 without a gap. */
+async function rowsOf(client: pg.Client): Promise<number> {
+  const [row] = (await client.query('select count(*)::int, coalesce(max(id) + 1, 0) as next from kept')).rows;
+  assert.equal(row.count, row.next);
+  return Number(row.count);
+}
+
+/** Commits rows one by one. @returns how many there are by what was acknowledged */
+async function writeUntilKilled(client: pg.Client, from: number): Promise<number> {
+  for (let id = from; ; id += 1) {
+    try {
+      await client.query('insert into kept values ($1)', [id]);
+    } catch {
+      return id;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** The first start of a service makes data directories for seconds; whoever stops it meanwhile need not wait for them. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, globSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
+import { familyOf } from '../../../workbench/processes.ts';
+import { eventually, query } from '../clients.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../../../src/service/main.ts');
+
+describe('A service that is stopped while it makes its first data directories', function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  before(() => {
+    dataDir = temporaryFolder();
+    // The engine of a service of root's has to get to what lies below.
+    chmodSync(dataDir, 0o755);
+  });
+  after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
+
+  /** Stops a service as soon as there is a file. */
+  async function stopAt(pattern: string): Promise<void> {
+    const service = await startLocalService({ dataDir });
+    await eventually(() => files(pattern).length > 0);
+    const family = await familyOf([service.pid]);
+    const asked = performance.now();
+    assert.equal(await service.stop(), 0);
+    const took = performance.now() - asked;
+    assert(took < 1_000, `${took.toFixed()} ms`);
+    assert.equal(service.stderr(), '');
+    // What was killed takes a moment to be gone.
+    await eventually(async () => (await familyOf(family)).length === 0);
+  }
+
+  it('ends at once with initdb under way, and leaves neither it nor half a template', async () => {
+    await stopAt('template-*.new/base');
+    assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);
+  });
+
+  it('ends at once with a copy of the template under way, and leaves none', async () => {
+    await stopAt('branches/*/data.new');
+    assert.deepEqual(files('{template-*.new,branches/*/data.new}'), []);
+  });
+
+  it('leaves nothing of a temporary account', async () => {
+    const env = { ...process.env, TMPDIR: dataDir };
+    const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
+    const service = spawn(process.execPath, [...flags, '--port', '0', '--api-key', 'k'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const own = () => globSync('hosted-postgres-*', { cwd: dataDir });
+    await once(service.stdout, 'data');
+    await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: dataDir }).length > 0);
+    service.kill('SIGTERM');
+    assert.deepEqual(await once(service, 'exit'), [0, null]);
+    assert.deepEqual(own(), []);
+  });
+
+  it('makes them at the next start', async () => {
+    const service = await startLocalService({ dataDir });
+    const { items } = await service.client.listComputes('shiny-wind-028834');
+    const computeId = 'ep-little-smoke-851426';
+    const uri = await service.client.findConnectionUri('shiny-wind-028834', {
+      computeId,
+      branchId: 'br-aged-salad-637688',
+      pooled: false,
+      role: 'app_owner',
+      database: 'app',
+      host: items.find(({ id }) => id === computeId)?.host ?? '',
+    });
+    assert.deepEqual(await query(uri ?? '', 'select 1'), [1]);
+    await service.stop();
+  });
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
+import { ApiError, isCancelled, isRefused } from '../../../src/api/errors.ts';
+import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';
+import { KEY, withService } from './stubService.ts';
+
+const projects = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `p-${from + index}`, name: 'x' }));
+
+describe('projectPages', () => {
+  const collect = async (client: Client, organization?: string) => {
+    const pages: ProjectPage[] = [];
+    for await (const page of client.projectPages(organization)) pages.push(page);
+    return pages;
+  };
+  const full = (from: number, cursor?: string) => ({
+    projects: projects(from, PROJECTS_PER_PAGE),
+    pagination: { cursor },
+  });
+  const inTurn = (...replies: unknown[]): StubReply => {
+    let next = 0;
+    return () => ({ json: replies[next++] });
+  };
+  const queries = (seen: StubRequest[]) => seen.map(({ path }) => path.split('?')[1]);
+
+  it('follows the cursor to a short page, even if that has one too', () =>
+    withService(
+      inTurn(full(0, 'a/b'), { projects: projects(400, 7), pagination: { cursor: 'c' } }),
+      async (client, seen) => {
+        const pages = await collect(client);
+        assert.deepEqual(
+          pages.map(({ items }) => items.length),
+          [400, 7],
+        );
+        assert.deepEqual(queries(seen), ['limit=400', 'limit=400&cursor=a%2Fb']);
+      },
+    ));
+
+  const ends: readonly [string, unknown[], number][] = [
+    ['an empty page', [full(0, 'a'), { projects: [], pagination: { cursor: 'b' } }], 2],
+    ['a cursor seen before', [full(0, 'a'), full(400, 'b'), full(800, 'a')], 3],
+    ['a full page without a cursor', [full(0, 'a'), full(400)], 2],
+    ['an empty cursor', [full(0, '')], 1],
+    ['a cursor that is not text', [{ ...full(0), pagination: { cursor: 7 } }], 1],
+    ['a page without pagination', [{ projects: projects(0, 400) }], 1],
+  ];
+  for (const [what, replies, count] of ends) {
+    it(`ends with ${what}`, () =>
+      withService(inTurn(...replies), async (client, seen) => {
+        assert.equal((await collect(client)).length, count);
+        assert.equal(seen.length, count);
+      }));
+  }
+
+  it('counts unavailable and unreadable projects', () =>
+    withService(
+      inTurn(
+        {
+          projects: [...projects(0, 397), { id: 'bad' }],
+          unavailable_project_ids: ['p-a', '../x'],
+          pagination: { cursor: 'a' },
+        },
+        { projects: [] },
+      ),
+      async (client) => {
+        const [first, second] = await collect(client);
+        assert.equal(first?.items.length, 397);
+        assert.deepEqual(first?.unreadable, [{ id: 'bad', field: 'name' }]);
+        assert.deepEqual(first?.unavailable, ['p-a']);
+        assert.ok(second !== undefined);
+      },
+    ));
+
+  it('sends the id of the organization', () =>
+    withService(inTurn({ projects: [] }), async (client, seen) => {
+      await collect(client, 'org-a b');
+      assert.deepEqual(queries(seen), ['limit=400&org_id=org-a+b']);
+    }));
+
+  it('keeps the pages before one that fails', () =>
+    withService(
+      (request) => (request.path.includes('cursor') ? { status: 500 } : { json: full(0, 'a') }),
+      async (client) => {
+        const pages: ProjectPage[] = [];
+        const all = async () => {
+          for await (const page of client.projectPages()) pages.push(page);
+        };
+        await assert.rejects(all, (error) => isRefused(error, 500));
+        assert.equal(pages.length, 1);
+      },
+    ));
+
+  it('gives up on a service that always has another page', async () => {
+    let count = 0;
+    const unavailable_project_ids = Array(PROJECTS_PER_PAGE).fill('p');
+    const fetch = async () =>
+      Response.json({
+        projects: [],
+        unavailable_project_ids,
+        pagination: { cursor: String((count += 1)) },
+      });
+    const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+    await assert.rejects(
+      collect(client),
+      (error) =>
+        error instanceof ApiError && error.fault.kind === 'unexpectedReply' && !error.mayHaveExecuted,
+    );
+    assert.equal(count, 1000);
+  });
+
+  it('requests no page after it was cancelled', async () => {
+    const end = new AbortController();
+    let count = 0;
+    const fetch = async () => {
+      count += 1;
+      return Response.json(full(0, 'a'));
+    };
+    const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+    const pages = client.projectPages(undefined, { signal: end.signal });
+    await pages.next();
+    end.abort();
+    await assert.rejects(pages.next(), isCancelled);
+    assert.equal(count, 1);
+  });
+
+  it('requests no more pages than wanted', () =>
+    withService(inTurn(full(0, 'a')), async (client, seen) => {
+      for await (const page of client.projectPages()) {
+        assert.equal(page.items.length, 400);
+        break;
+      }
+      assert.equal(seen.length, 1);
+    }));
+});

@@ -1,0 +1,62 @@
+/** The documents against the repository: links, files and scripts that they name. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  '.github/CONTRIBUTING.md',
+  '.github/ARCHITECTURE.md',
+  '.github/SECURITY.md',
+];
+/** These already name files as they are after folders still to be simplified. Empty this then. */
+const AHEAD: readonly string[] = ['.github/ARCHITECTURE.md'];
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(read('package.json'));
+const files = ['src', 'test', 'l10n'].flatMap((folder) =>
+  readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `/${folder}/${name.split(path.sep).join('/')}`,
+  ),
+);
+
+for (const document of DOCUMENTS) {
+  describe(document, () => {
+    const text = read(document);
+
+    it('has only links to files that exist', () => {
+      const links = [...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
+      const isMissing = (link: string) => !existsSync(path.join(root, path.dirname(document), link));
+      assert.deepEqual(links.filter(isMissing), []);
+    });
+
+    it('names only source files that exist', function () {
+      if (AHEAD.includes(document)) this.skip();
+      // Most are named by the end of their path, such as `http/server.ts`.
+      const names = [...text.matchAll(/(?<![*}])[\w./-]+\.tsx?\b/g)].map(([name]) => name);
+      const isMissing = (name: string) =>
+        !files.some((file) => file.endsWith(`/${name.replace(/^\.\//, '')}`));
+      const placeholders = ['./file.ts'];
+      assert.deepEqual(
+        names.filter((name) => !placeholders.includes(name) && isMissing(name)),
+        [],
+      );
+    });
+
+    it('names only npm scripts that exist', () => {
+      const names = [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = '']) => name);
+      assert.deepEqual(
+        names.filter((name) => scripts[name] === undefined),
+        [],
+      );
+    });
+  });
+}
+
+describe('README.md', () => {
+  it('is short', () => {
+    assert.ok(read('README.md').trimEnd().split('\n').length <= 120);
+  });
+});

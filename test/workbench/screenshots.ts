@@ -1,0 +1,100 @@
+// `npm run screenshots`: takes the pictures of the README, media/screenshots/*.png, in a real VS Code that is connected to the
+// local service. The packaged extension is used, because VS Code marks the window of one under development.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { startLocalService } from '../helpers/localService.ts';
+import { connect } from '../host/ui/connect.ts';
+import { launchBrowser } from './chromium.ts';
+import { Editor } from './editor.ts';
+import { projectRoot } from './folders.ts';
+import { openWorkbench } from './open.ts';
+import { until } from './until.ts';
+import type { Workbench } from './workbench.ts';
+
+const pictures = path.join(projectRoot, 'media', 'screenshots');
+const sideBarWidth = 470;
+
+const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-screenshots-'));
+const folder = path.join(home, 'shop');
+await mkdir(folder);
+await writeFile(path.join(folder, 'app.env'), '');
+// Operations take long enough to be seen in a picture.
+const service = await startLocalService({ postgres: false, args: ['--operation-delay', '20000'] });
+const browser = await launchBrowser();
+try {
+  const opened = await openWorkbench(browser, {
+    folder,
+    extension: path.join(projectRoot, 'dist', 'hosted-postgres.vsix'),
+    size: { width: 1100, height: 560 },
+    settings: {
+      'window.title': '${rootName}',
+      'editor.minimap.enabled': false,
+    },
+  });
+  try {
+    await takeAll(opened.workbench);
+  } finally {
+    await opened.close();
+  }
+} finally {
+  await browser.close();
+  await service.stop();
+  await rm(home, { recursive: true, force: true });
+}
+
+async function takeAll(workbench: Workbench): Promise<void> {
+  await connect(workbench, service);
+  await workbench.notifications.clear();
+  await setSideBarWidth(workbench);
+  const computes = workbench.tree('Computes');
+  await computes.expand('Project shop');
+  await computes.expand('Project analytics');
+  await computes.waitFor(/^Compute ep-bold-thunder-385207, active/, 60_000);
+  await workbench.openFile('app.env');
+  for (const [name, arrange] of Object.entries({ code, change, browse })) {
+    await arrange(workbench);
+    await workbench.screenshot(path.join(pictures, `${name}.png`));
+  }
+}
+
+/** Hosts to complete in an environment file. */
+async function code({ page }: Workbench): Promise<void> {
+  const editor = new Editor(page);
+  await editor.retype('DATABASE_URL=postgresql://app_owner@');
+  await editor.press('Control+Space');
+  await until('the hosts', async () => (await editor.suggestions()).length > 3);
+}
+
+/** The sizes to choose from for a compute. */
+async function change(workbench: Workbench): Promise<void> {
+  const editor = new Editor(workbench.page);
+  await editor.accept('ep-little-smoke-851426');
+  await editor.waitForText('@127.0.0.1');
+  await editor.type('/app');
+  for (const key of ['Escape', 'ControlOrMeta+s']) await editor.press(key);
+  await workbench.tree('Computes').contextMenu(/^Compute ep-little-smoke-851426/, 'Edit Compute…');
+  await workbench.quickInput.choose('What to change', 'Size…');
+  await workbench.quickInput.waitFor(/Size/);
+}
+
+/** A restart in progress and the tooltip of another compute. */
+async function browse(workbench: Workbench): Promise<void> {
+  const computes = workbench.tree('Computes');
+  await workbench.quickInput.cancel(/Size/);
+  await computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
+  await workbench.dialog.press('Restart');
+  await workbench.statusBar.waitFor(/operation/);
+  const compute = /^Compute ep-purple-water-204912/;
+  await until('the whole tooltip', async () => (await computes.tooltip(compute)).includes('max_connections'));
+}
+
+async function setSideBarWidth({ page }: Workbench): Promise<void> {
+  const box = await page.locator('.part.sidebar').boundingBox();
+  if (box === null) throw new Error('There is no side bar');
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width + 1, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + sideBarWidth, y, { steps: 5 });
+  await page.mouse.up();
+}
