@@ -98,7 +98,7 @@ export async function resumeRotation(
 export async function revokeLost(parts: RotationParts, rotation: PendingRotation, id: number): Promise<void> {
   const open = await openRotation(parts, rotation);
   if (open === undefined) throw new Error('No API key is stored for the account');
-  await revokeKey(open.client, id);
+  await ensureRevoked(open.client, id);
   await parts.pending.forget(rotation.account);
 }
 
@@ -193,7 +193,7 @@ async function useNewKey(
     // From here on nothing is cancelled.
     await accounts.replaceKey(account, created);
     step = 'revoke';
-    if (oldKey !== undefined) await revokeKey(client, oldKey.id);
+    if (oldKey !== undefined) await ensureRevoked(client, oldKey.id);
     return { kind: 'rotated', newKey };
   } catch (error) {
     if (step === 'prove' && (await tryRevoke(open.client, created.id))) return unchanged(step, error);
@@ -209,13 +209,13 @@ const mayExist = (name: string, error: unknown) =>
 
 /** Revokes a new key that isn't used. @returns whether it is gone */
 const tryRevoke = (client: Client, id: number): Promise<boolean> =>
-  revokeKey(client, id).then(
+  ensureRevoked(client, id).then(
     () => true,
     () => false,
   );
 
 /** @throws {ApiError} unless the key is gone, which the list shows if the answer was lost */
-async function revokeKey(client: Client, id: number): Promise<void> {
+async function ensureRevoked(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);
   } catch (error) {

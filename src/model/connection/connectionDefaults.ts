@@ -18,7 +18,7 @@ export const LOCAL_DEFAULTS: RoleAndDatabase = { role: 'app_owner', database: 'a
 const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 
 /** Remembered projects; the least recently used one is forgotten first. */
-const MAX_PROJECTS = 50;
+const REMEMBERED_PROJECTS = 50;
 
 export class ConnectionDefaults {
   readonly #session: Pick<Session, 'connection'>;
@@ -43,7 +43,7 @@ export class ConnectionDefaults {
     const others = this.#used().filter((login) => login.projectId !== projectId);
     await this.#memory.update(
       DEFAULTS_ENTRY,
-      [{ projectId, role, database }, ...others].slice(0, MAX_PROJECTS),
+      [{ projectId, role, database }, ...others].slice(0, REMEMBERED_PROJECTS),
     );
   }
 

@@ -1,4 +1,4 @@
-/** A change of a compute that was accepted and has not ended: the operations of one call. */
+/** A change of a compute that was accepted and has no end yet: the operations of one call. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
