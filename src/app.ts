@@ -16,7 +16,8 @@ import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
-import { mementoStore, rotationStore } from './ui/state/mementoStore.ts';
+import { mementoStore } from './ui/state/mementoStore.ts';
+import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar.ts';
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
@@ -78,22 +79,12 @@ export class App implements Disposable {
     disposables.add(new PendingOperations(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
     disposables.add(announceWakeUps(disposables.add(new WakeWatcher(inventory, isFollowed))));
-    disposables.add(followSession(session));
+    disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
-    const rotations = disposables.add(new PendingRotations(rotationStore(context.globalStorageUri)));
-    const stores = {
-      accounts,
-      session,
-      openClient,
-      inventory,
-      changes,
-      tracker,
-      apiKeys,
-      rotations,
-      connectionDefaults,
-    };
+    const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
+    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, config, log, localService };
+    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({

@@ -6,11 +6,11 @@ import type { ExtensionContext } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
-import { hasRotations } from './model/account/pendingRotations.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { mementoStore, rotationStore } from './ui/state/mementoStore.ts';
+import { mementoStore } from './ui/state/mementoStore.ts';
+import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
@@ -52,6 +52,6 @@ export function activate(context: ExtensionContext): void {
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs while a window uses its account. Pending changes and key rotations are tracked until they end.
   const isPending =
-    hasPending(mementoStore(context.workspaceState)) || hasRotations(rotationStore(context.globalStorageUri));
+    hasPending(mementoStore(context.workspaceState)) || !new RotationFiles(context.globalStorageUri).isEmpty;
   if (account() === 'local' || isPending) void app();
 }

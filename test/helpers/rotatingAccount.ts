@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
+import { Connection } from '../../src/model/account/connection.ts';
 import {
   resumeRotation,
   rotateKey,
@@ -9,15 +10,43 @@ import {
   type RotationOutcome,
   type RotationParts,
 } from '../../src/model/account/keyRotation.ts';
-import { PendingRotations, type PendingRotation } from '../../src/model/account/pendingRotations.ts';
-import { MemoryMap } from './connectedStore.ts';
+import {
+  PendingRotations,
+  type PendingRotation,
+  type RotationRecord,
+  type RotationStore,
+} from '../../src/model/account/pendingRotations.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';
 
+/** The pending rotations of all windows, in memory. */
+export class RotationMap implements RotationStore {
+  readonly records = new Map<string, RotationRecord>();
+
+  all(): readonly RotationRecord[] {
+    return [...this.records.values()];
+  }
+
+  async create(account: string, rotation: unknown): Promise<boolean> {
+    if (this.records.has(account)) return false;
+    this.records.set(account, { rotation: JSON.parse(JSON.stringify(rotation)), beat: 0 });
+    return true;
+  }
+
+  async touch(account: string): Promise<void> {
+    const record = this.records.get(account);
+    if (record !== undefined) this.records.set(account, { ...record, beat: record.beat + 1 });
+  }
+
+  async remove(account: string): Promise<void> {
+    this.records.delete(account);
+  }
+}
+
 export class RotatingAccount {
   readonly secrets = new SecretMap();
-  readonly memory = new MemoryMap();
+  readonly rotations = new RotationMap();
   readonly account: Account;
   readonly proxy: FaultProxy;
   readonly oldKey: { readonly id: number; readonly name: string };
@@ -25,7 +54,7 @@ export class RotatingAccount {
   readonly seen: string[] = [];
   readonly #service: LocalService;
   accounts = new Accounts(this.secrets);
-  pending = new PendingRotations(this.memory);
+  pending = new PendingRotations(this.rotations);
 
   private constructor(service: LocalService, proxy: FaultProxy, id: number) {
     this.#service = service;
@@ -56,14 +85,20 @@ export class RotatingAccount {
     return { accounts, pending, openClient, organizationId: undefined, onSecret };
   }
 
-  rotate(more: Partial<PendingRotation> = {}): Promise<RotationOutcome> {
-    return rotateKey(this.parts, this.account, { name: 'laptop 2', oldKey: this.oldKey, ...more });
+  /** The connection of a window to the account with its stored key. */
+  async connection(): Promise<Connection> {
+    return new Connection(this.account, await this.storedKey(), this.openClient);
+  }
+
+  async rotate(more: Partial<PendingRotation> = {}): Promise<RotationOutcome> {
+    const keys = { name: 'laptop 2', oldKey: this.oldKey, ...more };
+    return await rotateKey(this.parts, await this.connection(), keys);
   }
 
   /** As a window does after a reload, when nothing fails any more. */
   async resume(): Promise<RotationOutcome> {
     this.proxy.clear();
-    this.pending = new PendingRotations(this.memory);
+    this.pending = new PendingRotations(this.rotations);
     this.accounts = new Accounts(this.secrets);
     return await resumeRotation(this.parts, this.kept());
   }

@@ -10,10 +10,11 @@ import {
   type RotationOutcome,
   type RotationParts,
 } from '../../src/model/account/keyRotation.ts';
+import { Connection } from '../../src/model/account/connection.ts';
 import { PendingRotations } from '../../src/model/account/pendingRotations.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { secretStore } from '../../src/ui/state/secrets.ts';
-import { MemoryMap } from '../helpers/connectedStore.ts';
+import { RotationMap } from '../helpers/rotatingAccount.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
@@ -102,7 +103,7 @@ describe('A keyring that', () => {
     });
     after(() => service.stop());
     beforeEach(() => {
-      pending = new PendingRotations(new MemoryMap());
+      pending = new PendingRotations(new RotationMap());
     });
     afterEach(async () => {
       for (const { id } of await existing()) await service.client.revokeApiKey(id);
@@ -131,7 +132,11 @@ describe('A keyring that', () => {
       const old = await service.client.createApiKey('rotated 1');
       oldKey = { id: old.id, name: 'rotated 1' };
       await window.accounts.add(account, old.key);
-      return await rotateKey(open(window), account, { name: 'rotated 2', oldKey });
+      const parts = open(window);
+      return await rotateKey(parts, new Connection(account, old.key, parts.openClient), {
+        name: 'rotated 2',
+        oldKey,
+      });
     }
 
     /** The write that fails: of the new key, the key in use or the list. Afterwards only stores fail, or all calls. */

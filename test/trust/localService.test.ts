@@ -96,7 +96,7 @@ describe('A window with the local service', () => {
     await localService.start();
     await session.reread();
     await inventory.ensureProjects();
-    assert.equal(session.current.kind, 'ready');
+    assert.equal(inventory.state.kind, 'ready');
     return runningService();
   }
 
@@ -216,7 +216,7 @@ describe('A window with the local service', () => {
     await until('the connection to end', async () => connection?.isClosed);
     await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
     assert.equal(impostor.received(), '');
-    assert.equal(window.session.current.kind, 'failed');
+    assert.equal(window.inventory.state.kind, 'failed');
     await start(window);
   });
 
@@ -230,7 +230,7 @@ describe('A window with the local service', () => {
         await kill(pid);
         await until('the window to run it again', async () => runningService().pid !== pid);
         await window.inventory.refreshAll([]);
-        assert.equal(window.session.current.kind, 'ready');
+        assert.equal(window.inventory.state.kind, 'ready');
       } finally {
         Date.now = now;
       }

@@ -30,7 +30,7 @@ describe('The log', () => {
     outputLines.length = 0;
   });
 
-  it('holds no key, whatever fails and whatever the other side repeats', async () => {
+  it('never contains the key, even if the service repeats it in an error', async () => {
     const log = new Log();
     const client = new Client({ baseUrl: proxy.baseUrl, key: KEY, fetch, retries: 0, limits });
     log.addSecret(KEY);

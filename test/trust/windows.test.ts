@@ -1,6 +1,6 @@
 /**
  * Several windows on one account, and what time does to them: each window is the model as the extension wires it, with
- * a clock of its own, and all share the secret store. The service is the real one; a proxy counts what reaches it.
+ * a separate clock, and all share the secret store. The service is the real one; a proxy counts what reaches it.
  */
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/base/clock.ts';
@@ -83,7 +83,7 @@ describe('Windows on one account', () => {
     return three;
   }
 
-  /** Moves the focus as VS Code tells it: one window at most has it. */
+  /** Moves the focus as VS Code does: at most one window has it. */
   const focus = (chosen?: Window) => windows.forEach((each) => each.refresh.setWanted(each === chosen));
 
   async function restart(window: Window): Promise<void> {
@@ -114,7 +114,7 @@ describe('Windows on one account', () => {
     });
   }
 
-  it('ask as often as one window does: those without the focus have no timer', async () => {
+  it('send as many requests as one window: those without the focus have no timer', async () => {
     const [first, second, third] = await openThree();
     focus(first);
     for (let minutes = 0; minutes < 5; minutes += 1) assert.equal(await first.clock.turn(), MINUTE);
@@ -124,7 +124,7 @@ describe('Windows on one account', () => {
     assert.deepEqual([second.clock.waits, third.clock.waits], [[], []]);
   });
 
-  it('ask once when the focus comes to them after a while, and not at all when it goes to and fro', async () => {
+  it('refresh once when they get the focus after a while, and not when it goes back and forth', async () => {
     const three = await openThree();
     for (const each of three) each.clock.pass(10 * MINUTE);
     for (let times = 0; times < 20; times += 1) {
@@ -151,7 +151,7 @@ describe('Windows on one account', () => {
     await until('the second window to see it', async () => proxy.count('GET', ENDPOINTS) === 1);
   });
 
-  it('do not connect anew because another window stores the same account', async () => {
+  it('keep the connection when another window stores the same account', async () => {
     const [first, second] = await openThree();
     const { connection } = second.session;
     await first.accounts.add(first.account, service.key);
@@ -160,7 +160,7 @@ describe('Windows on one account', () => {
     assert.equal(proxy.count(), 0);
   });
 
-  it('ask ever more seldom while offline, and at once when they are looked at again', async () => {
+  it('back off while offline, and refresh at once when they get the focus again', async () => {
     const [first] = await openThree();
     focus(first);
     await proxy.down();
@@ -178,7 +178,7 @@ describe('Windows on one account', () => {
     assert.equal(first.inventory.computesOf(projectId)?.failure, undefined);
   });
 
-  it('refresh once after a night asleep, however many timers come due at the same time', async () => {
+  it('refresh once after a night of sleep, however many timers are due at the same time', async () => {
     const [first] = await openThree();
     focus(first);
     await restart(first);
@@ -186,13 +186,13 @@ describe('Windows on one account', () => {
     assert.ok(timers >= 2, 'one that refreshes, one that follows the change');
     first.clock.pass(8 * HOUR);
     for (let each = 0; each < timers; each += 1) first.clock.next();
-    // The change has ended meanwhile, or is given up: the service was asked.
+    // The service replied, so the change has ended or is given up.
     await until('the end of the change', async () => first.ends.length === 1);
     await until('the next refresh to be due', async () => first.clock.waits.length === timers - 1);
     assert.equal(proxy.count('GET', ENDPOINTS), 1);
   });
 
-  it('do not give up a change they could not ask about: after a night asleep without a network', async () => {
+  it('keep following a change after a night of sleep without a network', async () => {
     const window = await open();
     await restart(window);
     await proxy.down();
@@ -221,7 +221,7 @@ describe('Windows on one account', () => {
     });
   }
 
-  it('go on with a change that was kept before the clock of the machine was set back', async () => {
+  it('finish a change that was kept before the clock of the machine was set back', async () => {
     const window = await open();
     await restart(window);
     const [entry = '', kept] = [...window.memory.entries][0] ?? [];
@@ -236,10 +236,10 @@ describe('Windows on one account', () => {
     assert.ok(next.clock.now() < MINUTE);
   });
 
-  it('measure time by a clock that nobody can set', () => {
+  it('measure time with a monotonic clock', () => {
     const { now } = Date;
     const before = systemClock.now();
-    assert.ok(Math.abs(before - now()) < 10 * MINUTE, 'it tells the time all the same');
+    assert.ok(Math.abs(before - now()) < 10 * MINUTE, 'it is still the time of day');
     try {
       for (const jump of [-HOUR, 24 * HOUR]) {
         Date.now = () => now() + jump;

@@ -1,4 +1,4 @@
-/** Two windows that change one account at the same moment: each says what is so, and neither undoes the other. */
+/** Two windows that change one account at the same moment: each reports the truth, and neither undoes the other's change. */
 import assert from 'node:assert/strict';
 import { isRefused } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
@@ -101,7 +101,7 @@ describe('Two windows at the same moment', () => {
     );
   });
 
-  it('do not take a compute of the other for the one whose creation failed', async () => {
+  it('do not mistake a compute of the other for the one whose creation failed', async () => {
     const [first] = await computes();
     assert.ok(first);
     const creation = { branch_id: first.branch_id, type: 'read_only' } as const;
@@ -118,7 +118,6 @@ describe('Two windows at the same moment', () => {
     const lists = windows.map(({ session }) => new ApiKeyList(session));
     try {
       // A list takes the connection from the next change of its session.
-      for (const { session } of windows) session.loading(session.connection ?? assert.fail());
       await Promise.all(lists.map((list) => list.load()));
       const results = await Promise.allSettled(lists.map((list) => list.revoke(id)));
       for (const each of results) if (each.status === 'rejected') assert.ok(isRefused(each.reason, 404));

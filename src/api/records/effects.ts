@@ -21,16 +21,31 @@ type Current = Pick<
   | 'disabled'
 >;
 
-const differs = <T>(wanted: T | undefined, current: T | null | undefined): boolean =>
-  wanted !== undefined && !isEqual(wanted, current ?? undefined);
+/** Postgres reads these when it starts. */
+interface StartAttributes {
+  readonly minCu: unknown;
+  readonly maxCu: unknown;
+  readonly pgSettings: unknown;
+}
+
+export const isRestartRequired = (before: StartAttributes, after: StartAttributes): boolean =>
+  before.minCu !== after.minCu ||
+  before.maxCu !== after.maxCu ||
+  !isEqual(before.pgSettings, after.pgSettings);
 
 /** The most severe effect of a change. */
 export function changeEffect(current: Current, change: ComputeChange): ChangeEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
-  if (differs(change.branch_id, current.branch_id)) return 'move';
-  const restarts =
-    differs(change.autoscaling_limit_min_cu, current.autoscaling_limit_min_cu) ||
-    differs(change.autoscaling_limit_max_cu, current.autoscaling_limit_max_cu) ||
-    differs(change.settings?.pg_settings, current.settings?.pg_settings ?? {});
-  return restarts ? 'restart' : 'none';
+  if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';
+  const before = {
+    minCu: current.autoscaling_limit_min_cu,
+    maxCu: current.autoscaling_limit_max_cu,
+    pgSettings: current.settings?.pg_settings ?? {},
+  };
+  const after = {
+    minCu: change.autoscaling_limit_min_cu ?? before.minCu,
+    maxCu: change.autoscaling_limit_max_cu ?? before.maxCu,
+    pgSettings: change.settings?.pg_settings ?? before.pgSettings,
+  };
+  return isRestartRequired(before, after) ? 'restart' : 'none';
 }

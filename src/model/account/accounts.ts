@@ -1,6 +1,6 @@
 /**
- * The accounts this machine knows, each a base address and a name with a key of its own. The list, the current
- * account and the keys live in the secret store alone, which tells every window of a change.
+ * The stored accounts. Each has a base address, a name and an API key. The list, the current account and the keys are only
+ * in the secret store, which notifies every window of changes.
  */
 import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
 import { isApiKeyId } from '../../api/records/ids.ts';
@@ -15,7 +15,7 @@ export interface SecretStore {
   /** Like `store`, but rejects unless the value outlives this window. */
   keep(entry: string, value: string): Promise<void>;
   delete(entry: string): Promise<void>;
-  /** An entry that changed, in whichever window. */
+  /** An entry that changed, in any window. */
   readonly onDidChange: Event<string>;
 }
 
@@ -23,9 +23,9 @@ export interface Account {
   readonly baseUrl: BaseUrl;
   /** Empty for the first account at an address. */
   readonly name: string;
-  /** The account of the local service, which is started when it does not run. */
+  /** The account of the local service, which is started if necessary. */
   readonly local?: true;
-  /** The id of the stored key, where it is known: of one that was created from here. */
+  /** The id of the stored key if it was created from here; otherwise it is unknown. */
   readonly keyId?: number;
 }
 
@@ -34,14 +34,14 @@ export interface AccountList {
   readonly current: Account | undefined;
 }
 
-/** Tells accounts apart; also what follows `hostedPostgres.apiKey:` in the name of the key's entry. */
+/** Unique for each account; also part of the name of the key's entry. */
 export const accountId = (account: Account): string =>
   account.name === '' ? account.baseUrl : `${account.baseUrl}#${account.name}`;
 
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
 /** The new key while a rotation is in progress. */
-const newKeyEntry = (account: Account): string => `hostedPostgres.newApiKey:${accountId(account)}`;
+const newKeyEntry = (account: string): string => `hostedPostgres.newApiKey:${account}`;
 
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
@@ -67,7 +67,7 @@ export class Accounts implements Disposable {
     return this.#secrets.get(keyEntry(account));
   }
 
-  /** Stores the key and makes the account the current one; an account known already gets the new key. */
+  /** Stores the key and makes the account the current one; a known account gets the new key. */
   add(account: Account, key: string): Promise<void> {
     return this.#write(async ({ accounts }) => {
       await this.#secrets.store(keyEntry(account), key);
@@ -89,20 +89,23 @@ export class Accounts implements Disposable {
 
   /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
   keepNewKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
-    return this.#secrets.keep(newKeyEntry(account), JSON.stringify({ id, key }));
+    return this.#secrets.keep(newKeyEntry(accountId(account)), JSON.stringify({ id, key }));
   }
 
   /** The new key of a rotation in progress. */
-  async newKey(account: Account): Promise<CreatedApiKey | undefined> {
-    const text = await this.#secrets.get(newKeyEntry(account));
-    return text === undefined ? undefined : (JSON.parse(text) as CreatedApiKey);
+  async newKey(account: Account): Promise<Pick<CreatedApiKey, 'id' | 'key'> | undefined> {
+    const text = await this.#secrets.get(newKeyEntry(accountId(account)));
+    if (text === undefined) return undefined;
+    const { id, key } = JSON.parse(text) as Partial<CreatedApiKey>;
+    return isApiKeyId(id) && typeof key === 'string' ? { id, key } : undefined;
   }
 
-  forgetNewKey(account: Account): Promise<void> {
+  /** @param account see `accountId` */
+  forgetNewKey(account: string): Promise<void> {
     return this.#secrets.delete(newKeyEntry(account));
   }
 
-  /** Makes a known account the current one, or none of them. Keys stay. */
+  /** Makes a known account the current one, or none. Keys stay. */
   choose(account: Account | undefined): Promise<void> {
     return this.#write(async ({ accounts }) => {
       const current = account && accounts.find((other) => accountId(other) === accountId(account));
@@ -114,7 +117,7 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
-      await this.#secrets.delete(newKeyEntry(account));
+      await this.#secrets.delete(newKeyEntry(accountId(account)));
       const stays = (other: Account) => accountId(other) !== accountId(account);
       return {
         accounts: accounts.filter(stays),
@@ -128,7 +131,7 @@ export class Accounts implements Disposable {
     this.#changed.dispose();
   }
 
-  /** One after the other: each change starts from what the one before has written. */
+  /** One after the other: each change starts from the result of the previous one. */
   #write(
     change: (list: AccountList) => Promise<AccountList>,
     put: 'store' | 'keep' = 'store',
@@ -138,14 +141,14 @@ export class Accounts implements Disposable {
       const stored = { accounts, current: current && accountId(current) };
       await this.#secrets[put](LIST_ENTRY, JSON.stringify(stored));
     });
-    this.#writing = written.catch(() => undefined); // The caller hears of it; the next change starts afresh.
+    this.#writing = written.catch(() => undefined); // The caller gets the error; the next change is independent of it.
     return written;
   }
 }
 
 const NO_ACCOUNTS: AccountList = { accounts: [], current: undefined };
 
-/** Whatever the entry holds, what can be read of it. */
+/** Invalid accounts are left out. */
 function parseList(text: string | undefined): AccountList {
   if (text === undefined) return NO_ACCOUNTS;
   try {
@@ -153,10 +156,10 @@ function parseList(text: string | undefined): AccountList {
       readonly accounts?: unknown;
       readonly current?: unknown;
     };
-    const known = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
-    return { accounts: known, current: known.find((account) => accountId(account) === current) };
+    const valid = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
+    return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
-    // Not written by us: the user connects again, which writes it anew.
+    // Not written by us. Connecting again replaces it.
     return NO_ACCOUNTS;
   }
 }
@@ -166,6 +169,6 @@ function readAccount(value: unknown): Account[] {
   const { baseUrl, name, local, keyId } = value as { readonly [field: string]: unknown };
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
-  const known = isApiKeyId(keyId) ? { keyId } : {};
-  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...known }];
+  const id = isApiKeyId(keyId) ? { keyId } : {};
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id }];
 }

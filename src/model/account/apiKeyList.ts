@@ -1,158 +1,163 @@
-/** The account's API keys: loaded when first shown, kept when a refresh fails. Never holds a key's value. */
+/** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
 import type { CallOptions } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
-import type { Listed, UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
+import { RemoteList, type FetchedList } from '../remoteList.ts';
 import type { Connection } from './connection.ts';
 import type { Session } from './session.ts';
+
+/** The keys as one connection sees them. */
+class ConnectionKeys extends RemoteList<number, ApiKey> {
+  readonly connection: Connection;
+  readonly #onChange: () => void;
+
+  constructor(connection: Connection, onChange: () => void) {
+    super();
+    this.connection = connection;
+    this.#onChange = onChange;
+  }
+
+  protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
+    const { signal } = this.connection;
+    const { items, unreadable } = await (await this.connection.client()).listApiKeys({ signal });
+    return { items: new Map(items.map((key) => [key.id, key])), unreadable };
+  }
+
+  protected override notify(): void {
+    this.#onChange();
+  }
+}
 
 export class ApiKeyList implements Disposable {
   readonly #session: Session;
   readonly #changed = new Emitter<void>();
-  readonly #held = new DisposableStore();
-  #connection: Connection | undefined;
-  #keys: readonly ApiKey[] = [];
-  #unreadable: readonly UnreadableRecord[] = [];
-  #failure: unknown;
-  #isLoaded = false;
+  readonly #disposables = new DisposableStore();
+  #list: ConnectionKeys | undefined;
 
   readonly onDidChange = this.#changed.event;
 
   constructor(session: Session) {
     this.#session = session;
-    this.#held.add(this.#changed);
-    this.#held.add(session.onDidChange(() => this.#follow()));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(session.onDidChange(() => this.#follow()));
+    this.#follow();
   }
 
   get keys(): readonly ApiKey[] {
-    return this.#keys;
+    return [...(this.#list?.items.values() ?? [])];
   }
 
   get unreadable(): readonly UnreadableRecord[] {
-    return this.#unreadable;
+    return this.#list?.unreadable ?? [];
   }
 
-  /** Why the last load failed, if it did: refused with 403 for an organisation's key (public service). */
+  /** Why the last load failed, if it did: with 403 for an organization's key (public service). */
   get failure(): unknown {
-    return this.#failure;
+    return this.#list?.failure;
   }
 
-  /** Whether somebody has looked, so that a refresh is worth a request. */
+  /** Whether the list was shown, so that a refresh is worth a request. */
   get isWanted(): boolean {
-    return this.#isLoaded || this.#failure !== undefined;
+    return this.#list?.isLoaded === true || this.failure !== undefined;
   }
 
   key(id: number): ApiKey | undefined {
-    return this.#keys.find((key) => key.id === id);
+    return this.#list?.items.get(id);
   }
 
-  /** Whether this window uses the key; only what is certain: a key made from here, or the account's only one. */
+  /** Whether this window certainly uses the key: it was created from here, or is the account's only one. */
   isInUse(id: number): boolean {
-    const isOnly = this.#keys.length === 1 && this.#unreadable.length === 0 && this.#keys[0]?.id === id;
-    return this.#connection !== undefined && (isOnly || this.#connection.account.keyId === id);
+    if (this.#list === undefined) return false;
+    const { items, unreadable, connection } = this.#list;
+    const isOnly = items.size === 1 && unreadable.length === 0 && items.has(id);
+    return isOnly || connection.account.keyId === id;
   }
 
-  /** Whether `isInUse` can tell of every key. */
+  /** Whether `isInUse` is right for every key. */
   get isUseKnown(): boolean {
-    return this.#keys.some(({ id }) => this.isInUse(id));
+    return this.keys.some(({ id }) => this.isInUse(id));
   }
 
-  /** Loads the keys if they are not known yet. @throws {ApiError} */
+  /** Loads the keys once. @throws {ApiError} */
   async load(): Promise<void> {
-    if (!this.#isLoaded) await this.refresh();
+    await this.#list?.load();
   }
 
-  /** For those who only look: asks if nobody ever did. Never rejects; a failure stays here. */
+  /** For callers that only show the keys. Never rejects. */
   async ensureLoaded(): Promise<void> {
-    if (this.#failure === undefined) await this.load().catch(() => undefined);
+    await this.#list?.ensureLoaded();
   }
 
   /** @throws {ApiError} */
   async refresh(): Promise<void> {
-    const connection = this.#connection;
-    if (connection === undefined) return;
-    try {
-      const listed = await (await connection.client()).listApiKeys({ signal: connection.signal });
-      if (connection === this.#connection) this.#replace(listed);
-    } catch (error) {
-      if (connection === this.#connection) this.#fail(error);
-      throw error;
-    }
+    await this.#list?.refresh();
   }
 
   /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
-    const connection = this.#connected();
+    const list = this.#connected();
     try {
-      const created = await (await connection.client()).createApiKey(name, options);
-      await this.#refreshQuietly();
+      const created = await (await list.connection.client()).createApiKey(name, options);
+      await refreshAfterEdit(list);
       return created;
     } catch (error) {
-      // It may be there all the same, with a value that nobody knows.
-      if (isOutcomeUnknown(error)) await this.#refreshQuietly();
+      // The key may exist, with a value that no client received.
+      if (isOutcomeUnknown(error)) await refreshAfterEdit(list);
       throw error;
     }
   }
 
   /** Immediate and irreversible (section 3.3). @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
-    const connection = this.#connected();
+    const list = this.#connected();
     try {
-      await (await connection.client()).revokeApiKey(id, options);
+      await (await list.connection.client()).revokeApiKey(id, options);
     } catch (error) {
-      const isOpen = isOutcomeUnknown(error);
-      if (connection !== this.#connection || !(isOpen || isRefused(error, 404))) throw error;
-      await this.#refreshQuietly();
-      if (!isOpen || !this.#isGone(id)) throw error;
+      const isUnknown = isOutcomeUnknown(error);
+      if (!isUnknown && !isRefused(error, 404)) throw error;
+      await refreshAfterEdit(list);
+      if (!isUnknown || !this.#isGone(list, id)) throw error;
     }
-    if (connection !== this.#connection) return;
-    this.#keys = this.#keys.filter((key) => key.id !== id);
-    this.#changed.fire();
-    await this.#refreshQuietly();
+    await refreshAfterEdit(list, new Map([...list.items].filter(([other]) => other !== id)));
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
-  #connected(): Connection {
-    if (this.#connection === undefined) throw new Error('Not connected');
-    return this.#connection;
+  #connected(): ConnectionKeys {
+    if (this.#list === undefined) throw new Error('Not connected');
+    return this.#list;
   }
 
   #follow(): void {
     const { connection } = this.#session;
-    if (this.#connection === connection) return;
-    const isSame = connection?.isSameAccount(this.#connection) === true && this.#isLoaded;
-    this.#connection = connection;
-    if (isSame) return void this.#refreshQuietly();
-    this.#isLoaded = false;
-    [this.#keys, this.#unreadable, this.#failure] = [[], [], undefined];
+    const last = this.#list;
+    if (last?.connection === connection) return;
+    const list =
+      connection && new ConnectionKeys(connection, () => list === this.#list && this.#changed.fire());
+    this.#list = list;
+    if (last?.isLoaded === true && list?.connection.isSameAccount(last.connection) === true) {
+      list.restoreFrom(last);
+      list.refresh().catch(() => undefined); // The list keeps the failure.
+    }
     this.#changed.fire();
   }
 
-  #replace({ items, unreadable }: Listed<ApiKey>): void {
-    this.#isLoaded = true;
-    [this.#keys, this.#unreadable, this.#failure] = [items, unreadable, undefined];
-    this.#changed.fire();
+  /** Whether a list requested just now shows that a key is revoked: it is missing, or it made the request. */
+  #isGone(list: ConnectionKeys, id: number): boolean {
+    if (list !== this.#list) return false;
+    if (list.failure !== undefined)
+      return isRefused(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
+    return !list.items.has(id) && !list.unreadable.some((record) => record.id === String(id));
   }
+}
 
-  #fail(error: unknown): void {
-    this.#failure = error;
-    this.#changed.fire();
-  }
-
-  /** Whether a list asked for just now shows that a key is revoked: it is not in it, or was the key that asked. */
-  #isGone(id: number): boolean {
-    if (this.#failure !== undefined)
-      return isRefused(this.#failure, 401) && (this.isInUse(id) || !this.isUseKnown);
-    return this.key(id) === undefined && !this.#unreadable.some((record) => record.id === String(id));
-  }
-
-  /** A failure is kept and shown by the list itself; what was asked for has been done. */
-  async #refreshQuietly(): Promise<void> {
-    await this.refresh().catch(() => undefined);
-  }
+/** The change itself has succeeded or has an error, so a failure of the refresh is only kept in the list. */
+async function refreshAfterEdit(list: ConnectionKeys, items = list.items): Promise<void> {
+  list.edit(items);
+  await list.refresh().catch(() => undefined);
 }

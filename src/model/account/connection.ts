@@ -2,17 +2,17 @@ import { isLoopback } from '../../api/baseUrl.ts';
 import type { Client } from '../../api/client.ts';
 import { accountId, type Account } from './accounts.ts';
 
-/** Makes the client of an account; asynchronous, because what it needs is loaded on first use. */
+/** Creates the client of an account; asynchronous, because its code is loaded on first use. */
 export type OpenClient = (
   account: Account,
   key: string,
-  /** Further attempts after the first, where somebody waits for the answer. */
+  /** Attempts after the first one. */
   retries?: number,
 ) => Promise<Client>;
 
 /**
- * One account with one key for as long as both stay the same. Its identity is what answers are compared by: one that
- * arrives after the connection was closed belongs to nobody and is dropped.
+ * One account with one key. When either changes, there is a new connection, and replies to requests of the closed one are
+ * dropped.
  */
 export class Connection {
   readonly account: Account;
@@ -41,7 +41,7 @@ export class Connection {
     return isLoopback(new URL(this.account.baseUrl).hostname);
   }
 
-  /** What another connection told is still the last that is known. */
+  /** Whether data of another connection is still right for this one. */
   isSameAccount(other: Connection | undefined): boolean {
     return other !== undefined && accountId(other.account) === accountId(this.account);
   }

@@ -6,7 +6,7 @@ import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { CreatedApiKey } from '../../api/records/records.ts';
 import { accountId, type Account, type Accounts } from './accounts.ts';
-import type { OpenClient } from './connection.ts';
+import type { Connection, OpenClient } from './connection.ts';
 import type { PendingRotation, PendingRotations } from './pendingRotations.ts';
 
 export interface ExistingKey {
@@ -17,8 +17,11 @@ export interface ExistingKey {
 
 /**
  * - `rotated`: the new key is stored; the old one is revoked, or was to be kept.
- * - `taken`: another key has the name, so nothing was done. `busy`: an earlier rotation is pending.
- * - `unchanged`: failed at `step`, the old key is still in use and no new key exists.
+ * Nothing was done:
+ * - `taken`: another key has the name.
+ * - `busy`: a rotation of the account is pending, here or in another window.
+ * - `changed`: another window has replaced the key, or removed the account.
+ * - `unchanged`: failed at `step`. The old key is still in use and no new key exists.
  * The rotation stays pending with the others:
  * - `absent`: the answer to the creation was lost and the list has no new key, though the service may still create it.
  * - `lost`: a new key exists, but its value was lost.
@@ -27,7 +30,7 @@ export interface ExistingKey {
  */
 export type RotationOutcome =
   | { readonly kind: 'rotated'; readonly newKey: ExistingKey }
-  | { readonly kind: 'taken' | 'busy' }
+  | { readonly kind: 'taken' | 'busy' | 'changed' }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'unchanged'; readonly step: 'create' | 'prove' | 'store'; readonly error: unknown }
   | { readonly kind: 'absent'; readonly error?: unknown }
@@ -52,185 +55,172 @@ export interface RotationParts {
   readonly onSecret: (value: string) => void;
 }
 
-/** @throws {Error} before anything was created: no key is stored, or the list cannot be read */
+/** Never rejects. @param connection the one whose key is replaced */
 export async function rotateKey(
   parts: RotationParts,
-  account: Account,
+  connection: Connection,
   keys: Pick<PendingRotation, 'name' | 'oldKey'>,
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
-  const rotation: PendingRotation = { ...keys, account: accountId(account) };
-  const key = await parts.accounts.key(account);
-  if (key === undefined) throw new Error('No API key is stored for the account');
-  const client = await parts.openClient(account, key);
-  const { items } = await client.listApiKeys(options);
-  if (items.some(({ name }) => name === rotation.name)) return { kind: 'taken' };
-  if (parts.pending.of(rotation.account) !== undefined) return { kind: 'busy' };
-  const running = new RunningRotation(parts, rotation, account, key, client);
+  const rotation = { ...keys, account: accountId(connection.account) };
+  const work = async (): Promise<RotationOutcome> => {
+    // Read once the rotation is pending, so that no other window rotates the key from here on.
+    const open = await openRotation(parts, rotation);
+    return open !== undefined && connection.hasKey(open.storedKey)
+      ? createNewKey(open, options)
+      : { kind: 'changed' };
+  };
+  const onError = (error: unknown) => unchanged('create', error);
   try {
-    return await parts.pending.run(rotation, () => running.create(options));
+    const outcome = await parts.pending.begin(rotation, () => runToEnd(parts, rotation, work, onError));
+    return outcome ?? { kind: 'busy' };
   } catch (error) {
-    // The rotation could not be kept. Failures of the steps are outcomes.
-    return { kind: 'unchanged', step: 'create', error };
+    return onError(error);
   }
 }
 
-/** Finishes a rotation that was interrupted, or finds out what it left. Never rejects because of the service. */
+/** Finishes a rotation that was interrupted, or finds out what it left. Never rejects. */
 export async function resumeRotation(
   parts: RotationParts,
   rotation: PendingRotation,
 ): Promise<RotationOutcome> {
-  const { accounts } = await parts.accounts.list();
-  const account = accounts.find((known) => accountId(known) === rotation.account);
-  const key = account && (await parts.accounts.key(account));
-  if (account === undefined || key === undefined) return { kind: 'signedOut' };
-  return await parts.pending.run(rotation, async () => {
-    try {
-      const client = await parts.openClient(account, key);
-      const created = await parts.accounts.newKey(account);
-      const running = new RunningRotation(parts, rotation, account, key, client);
-      return await (created === undefined ? running.find() : running.finish(created));
-    } catch (error) {
-      return { kind: 'unfinished', step: 'create', error, newKey: { id: undefined, name: rotation.name } };
-    }
-  });
+  const work = async (): Promise<RotationOutcome> => {
+    const open = await openRotation(parts, rotation);
+    if (open === undefined) return { kind: 'signedOut' };
+    const created = await parts.accounts.newKey(open.account);
+    return await (created === undefined ? findNewKey(open) : useNewKey(open, created));
+  };
+  const onError = (error: unknown) => mayExist(rotation.name, error);
+  return await parts.pending.run(rotation.account, () => runToEnd(parts, rotation, work, onError));
 }
 
 /** Revokes a new key whose value was lost. @throws {ApiError} */
 export async function revokeLost(parts: RotationParts, rotation: PendingRotation, id: number): Promise<void> {
-  const { accounts } = await parts.accounts.list();
-  const account = accounts.find((known) => accountId(known) === rotation.account);
-  const key = account && (await parts.accounts.key(account));
-  if (account === undefined || key === undefined) throw new Error('No API key is stored for the account');
-  await revokeKey(await parts.openClient(account, key), id);
+  const open = await openRotation(parts, rotation);
+  if (open === undefined) throw new Error('No API key is stored for the account');
+  await ensureRevoked(open.client, id);
   await parts.pending.forget(rotation.account);
 }
 
-class RunningRotation {
-  readonly #parts: RotationParts;
-  readonly #rotation: PendingRotation;
-  readonly #account: Account;
-  readonly #storedKey: string;
+/** A rotation and the key that is stored now. */
+interface OpenRotation extends RotationParts {
+  readonly rotation: PendingRotation;
+  readonly account: Account;
+  readonly storedKey: string;
   /** Uses the stored key. */
-  readonly #client: Client;
+  readonly client: Client;
+}
 
-  constructor(
-    parts: RotationParts,
-    rotation: PendingRotation,
-    account: Account,
-    storedKey: string,
-    client: Client,
-  ) {
-    this.#parts = parts;
-    this.#rotation = rotation;
-    this.#account = account;
-    this.#storedKey = storedKey;
-    this.#client = client;
+/** @returns undefined if no key is stored for the account */
+async function openRotation(
+  parts: RotationParts,
+  rotation: PendingRotation,
+): Promise<OpenRotation | undefined> {
+  const { accounts } = await parts.accounts.list();
+  const account = accounts.find((known) => accountId(known) === rotation.account);
+  const storedKey = account && (await parts.accounts.key(account));
+  if (account === undefined || storedKey === undefined) return undefined;
+  return { ...parts, rotation, account, storedKey, client: await parts.openClient(account, storedKey) };
+}
+
+/** After these nothing is left to do. */
+const ENDS: ReadonlySet<RotationOutcome['kind']> = new Set(['rotated', 'taken', 'changed', 'unchanged']);
+
+async function runToEnd(
+  { accounts, pending }: RotationParts,
+  { account }: PendingRotation,
+  work: () => Promise<RotationOutcome>,
+  onError: (error: unknown) => RotationOutcome,
+): Promise<RotationOutcome> {
+  const outcome = await work().catch(onError);
+  if (!ENDS.has(outcome.kind)) return outcome;
+  // If a rotation cannot be forgotten, the next start resumes it and finds nothing to do.
+  await accounts.forgetNewKey(account).catch(() => undefined);
+  await pending.forget(account).catch(() => undefined);
+  return outcome;
+}
+
+/** @throws {ApiError} if no key was created */
+async function createNewKey(open: OpenRotation, options: CallOptions): Promise<RotationOutcome> {
+  const { client, accounts, account, rotation, onSecret } = open;
+  const { name } = rotation;
+  const { items } = await client.listApiKeys(options);
+  if (items.some((key) => key.name === name)) return { kind: 'taken' };
+  let created: CreatedApiKey;
+  try {
+    created = await client.createApiKey(name, options);
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    return await findNewKey(open, error).catch(() => mayExist(name, error));
   }
-
-  async create(options: CallOptions): Promise<RotationOutcome> {
-    let created: CreatedApiKey;
-    try {
-      created = await this.#client.createApiKey(this.#rotation.name, options);
-    } catch (error) {
-      if (isOutcomeUnknown(error)) return await this.find(error);
-      return await this.#end({ kind: 'unchanged', step: 'create', error });
-    }
-    this.#parts.onSecret(created.key);
-    try {
-      await this.#parts.accounts.keepNewKey(this.#account, created);
-    } catch (error) {
-      return await this.#withdraw(created, 'store', error);
-    }
-    return await this.finish(created, options);
+  onSecret(created.key);
+  try {
+    await accounts.keepNewKey(account, created);
+  } catch (error) {
+    if (await tryRevoke(client, created.id)) return unchanged('store', error);
+    return { kind: 'lost', newKey: { id: created.id, name }, error };
   }
+  return await useNewKey(open, created, options);
+}
 
-  /** Without the new key's value: looks for the key by its name. */
-  async find(error?: unknown): Promise<RotationOutcome> {
-    const { name, oldKey } = this.#rotation;
-    try {
-      const { items, unreadable } = await this.#client.listApiKeys();
-      const found = items.find((key) => key.name === name && key.id !== oldKey?.id);
-      if (found !== undefined) {
-        const newKey = { id: found.id, name };
-        const isStored = found.id === this.#account.keyId;
-        return isStored ? await this.#revokeOld(newKey) : { kind: 'lost', newKey, error };
-      }
-      if (unreadable.length === 0) return { kind: 'absent', error };
-      throw new Error('The list of keys cannot be read');
-    } catch (failure) {
-      const newKey = { id: undefined, name };
-      return { kind: 'unfinished', step: 'create', error: error ?? failure, newKey };
-    }
-  }
+/** Without the new key's value: looks for the key by its name. @throws {ApiError} */
+async function findNewKey(open: OpenRotation, error?: unknown): Promise<RotationOutcome> {
+  const { name, oldKey } = open.rotation;
+  const { items, unreadable } = await open.client.listApiKeys();
+  const found = items.find((key) => key.name === name && key.id !== oldKey?.id);
+  if (found === undefined && unreadable.length > 0) throw new Error('The list of keys cannot be read');
+  if (found === undefined) return { kind: 'absent', error };
+  if (found.id === open.account.keyId) return await useNewKey(open, { id: found.id, key: open.storedKey });
+  return { kind: 'lost', newKey: { id: found.id, name }, error };
+}
 
-  async finish(created: CreatedApiKey, options: CallOptions = {}): Promise<RotationOutcome> {
-    const { accounts, openClient, organizationId } = this.#parts;
-    this.#parts.onSecret(created.key);
-    const newKey: ExistingKey = { id: created.id, name: this.#rotation.name };
-    if (created.key !== this.#storedKey) {
-      try {
-        const client = await openClient(this.#account, created.key);
-        // Every kind of key may list projects; account routes are closed to some (public service).
-        await client.projectPages(organizationId, options).next();
-      } catch (error) {
-        return await this.#withdraw(created, 'prove', error);
-      }
-    }
-    try {
-      // From here on nothing is cancelled.
-      await accounts.replaceKey(this.#account, created);
-    } catch (error) {
-      return { kind: 'unfinished', step: 'store', error, newKey };
-    }
-    return await this.#revokeOld(newKey, created.key);
-  }
-
-  async #revokeOld(newKey: ExistingKey, value = this.#storedKey): Promise<RotationOutcome> {
-    const { oldKey } = this.#rotation;
-    try {
-      if (oldKey !== undefined)
-        await revokeKey(await this.#parts.openClient(this.#account, value), oldKey.id);
-    } catch (error) {
-      return { kind: 'unfinished', step: 'revoke', error, newKey };
-    }
-    return await this.#end({ kind: 'rotated', newKey });
-  }
-
-  /** Revokes a new key that isn't used. A key that stays is tried again later, if the keyring has its value. */
-  async #withdraw(created: CreatedApiKey, step: 'prove' | 'store', error: unknown): Promise<RotationOutcome> {
-    const newKey = { id: created.id, name: this.#rotation.name };
-    try {
-      await revokeKey(this.#client, created.id);
-    } catch {
-      return step === 'store' ? { kind: 'lost', newKey, error } : { kind: 'unfinished', step, error, newKey };
-    }
-    return await this.#end({ kind: 'unchanged', step, error });
-  }
-
-  /** What cannot be forgotten is looked at again by the next start, which then finds nothing to do. */
-  async #end(outcome: RotationOutcome): Promise<RotationOutcome> {
-    await this.#parts.accounts.forgetNewKey(this.#account).catch(() => undefined);
-    await this.#parts.pending.forget(this.#rotation.account).catch(() => undefined);
-    return outcome;
+/** With the new key's value. Each step can be repeated. */
+async function useNewKey(
+  { accounts, account, openClient, onSecret, ...open }: OpenRotation,
+  created: Pick<CreatedApiKey, 'id' | 'key'>,
+  options: CallOptions = {},
+): Promise<RotationOutcome> {
+  const { name, oldKey } = open.rotation;
+  const newKey = { id: created.id, name };
+  const isStored = created.key === open.storedKey;
+  let step: 'prove' | 'store' | 'revoke' = isStored ? 'store' : 'prove';
+  onSecret(created.key);
+  try {
+    const client = await openClient(account, created.key);
+    // Every kind of key may list projects; account routes are closed to some (public service).
+    if (!isStored) await client.projectPages(open.organizationId, options).next();
+    step = 'store';
+    // From here on nothing is cancelled.
+    await accounts.replaceKey(account, created);
+    step = 'revoke';
+    if (oldKey !== undefined) await ensureRevoked(client, oldKey.id);
+    return { kind: 'rotated', newKey };
+  } catch (error) {
+    if (step === 'prove' && (await tryRevoke(open.client, created.id))) return unchanged(step, error);
+    return { kind: 'unfinished', step, error, newKey };
   }
 }
 
-/** @throws {ApiError} unless the key is gone */
-async function revokeKey(client: Client, id: number): Promise<void> {
+const unchanged = (step: 'create' | 'prove' | 'store', error: unknown) =>
+  ({ kind: 'unchanged', step, error }) as const;
+
+const mayExist = (name: string, error: unknown) =>
+  ({ kind: 'unfinished', step: 'create', error, newKey: { id: undefined, name } }) as const;
+
+/** Revokes a new key that isn't used. @returns whether it is gone */
+const tryRevoke = (client: Client, id: number): Promise<boolean> =>
+  ensureRevoked(client, id).then(
+    () => true,
+    () => false,
+  );
+
+/** @throws {ApiError} unless the key is gone, which the list shows if the answer was lost */
+async function ensureRevoked(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);
   } catch (error) {
-    if (!isRefused(error, 404) && !(await isMissing(client, id))) throw error;
-  }
-}
-
-/** Whether the list of keys shows that the key is gone; a missing answer proves nothing. */
-async function isMissing(client: Client, id: number): Promise<boolean> {
-  try {
-    const { items, unreadable } = await client.listApiKeys();
-    return unreadable.length === 0 && !items.some((key) => key.id === id);
-  } catch {
-    return false;
+    if (isRefused(error, 404)) return;
+    const keys = await client.listApiKeys().catch(() => undefined);
+    if (keys?.unreadable.length !== 0 || keys.items.some((key) => key.id === id)) throw error;
   }
 }

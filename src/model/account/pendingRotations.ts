@@ -1,12 +1,11 @@
 /**
- * Key rotations that have begun and not ended. They are kept where every window sees them, so that the next start finishes
- * what a reload interrupted. Names and ids only, never a key.
+ * Key rotations that have begun and not ended. Every window sees them, so that the next start finishes what a reload
+ * interrupted, and no two windows rotate a key at the same time. Names and ids only, never a key.
  */
 import { isApiKeyId } from '../../api/records/ids.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
-import type { Memory } from '../memory.ts';
 
 export interface PendingRotation {
   /** See `accountId`. */
@@ -17,48 +16,57 @@ export interface PendingRotation {
   readonly oldKey?: { readonly id: number; readonly name: string } | undefined;
 }
 
-const ROTATIONS_ENTRY = 'hostedPostgres.keyRotations';
+export interface RotationRecord {
+  readonly rotation: unknown;
+  /** Another value after each `touch`. */
+  readonly beat: number;
+}
+
+/** One record for each account, shared by all windows and kept when they close. */
+export interface RotationStore {
+  all(): readonly RotationRecord[];
+  /** Of several windows, one succeeds. @returns false if the account has a record @throws if it cannot be kept */
+  create(account: string, rotation: unknown): Promise<boolean>;
+  touch(account: string): Promise<void>;
+  remove(account: string): Promise<void>;
+}
 
 /** Milliseconds between two signs of life of the window that works on a rotation. */
 const BEAT = 1000;
 /** Milliseconds without one, after which that window is gone. */
 export const QUIET = 5 * BEAT;
 
-type Kept = PendingRotation & { readonly beat: number };
-
-/** For activation: whether there is anything to finish, without a look at what. */
-export const hasRotations = (memory: { get(entry: string): unknown }): boolean =>
-  Object.keys(memory.get(ROTATIONS_ENTRY) ?? {}).length > 0;
-
 export class PendingRotations implements Disposable {
-  readonly #memory: Memory;
+  readonly #store: RotationStore;
   readonly #clock: Clock;
   readonly #timers = new Set<Disposable>();
 
-  constructor(memory: Memory, clock: Clock = systemClock) {
-    this.#memory = memory;
+  constructor(store: RotationStore, clock: Clock = systemClock) {
+    this.#store = store;
     this.#clock = clock;
   }
 
   get accounts(): readonly string[] {
-    return Object.keys(this.#all);
+    return this.#store.all().flatMap(({ rotation }) => (isRotation(rotation) ? rotation.account : []));
   }
 
   of(account: string): PendingRotation | undefined {
-    return this.#all[account];
+    return this.#find(account)?.rotation;
   }
 
   /**
-   * Keeps the rotation, then runs `work` and shows other windows that this one is alive. Only `forget` removes it.
-   * @throws before `work` when the rotation cannot be kept
+   * Keeps a new rotation and runs its work. Only `forget` removes it.
+   * @returns undefined if the account has a pending rotation @throws if the rotation cannot be kept
    */
-  async run<T>(rotation: PendingRotation, work: () => Promise<T>): Promise<T> {
-    await this.#put({ ...rotation, beat: (this.#all[rotation.account]?.beat ?? 0) + 1 });
-    const poll = async () => {
-      const now = this.#all[rotation.account];
-      if (now !== undefined) await this.#put({ ...now, beat: now.beat + 1 });
-    };
-    const beating = new Poller({ poll, interval: () => BEAT, longestWait: BEAT, clock: this.#clock }, BEAT);
+  async begin<T>(rotation: PendingRotation, work: () => Promise<T>): Promise<T | undefined> {
+    const isFree = await this.#store.create(rotation.account, rotation);
+    return isFree ? await this.run(rotation.account, work) : undefined;
+  }
+
+  /** Runs work on a pending rotation and shows other windows that this one is alive. */
+  async run<T>(account: string, work: () => Promise<T>): Promise<T> {
+    const poll = () => this.#store.touch(account);
+    const beating = new Poller({ poll, interval: () => BEAT, longestWait: BEAT, clock: this.#clock }, 0);
     this.#timers.add(beating);
     try {
       return await work();
@@ -69,20 +77,19 @@ export class PendingRotations implements Disposable {
   }
 
   async forget(account: string): Promise<void> {
-    const { [account]: _ended, ...others } = this.#all;
-    await this.#memory.update(ROTATIONS_ENTRY, Object.keys(others).length === 0 ? undefined : others);
+    await this.#store.remove(account);
   }
 
   /**
-   * Waits until no window has worked on the account's rotation for some time, and for ever once this is disposed.
+   * Waits until no window has worked on the account's rotation for some time, and forever once this is disposed.
    * @returns the rotation, or undefined when it has ended
    */
   async abandoned(account: string, quiet = QUIET): Promise<PendingRotation | undefined> {
-    let last: Kept | undefined;
+    let lastBeat: number | undefined;
     for (;;) {
-      const now = this.#all[account];
-      if (now === undefined || (last?.name === now.name && last.beat === now.beat)) return now;
-      last = now;
+      const now = this.#find(account);
+      if (now === undefined || now.beat === lastBeat) return now?.rotation;
+      lastBeat = now.beat;
       await this.#pause(quiet);
     }
   }
@@ -101,19 +108,16 @@ export class PendingRotations implements Disposable {
     });
   }
 
-  async #put(rotation: Kept): Promise<void> {
-    await this.#memory.update(ROTATIONS_ENTRY, { ...this.#all, [rotation.account]: rotation });
-  }
-
-  get #all(): Readonly<Record<string, Kept>> {
-    const kept = Object.values(this.#memory.get(ROTATIONS_ENTRY) ?? {}).filter(isKept);
-    return Object.fromEntries(kept.map((rotation) => [rotation.account, rotation]));
+  #find(account: string) {
+    for (const { rotation, beat } of this.#store.all())
+      if (isRotation(rotation) && rotation.account === account) return { rotation, beat };
+    return undefined;
   }
 }
 
-function isKept(value: unknown): value is Kept {
+function isRotation(value: unknown): value is PendingRotation {
   if (typeof value !== 'object' || value === null) return false;
-  const { account, name, oldKey, beat } = value as Partial<Kept>;
-  const isNamed = typeof account === 'string' && typeof name === 'string' && typeof beat === 'number';
+  const { account, name, oldKey } = value as Partial<PendingRotation>;
+  const isNamed = typeof account === 'string' && typeof name === 'string';
   return isNamed && (oldKey === undefined || (isApiKeyId(oldKey?.id) && typeof oldKey?.name === 'string'));
 }

@@ -1,34 +1,30 @@
-/**
- * Who is connected to what: follows the accounts in the secret store and holds the connection made from them. Its
- * state is the one the whole sidebar is in.
- */
+/** Which account the window is connected to: follows the secret store and opens a connection to the current account. */
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { Connection, type OpenClient } from './connection.ts';
 
-/** `loading` has no connection yet while the secret store is being asked, `failed` has none when that failed, or after `end`. */
+/** `loading`: reading the secret store. `failed`: that failed, or `end` was called. */
 export type SessionState =
-  | { readonly kind: 'signedOut'; readonly connection?: undefined }
-  | { readonly kind: 'loading'; readonly connection?: Connection | undefined }
-  | { readonly kind: 'empty' | 'ready'; readonly connection: Connection }
-  | { readonly kind: 'failed'; readonly connection?: Connection | undefined; readonly error: unknown };
+  | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
+  | { readonly kind: 'connected'; readonly connection: Connection }
+  | { readonly kind: 'failed'; readonly connection?: undefined; readonly error: unknown };
 
 export class Session implements Disposable {
   readonly #accounts: Accounts;
   readonly #open: OpenClient;
   readonly #changed = new Emitter<SessionState>();
-  readonly #held = new DisposableStore();
+  readonly #disposables = new DisposableStore();
   #state: SessionState = { kind: 'loading' };
-  #newest: Promise<void> = Promise.resolve();
-  #reading = 0;
+  #lastRead: Promise<void> = Promise.resolve();
+  #reads = 0;
 
   readonly onDidChange = this.#changed.event;
 
   constructor(accounts: Accounts, open: OpenClient) {
     this.#accounts = accounts;
     this.#open = open;
-    this.#held.add(this.#changed);
+    this.#disposables.add(this.#changed);
   }
 
   get current(): SessionState {
@@ -39,59 +35,43 @@ export class Session implements Disposable {
     return this.#state.connection;
   }
 
-  /** Reads the secret store for the first time and follows it from then on. Never rejects. */
+  /** Reads the secret store and follows it from then on. Never rejects. */
   async start(): Promise<void> {
-    this.#held.add(this.#accounts.onDidChange(() => void this.reread()));
+    this.#disposables.add(this.#accounts.onDidChange(() => void this.reread()));
     await this.reread();
   }
 
-  /** Reads the secret store again: it failed, or is known to have changed. Never rejects. */
+  /** Reads the secret store again. Never rejects. */
   async reread(): Promise<void> {
-    this.#newest = this.#read();
+    this.#lastRead = this.#read();
     await this.whenRead();
   }
 
-  /** Resolves when what the secret store was asked last is answered: then there is a connection, or none to have. Never rejects. */
+  /** Resolves after the last read of the secret store, when it is known whether there is a connection. Never rejects. */
   async whenRead(): Promise<void> {
     let awaited: Promise<void> | undefined;
-    while (awaited !== this.#newest) await (awaited = this.#newest);
+    while (awaited !== this.#lastRead) await (awaited = this.#lastRead);
   }
 
-  /** The first page of projects is there. Told by the inventory; ignored from a closed connection. */
-  loaded(connection: Connection, projectCount: number): void {
-    if (connection === this.connection)
-      this.#become({ kind: projectCount === 0 ? 'empty' : 'ready', connection });
-  }
-
-  /** There is nothing to show, or the service refused the key. */
-  failed(connection: Connection, error: unknown): void {
-    if (connection === this.connection) this.#become({ kind: 'failed', connection, error });
-  }
-
-  /** Its service has ended for good: nothing is sent over the connection any more. */
+  /** Closes a connection whose service has ended for good. */
   end(connection: Connection, error: unknown): void {
     if (connection === this.connection) this.#replace({ kind: 'failed', error });
   }
 
-  /** A first load begins again after it failed. */
-  loading(connection: Connection): void {
-    if (connection === this.connection) this.#become({ kind: 'loading', connection });
-  }
-
   dispose(): void {
     this.connection?.close();
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
-  /** What is read later than another reading begins is dropped. */
+  /** A read that another one has overtaken is dropped. */
   async #read(): Promise<void> {
-    const reading = ++this.#reading;
+    const read = ++this.#reads;
     try {
       const { current: account } = await this.#accounts.list();
       const key = account && (await this.#accounts.key(account));
-      if (reading === this.#reading) this.#connect(account, key);
+      if (read === this.#reads) this.#connect(account, key);
     } catch (error) {
-      if (reading === this.#reading) this.#replace({ kind: 'failed', error });
+      if (read === this.#reads) this.#replace({ kind: 'failed', error });
     }
   }
 
@@ -105,18 +85,12 @@ export class Session implements Disposable {
     // The key is stored before its id: the second change brings the id.
     const isSame =
       connection.isSameAccount(now) && now?.hasKey(key) === true && now.account.keyId === account.keyId;
-    if (!isSame) this.#replace({ kind: 'loading', connection });
+    if (!isSame) this.#replace({ kind: 'connected', connection });
   }
 
   #replace(state: SessionState): void {
     this.connection?.close();
-    this.#become(state);
-  }
-
-  #become(state: SessionState): void {
-    const { kind, connection } = this.#state;
-    const isSame = kind === state.kind && connection === state.connection && kind !== 'failed';
     this.#state = state;
-    if (!isSame) this.#changed.fire(state);
+    this.#changed.fire(state);
   }
 }

@@ -1,26 +1,26 @@
 /**
- * Where in a line of text the host of a database is being typed: inside a connection string, or as the value of a
- * variable that by its name holds one. Told by pattern, so that every language and file format is served alike.
+ * Whether the text before the cursor calls for a database host: inside a connection string, or as the value of a variable
+ * whose name says that it contains one. Patterns work for every language and file format.
  */
 
-/** `host`: a host fits here. `uri`: the whole connection string does. Columns are UTF-16 units, as in an editor. */
+/** `host`: a host fits here. `uri`: a whole connection string does. Columns are UTF-16 units, as in an editor. */
 export interface CompletionContext {
   readonly kind: 'host' | 'uri';
-  /** What is typed already: from `start` to the cursor. */
+  /** The text from `start` to the cursor. */
   readonly typed: string;
   readonly start: number;
-  /** Where the host that is being changed ends; the cursor, or behind it. */
+  /** The end of the host that is being changed, at or after the cursor. */
   readonly end: number;
 }
 
-/** Longer lines are looked at around the cursor only: nobody types into them, and a keystroke must stay cheap. */
+/** Characters read on each side of the cursor, so that a keystroke stays cheap in a huge line. */
 const LOOK_BACK = 1_000;
 const MAX_TYPED_LENGTH = 260;
 
 const TYPED = [/[A-Za-z0-9][A-Za-z0-9.-]*:\d{0,5}$/, /(?:[A-Za-z0-9][A-Za-z0-9.-]*)?$/];
 const REST = /^[A-Za-z0-9.-]*(?::\d{1,5})?/;
 
-/** @returns undefined where no host is wanted */
+/** @returns undefined if no host belongs here */
 export function completionContext(line: string, column: number): CompletionContext | undefined {
   const before = line.slice(Math.max(0, column - LOOK_BACK), column);
   const after = line.slice(column, column + LOOK_BACK);
@@ -40,7 +40,7 @@ function wantedAfter(lead: string, after: string): CompletionContext['kind'] | u
   if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
   for (const pattern of VARIABLES) {
     const name = pattern.exec(lead)?.[1];
-    if (name !== undefined) return heldBy(name);
+    if (name !== undefined) return kindByName(name);
   }
   return undefined;
 }
@@ -48,7 +48,7 @@ function wantedAfter(lead: string, after: string): CompletionContext['kind'] | u
 /** `postgresql://`, login, and the hosts before this one. */
 const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
-/** `host=` of a keyword/value string or of a call, told from any other host by what stands beside it. */
+/** `host=` of a keyword/value string or of a call, recognized by the fields next to it. */
 const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
 const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
@@ -67,8 +67,8 @@ const DATABASE_WORDS = new Set(['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB'
 const OTHER_WORDS =
   /^(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
 
-/** What a variable of this name holds: `PGHOST` and `databaseHost` a host, `SHADOW_DATABASE_URL` a connection string. */
-function heldBy(name: string): CompletionContext['kind'] | undefined {
+/** What the value of a variable with this name is: `PGHOST` and `databaseHost` a host, `SHADOW_DATABASE_URL` a connection string. */
+function kindByName(name: string): CompletionContext['kind'] | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()
@@ -79,6 +79,6 @@ function heldBy(name: string): CompletionContext['kind'] | undefined {
   if (words.some((word) => URI_WORDS.has(word))) return 'uri';
   if (words.some((word) => HOST_WORDS.has(word))) return 'host';
   const isOther = OTHER_WORDS.test(words.at(-1) ?? '');
-  // Whatever else a container image or a host of applications calls its own.
+  // Other names that container images and application hosts use.
   return name.startsWith('POSTGRES_') && !isOther ? 'host' : undefined;
 }

@@ -1,12 +1,9 @@
-/**
- * The role and the database that connection strings begin with. Nobody should have to type, or guess, what was used for
- * the project before, or what every branch of the local service has.
- */
+/** The role and database that the user is offered first: those last used for the project, or those of the local service. */
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 
 export interface RoleAndDatabase {
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly role: string;
   readonly database: string;
 }
@@ -15,13 +12,13 @@ interface UsedDefaults extends RoleAndDatabase {
   readonly projectId: string;
 }
 
-/** What every branch of the local service has, and nobody is told elsewhere. */
+/** Every branch of the local service has these. */
 export const LOCAL_DEFAULTS: RoleAndDatabase = { role: 'app_owner', database: 'app' };
 
 const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 
-/** Projects kept; the one used longest ago is forgotten first. */
-const MAX_PROJECTS = 50;
+/** Remembered projects; the least recently used one is forgotten first. */
+const REMEMBERED_PROJECTS = 50;
 
 export class ConnectionDefaults {
   readonly #session: Pick<Session, 'connection'>;
@@ -32,7 +29,7 @@ export class ConnectionDefaults {
     this.#memory = memory;
   }
 
-  /** @param set what the settings say, which comes first */
+  /** @param set the user's settings, which come first */
   propose(projectId: string | undefined, set: RoleAndDatabase): RoleAndDatabase {
     const used = this.#used().find((login) => login.projectId === projectId);
     const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
@@ -46,7 +43,7 @@ export class ConnectionDefaults {
     const others = this.#used().filter((login) => login.projectId !== projectId);
     await this.#memory.update(
       DEFAULTS_ENTRY,
-      [{ projectId, role, database }, ...others].slice(0, MAX_PROJECTS),
+      [{ projectId, role, database }, ...others].slice(0, REMEMBERED_PROJECTS),
     );
   }
 

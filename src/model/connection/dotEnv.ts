@@ -1,6 +1,6 @@
-/** One variable in the text of an `.env` file, set without touching any other line. Pure. */
+/** Sets one variable in the text of an `.env` file and leaves all other lines unchanged. */
 
-/** Replaces what lies between two offsets (UTF-16 units) by `text`. */
+/** Replaces the text between two offsets (UTF-16 units). */
 export interface TextChange {
   readonly start: number;
   readonly end: number;
@@ -8,8 +8,8 @@ export interface TextChange {
 }
 
 /**
- * Sets a variable: in its last assignment, which is the one that readers of such files take, else in a line of its own
- * at the end. `export` before it and a comment behind it stay.
+ * Changes the last assignment, which is the one that counts, or adds a line at the end. An `export` before it and a comment
+ * after it stay.
  */
 export function setVariable(file: string, name: string, value: string): TextChange {
   const text = quoteValue(value);
@@ -17,20 +17,20 @@ export function setVariable(file: string, name: string, value: string): TextChan
   return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
 }
 
-/** Adds a line at the end, in the file's own line ends. */
+/** Adds a line at the end, with the file's line ends. */
 export function appendLine(file: string, line: string): TextChange {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const before = file === '' || file.endsWith('\n') ? '' : eol;
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };
 }
 
-/** A quoted value may go over several lines; any other ends with the line, or before a comment. */
+/** A quoted value may span lines; any other ends with the line or before a comment. */
 const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'[^']*'|`[^`]*`)/;
 const UNQUOTED = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
 
 const lengthOfValue = (text: string): number => (QUOTED.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
 
-/** Where the value of the last assignment is. What lies within another value's quotes is no assignment. */
+/** The range of the last assigned value. Text inside the quotes of another value isn't an assignment. */
 function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {
   const assignment = /^[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
   let last: Pick<TextChange, 'start' | 'end'> | undefined;
@@ -43,7 +43,7 @@ function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'
   return last;
 }
 
-/** Needs no quotes, neither for the libraries that read such files nor for a shell that sources them. */
+/** Needs no quotes in a shell or for a library that reads such files. */
 const BARE = /^[\w./:@%+,=?~-]+$/;
 
 function quoteValue(value: string): string {

@@ -1,4 +1,4 @@
-/** Hosts and compute ids as they stand in any text: the word under a position, read as a host. */
+/** The word at a position in any text, read as a host or a compute id. */
 
 /** Columns are UTF-16 units. `port` is what follows the host after a colon; `portEnd` is where it ends. */
 export interface HostAtPosition {
@@ -9,14 +9,14 @@ export interface HostAtPosition {
   readonly portEnd: number;
 }
 
-/** The longest host name there is; longer words are none, and a huge line costs no more than a short one. */
+/** The longest valid host name. Longer words are skipped, so that a huge line stays cheap. */
 const MAX_HOST_LENGTH = 253;
 
 const PART = /[A-Za-z0-9_.-]/;
 const PORT = /^:(\d{1,5})(?![\w-])/;
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
 
-/** @returns undefined when the position is in no word that could be a host */
+/** @returns undefined if the word at the position can't be a host */
 export function hostAtPosition(line: string, column: number): HostAtPosition | undefined {
   const at = startOfPort(line, column) ?? column;
   let [start, end] = [at, at];
@@ -31,11 +31,11 @@ export function hostAtPosition(line: string, column: number): HostAtPosition | u
   return column <= portEnd ? { host, port, start, end, portEnd } : undefined;
 }
 
-/** Within `:5432` the host is what stands before it. */
+/** Inside `:5432`, the host is before the colon. */
 function startOfPort(line: string, column: number): number | undefined {
   const before = /:\d{0,5}$/.exec(line.slice(Math.max(0, column - 6), column))?.[0];
   return before === undefined ? undefined : column - before.length;
 }
 
-/** Whether a host could be a compute of an account whose computes are not known yet (section 2.5). */
+/** Whether a host may belong to a compute that isn't loaded yet (section 2.5). */
 export const looksLikeCompute = (host: string): boolean => /^ep-[a-z0-9]+-[a-z0-9-]+(?:\.|$)/.test(host);

@@ -1,7 +1,7 @@
 /**
- * Keeps what is on screen fresh, only while somebody looks. Every so often it asks for the computes of the shown
- * projects, and every few times for the projects themselves, which change seldom. A project in which something is
- * under way, whoever set it going, is asked after quickly until it has settled; on a service of this machine, always.
+ * Refreshes what is on screen while the view is visible: the computes of the expanded projects at each interval, the list
+ * of projects less often. A project with a pending change, by any client, is refreshed every two seconds until it has
+ * settled; on a local service, every project is.
  */
 import { retryAfterOf } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -14,31 +14,31 @@ export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
   /** Projects whose computes are on screen. */
   readonly shown: () => Iterable<string>;
-  /** Projects somebody else asks after already. */
+  /** Projects that are polled already. */
   readonly followed: () => ReadonlySet<string>;
   /** Milliseconds; 0 is never. */
   readonly interval: () => number;
-  /** Whether the service is on this machine, where asking quickly costs next to nothing. */
+  /** Whether the service is on this machine, where frequent requests cost little. */
   readonly isLocal?: () => boolean;
   readonly onError: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
 
-/** The list of projects is asked for at every fifth refresh. */
+/** The list of projects is part of every fifth refresh. */
 const PROJECTS_EVERY = 5;
 const LONGEST_WAIT = 10 * 60_000;
 const QUICK_INTERVAL = 2000;
-/** What has not settled by then is left to the ordinary refresh. Milliseconds. */
+/** Milliseconds until an unsettled project is left to the ordinary refresh. */
 const QUICK_FOR = 2 * 60_000;
 
 export class BackgroundRefresh implements Disposable {
   readonly #options: BackgroundRefreshOptions;
   readonly #clock: Clock;
   readonly #listening: Disposable;
-  /** Projects in which something is under way, and since when that is known. */
+  /** Projects with a pending change, and since when it is known. */
   readonly #unsettled = new Map<string, number>();
-  /** Projects to be watched, and until when. */
+  /** Projects refreshed quickly on request, and until when. */
   readonly #watched = new Map<string, number>();
   #poller: Poller | undefined;
   #last: number;
@@ -51,7 +51,7 @@ export class BackgroundRefresh implements Disposable {
     this.#listening = options.inventory.onDidChange((changes) => this.#notice(changes));
   }
 
-  /** Begins or ends: `wanted` while the view is visible and the window focused. What was missed is made up for at once. */
+  /** @param wanted whether the view is visible and the window focused. An overdue refresh runs at once. */
   setWanted(wanted: boolean): void {
     const isWanted = wanted && this.#options.interval() > 0;
     if (!isWanted) this.#poller?.dispose();
@@ -59,7 +59,7 @@ export class BackgroundRefresh implements Disposable {
     else this.#poller ??= this.#start();
   }
 
-  /** Something is about to happen in a project (a client connects, say): asks after it quickly for a while. */
+  /** Refreshes a project quickly for a while, because a change is likely: a client connects, for example. */
   watch(projectId: string): void {
     this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
     this.#poller?.reschedule();
@@ -86,7 +86,7 @@ export class BackgroundRefresh implements Disposable {
 
   #wait(): number {
     const ordinary = Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
-    // Near, a look at nothing is free, and what is unfolded next is on time.
+    // On a local service this also keeps the next expanded project up to date.
     const isQuick = this.#options.isLocal?.() === true || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }

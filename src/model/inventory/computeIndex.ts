@@ -1,6 +1,6 @@
 /**
- * The computes known so far, found by host and by id, and searched by what is typed. Follows the store change by
- * change, so that an answer while typing costs a look-up and not a walk over all projects.
+ * Finds known computes by host or id, and searches them by text. It is updated with each change of the inventory, so that
+ * a keystroke costs a lookup.
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -22,7 +22,7 @@ export interface HostMatch extends ComputeHost {
 
 export interface HostMatches {
   readonly hosts: readonly ComputeHost[];
-  /** There are others that match. */
+  /** Whether there are further matches. */
   readonly hasMore: boolean;
 }
 
@@ -30,7 +30,7 @@ interface IndexEntry {
   readonly compute: Compute;
   readonly projectName: string;
   readonly hosts: readonly ComputeHost[];
-  /** In lower case: all a compute can be found by. */
+  /** Everything the search looks at, in lower case. */
   readonly text: string;
 }
 
@@ -48,7 +48,7 @@ export class ComputeIndex implements Disposable {
     for (const projectId of known) this.#update(projectId);
   }
 
-  /** The compute whose host or id this is; its pooled host counts too. */
+  /** Finds a compute by its host, pooled host or id. */
   find({ host, port }: Pick<HostAtPosition, 'host' | 'port'>): HostMatch | undefined {
     const name = host === 'localhost' ? '127.0.0.1' : host;
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
@@ -59,7 +59,7 @@ export class ComputeIndex implements Disposable {
     return known && { ...known, withPort: false };
   }
 
-  /** Hosts that begin with what was typed first, then computes in whose names it occurs. */
+  /** First hosts that start with the text, then computes with the text in a name. */
   search(typed: string, most: number): HostMatches {
     const wanted = typed.toLowerCase();
     const [first, others]: [ComputeHost[], ComputeHost[]] = [[], []];
@@ -116,7 +116,7 @@ export class ComputeIndex implements Disposable {
     if (direct !== undefined) this.#byKey.set(compute.id, direct);
   }
 
-  /** Only what still leads to this entry: a host may have gone over to another compute. */
+  /** Keeps keys that another compute has taken over. */
   #forget({ compute, hosts }: IndexEntry): void {
     for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
       if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);

@@ -1,10 +1,10 @@
-/** Links that lead to a compute: `vscode://hosted-postgres.hosted-postgres/compute?project=…&endpoint=…`. Pure. */
+/** Links to a compute: `vscode://hosted-postgres.hosted-postgres/compute?project=…&endpoint=…`. Pure. */
 import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Account } from '../account/accounts.ts';
 import type { ComputeNode } from './nodes.ts';
 
-/** The extension's id, which VS Code hands links over by. */
+/** The extension's id: VS Code sends it the links that start with it. */
 const AUTHORITY = 'hosted-postgres.hosted-postgres';
 const LINK_PATH = '/compute';
 const MAX_LINK_LENGTH = 2000;
@@ -12,14 +12,14 @@ const MAX_LINK_LENGTH = 2000;
 export interface ComputeLink {
   readonly projectId: string;
   readonly computeId: string;
-  /** The base address of the service that is meant, or `local`; undefined when the link does not say. */
+  /** The base address of the service, or `local`; undefined if the link has none. */
   readonly service: string | undefined;
 }
 
-/** What a link says of an account: where it is, never what it is called or what its key is. */
+/** A link contains the address of the account, never its name or key. */
 const serviceOf = (account: Account): string => (account.local === true ? 'local' : account.baseUrl);
 
-/** @param scheme the one this editor is reached by, such as `vscode` */
+/** @param scheme of this editor, such as `vscode` */
 export function computeLink(
   scheme: string,
   account: Account,
@@ -33,19 +33,19 @@ export function computeLink(
   return `${scheme}://${AUTHORITY}${LINK_PATH}?${query.toString()}`;
 }
 
-/** @param text a whole link, from wherever it came @returns undefined for anything else */
+/** @returns undefined if the text is not a link to a compute */
 export function parseComputeLink(text: string): ComputeLink | undefined {
   if (text.length > MAX_LINK_LENGTH || !URL.canParse(text)) return undefined;
   const { host, pathname, searchParams } = new URL(text);
   if (host.toLowerCase() !== AUTHORITY || pathname !== LINK_PATH) return undefined;
   const [projectId, computeId] = [searchParams.get('project'), searchParams.get('endpoint')];
   if (!isId(projectId) || !isComputeId(computeId)) return undefined;
-  const said = searchParams.get('service');
-  if (said === null) return { projectId, computeId, service: undefined };
-  const service = said === 'local' ? said : baseUrlOrUndefined(said);
+  const given = searchParams.get('service');
+  if (given === null) return { projectId, computeId, service: undefined };
+  const service = given === 'local' ? given : baseUrlOrUndefined(given);
   return service === undefined ? undefined : { projectId, computeId, service };
 }
 
-/** Whether a link may mean something in this account. */
+/** Whether a link may lead to a compute of this account. */
 export const isForAccount = ({ service }: ComputeLink, account: Account): boolean =>
   service === undefined || service === serviceOf(account);

@@ -1,8 +1,8 @@
-/** How a compute is shown: rules over its record (sections 2.5 and 3.1), shared by sidebar, pickers and editor. */
+/** What the sidebar, the pickers and the editor show of a compute (sections 2.5 and 3.1). */
 import { isFixedSize, type SizeRange } from '../../api/records/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
-/** `pending` covers every change under way but the first start, which is `init`; `unknown` is a state we do not know. */
+/** `init`: the first start. `pending`: any other change. `unknown`: a state that the specification does not have. */
 export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
 
 type Stated = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
@@ -15,10 +15,10 @@ export function computeStatus(compute: Stated): ComputeStatus {
   return compute.current_state === 'idle' ? 'idle' : 'unknown';
 }
 
-/** A restart is pending too, though it leads to where it came from (section 2.5). */
+/** True for a restart too, which ends in the state it started from (section 2.5). */
 const isChanging = (compute: Stated): boolean => (compute.pending_state ?? '') !== '';
 
-/** Whether the record shows no change under way: what was asked for has happened, or has failed. */
+/** Whether the record shows no pending change: the last one was made, or failed. */
 export const isSettled = (compute: Stated): boolean =>
   compute.current_state !== 'init' && !isChanging(compute);
 
@@ -29,14 +29,14 @@ export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => comput
 
 type Sized = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
 
-/** In compute units, or undefined when the record tells none. */
+/** In compute units; undefined if the record has no size. */
 export function sizeOf(compute: Sized): SizeRange | undefined {
   const min = compute.autoscaling_limit_min_cu ?? compute.autoscaling_limit_max_cu;
   const max = compute.autoscaling_limit_max_cu ?? min;
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
-/** Such as `0.25 CU` or `1–4 CU`; empty when the size is not known. */
+/** Such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */
 export function sizeText(compute: Sized): string {
   const size = sizeOf(compute);
   if (size === undefined) return '';

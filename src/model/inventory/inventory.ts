@@ -1,25 +1,21 @@
 /**
- * The one store of what the account holds: projects, and the computes of those projects somebody looked at. It
- * belongs to one connection at a time, and late answers of an old one have nowhere to go. With another account it begins
- * empty; with another key of the same account it goes on from what was known last.
+ * The store of what the account holds: its projects, and the computes of each project that was shown. It belongs to one
+ * connection at a time. Another account starts empty; another key of the same account starts with what is known.
  */
 import { isRefused } from '../../api/errors.ts';
-import type { Wait } from '../../api/transport/http.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
+import type { Wait } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { limitTo } from '../../base/limit.ts';
-import { ComputeList, type ComputeListChange } from './computeList.ts';
 import type { Connection } from '../account/connection.ts';
+import type { Session } from '../account/session.ts';
+import { ComputeList, type ComputeListChange } from './computeList.ts';
 import type { ComputeNode } from './nodes.ts';
 import { ProjectList, type ProjectListChange } from './projectList.ts';
-import type { Session } from '../account/session.ts';
 import { RetryStatus } from './retryStatus.ts';
 
-/**
- * The smallest part that changed. `all`: another account, nothing is as it was. `key`: another key of the same account,
- * what is known is to be asked for anew.
- */
+/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh. */
 export type InventoryChange =
   | { readonly kind: 'all' }
   | { readonly kind: 'key' }
@@ -28,35 +24,52 @@ export type InventoryChange =
   | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
   | ComputeNode;
 
-/** Requests of one refresh under way at the same time. */
+/** What the view as a whole shows. */
+export type InventoryState =
+  | { readonly kind: 'signedOut' | 'loading' | 'empty' | 'ready' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Concurrent requests of one refresh. */
 const REQUESTS_AT_ONCE = 6;
 
 export class Inventory implements Disposable {
   readonly #session: Session;
   readonly #organizationId: () => string | undefined;
   readonly #changed = new Emitter<readonly InventoryChange[]>();
-  readonly #held = new DisposableStore();
-  readonly #inTurn = limitTo(REQUESTS_AT_ONCE);
+  readonly #disposables = new DisposableStore();
+  readonly #limit = limitTo(REQUESTS_AT_ONCE);
   #connection: Connection | undefined;
   #projects: ProjectList | undefined;
   #computes = new Map<string, ComputeList>();
-  /** Of these, projects that the list of projects had. */
-  readonly #listed = new Set<string>();
 
   readonly onDidChange = this.#changed.event;
 
-  /** Requests for what is on screen that are being tried again. */
   readonly retryStatus = new RetryStatus();
 
   constructor(session: Session, organizationId: () => string | undefined) {
     this.#session = session;
     this.#organizationId = organizationId;
-    this.#held.add(this.#changed);
-    this.#held.add(this.retryStatus);
-    this.#held.add(session.onDidChange(() => this.#follow()));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(this.retryStatus);
+    this.#disposables.add(session.onDidChange(() => this.#follow()));
   }
 
-  /** Undefined when nobody is connected. */
+  /** Changes with the session and with `onDidChange`. */
+  get state(): InventoryState {
+    const projects = this.#projects;
+    const { current } = this.#session;
+    if (current.kind !== 'connected' || projects === undefined)
+      return current.kind === 'connected' ? { kind: 'loading' } : current;
+    const lists = [projects, ...this.#computes.values()];
+    const error =
+      lists.find(({ failure }) => isRefused(failure, 401))?.failure ??
+      (projects.isEmpty ? projects.failure : undefined);
+    if (error !== undefined) return { kind: 'failed', error };
+    if (!projects.isEmpty) return { kind: 'ready' };
+    return { kind: projects.isLoaded ? 'empty' : 'loading' };
+  }
+
+  /** Undefined without a connection. */
   get projects(): ProjectList | undefined {
     return this.#projects;
   }
@@ -65,7 +78,7 @@ export class Inventory implements Disposable {
     return this.#projects?.entries.get(id)?.record;
   }
 
-  /** What is known of a project's computes, without asking. */
+  /** The computes of a project as far as they are known. */
   computesOf(projectId: string): ComputeList | undefined {
     return this.#computes.get(projectId);
   }
@@ -74,29 +87,29 @@ export class Inventory implements Disposable {
     return this.#computes.get(projectId)?.computes.get(computeId);
   }
 
-  /** Every compute known so far. */
+  /** Every known compute. */
   *allComputes(): Generator<Compute, void> {
     for (const list of this.#computes.values()) yield* list.computes.values();
   }
 
-  /** Loads a project's computes if they are not known yet. @throws {ApiError} */
+  /** Loads a project's computes once. @throws {ApiError} */
   async loadComputes(projectId: string): Promise<ComputeList | undefined> {
     const list = this.#listFor(projectId);
     await list?.load();
     return list;
   }
 
-  /** For those who only look: asks if nobody ever did. Never rejects; a failure stays in the list, which tells it. */
+  /** For callers that only show the list: loads it once, and not again after a failure. Never rejects. */
   async ensureComputes(projectId: string): Promise<ComputeList | undefined> {
     const list = this.#listFor(projectId);
-    if (list?.isLoaded === false && list.failure === undefined) await list.load().catch(() => undefined);
+    await list?.ensureLoaded();
     return list;
   }
 
   /** As `ensureComputes`, for the first page of projects. */
   async ensureProjects(): Promise<ProjectList | undefined> {
     const list = this.#projects;
-    if (list?.isLoaded === false && list.failure === undefined) await list.firstPage().catch(() => undefined);
+    if (list?.failure === undefined) await list?.firstPage().catch(() => undefined);
     return list;
   }
 
@@ -105,48 +118,43 @@ export class Inventory implements Disposable {
     await this.#listFor(projectId)?.refresh();
   }
 
-  /** Asks for these projects' computes, a few at a time; what fails stays as it was. @throws the first failure */
+  /** Refreshes the computes of several projects. @throws the first failure */
   async refreshComputesOf(projectIds: Iterable<string>): Promise<void> {
-    await this.#ofEach(projectIds, (id) => this.refreshComputes(id));
+    await this.#forEach(projectIds, (id) => this.refreshComputes(id));
   }
 
-  /** Loads what of these is not known yet, a few at a time. @throws the first failure */
+  /** Loads the computes of several projects once. @throws the first failure */
   async loadComputesOf(projectIds: Iterable<string>): Promise<void> {
-    await this.#ofEach(projectIds, (id) => this.loadComputes(id));
+    await this.#forEach(projectIds, (id) => this.loadComputes(id));
   }
 
-  /** Takes over a record that a call of our own answered with. */
+  /** Takes over a record from the reply to a change. */
   put(compute: Compute): void {
     this.#computes.get(compute.project_id)?.put(compute);
   }
 
-  /** Asks anew for the projects and for the computes of `shown`; other computes are loaded again when wanted. @throws {ApiError} */
+  /** Refreshes the projects and the computes of `shown`; other computes are loaded again when shown. @throws {ApiError} */
   async refreshAll(shown: Iterable<string>): Promise<void> {
     const wanted = new Set(shown);
     const forgotten = [...this.#computes.keys()].filter((id) => !wanted.has(id));
     for (const id of forgotten) this.#computes.delete(id);
     this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
-    const connection = this.#connection;
-    if (connection !== undefined && this.#session.current.kind === 'failed')
-      this.#session.loading(connection);
+    // The view shows that it loads again.
+    if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
     await Promise.all([this.refreshProjects(), this.refreshComputesOf(wanted)]);
   }
 
-  /** Asks for all pages again; the session follows how it went. @throws {ApiError} */
+  /** @throws {ApiError} */
   async refreshProjects(): Promise<void> {
-    const [connection, projects] = [this.#connection, this.#projects];
-    if (connection === undefined || projects === undefined) return;
-    await projects.refresh();
-    this.#session.loaded(connection, countOf(projects));
+    await this.#projects?.refresh();
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
-  async #ofEach(projectIds: Iterable<string>, task: (id: string) => Promise<unknown>): Promise<void> {
-    const asked = [...projectIds].map((id) => this.#inTurn(() => task(id)));
-    const results = await Promise.allSettled(asked);
+  async #forEach(projectIds: Iterable<string>, task: (id: string) => Promise<unknown>): Promise<void> {
+    const results = await Promise.allSettled([...projectIds].map((id) => this.#limit(() => task(id))));
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -156,7 +164,6 @@ export class Inventory implements Disposable {
     const last = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
     this.#connection = connection;
     this.#computes = new Map();
-    this.#listed.clear();
     this.#projects = connection && this.#projectListOf(connection);
     const isSameAccount = connection?.isSameAccount(last.connection) === true;
     if (!isSameAccount || last.projects?.isLoaded !== true) return this.#changed.fire([{ kind: 'all' }]);
@@ -166,77 +173,52 @@ export class Inventory implements Disposable {
   }
 
   #projectListOf(connection: Connection): ProjectList {
-    const { retryStatus: waits } = this;
     const organizationId = this.#organizationId;
+    const { retryStatus } = this;
     async function* pages() {
       const client = await connection.client();
-      let tell: ((wait: Wait) => void) | undefined;
-      const onWait = (wait: Wait) => tell?.(wait);
-      const { signal } = connection;
-      const each = client.projectPages(organizationId(), { signal, onWait });
+      let onWait = (_wait: Wait): void => undefined;
+      const options = { signal: connection.signal, onWait: (wait: Wait) => onWait(wait) };
+      const requested = client.projectPages(organizationId(), options);
       for (;;) {
-        const page = await waits.during((told) => {
-          tell = told;
-          return each.next();
+        const page = await retryStatus.during((report) => {
+          onWait = report;
+          return requested.next();
         });
         if (page.done === true) return;
         yield page.value;
       }
     }
     const list: ProjectList = new ProjectList(pages, (change) => {
-      if (list === this.#projects) this.#projectsChanged(connection, list, change);
+      if (list === this.#projects) this.#projectsChanged(change);
     });
     return list;
   }
 
-  #projectsChanged(connection: Connection, list: ProjectList, change: ProjectListChange): void {
-    if (list.failure === undefined) this.#session.loaded(connection, countOf(list));
-    else if (countOf(list) === 0 || isRefused(list.failure, 401))
-      this.#session.failed(connection, list.failure);
-    const gone = change.isStructural ? this.#forgetGone(list) : [];
-    const projects = [...change.ids, ...gone].map((projectId) => ({ kind: 'project', projectId }) as const);
-    this.#changed.fire(change.isStructural ? [{ kind: 'projects' }, ...projects] : projects);
-  }
-
-  /** What was known of projects that are listed no longer. @returns their ids */
-  #forgetGone(list: ProjectList): string[] {
-    if (!list.isLoaded || list.failure !== undefined) return [];
-    const isUnreadable = (id: string) => list.unreadable.some((record) => record.id === id);
-    const gone: string[] = [];
-    for (const id of this.#computes.keys()) {
-      if (list.entries.has(id)) this.#listed.add(id);
-      // One that was never listed is known from elsewhere, such as a link.
-      else if (!isUnreadable(id) && this.#listed.delete(id)) gone.push(id);
-    }
-    for (const id of gone) this.#computes.delete(id);
-    return gone;
+  #projectsChanged({ ids, gone, isStructural }: ProjectListChange): void {
+    const forgotten = gone.filter((id) => this.#computes.delete(id));
+    const projects = [...ids, ...forgotten].map((projectId) => ({ kind: 'project', projectId }) as const);
+    this.#changed.fire(isStructural ? [{ kind: 'projects' }, ...projects] : projects);
   }
 
   #listFor(projectId: string): ComputeList | undefined {
     const known = this.#computes.get(projectId);
     const connection = this.#connection;
     if (known !== undefined || connection === undefined) return known;
-    const fetch = async (lastBody: string | undefined) => {
+    const fetchComputes = async (lastBody: string | undefined) => {
       const client = await connection.client();
       return await this.retryStatus.during((onWait) =>
         client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onWait }),
       );
     };
-    const list: ComputeList = new ComputeList(fetch, (change) => {
-      if (list === this.#computes.get(projectId)) this.#computesChanged(connection, projectId, list, change);
+    const list: ComputeList = new ComputeList(fetchComputes, (change) => {
+      if (list === this.#computes.get(projectId)) this.#computesChanged(projectId, list, change);
     });
     this.#computes.set(projectId, list);
-    if (this.#projects?.entries.has(projectId) === true) this.#listed.add(projectId);
     return list;
   }
 
-  #computesChanged(
-    connection: Connection,
-    projectId: string,
-    list: ComputeList,
-    change: ComputeListChange,
-  ): void {
-    if (isRefused(list.failure, 401)) this.#session.failed(connection, list.failure);
+  #computesChanged(projectId: string, list: ComputeList, change: ComputeListChange): void {
     const changes: InventoryChange[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
     for (const branchId of change.branches) changes.push({ kind: 'branch', projectId, branchId });
     for (const computeId of change.computes) {
@@ -246,5 +228,3 @@ export class Inventory implements Disposable {
     this.#changed.fire(changes);
   }
 }
-
-const countOf = (list: ProjectList): number => list.entries.size + list.unreadable.length;

@@ -1,6 +1,6 @@
 /**
- * What the sidebar, the commands and the editor point at: readonly tags made of ids alone. What a node stands for is
- * looked up in the store when it is shown, so a node never goes stale.
+ * What the sidebar, the commands and the editor refer to. A node has only ids; its record is looked up in the inventory
+ * when it is shown.
  */
 import { isApiKeyId, isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 

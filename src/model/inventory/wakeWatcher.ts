@@ -1,6 +1,6 @@
 /**
- * Notices computes that somebody else has woken: a client that connects to an idle compute starts it (section 3.1).
- * Looks at what the store is told anyway, and costs no request of its own.
+ * Notices computes that a client has woken: connecting to an idle compute starts it (section 3.1). It compares what the
+ * inventory loads and sends no requests.
  */
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -11,26 +11,26 @@ export class WakeWatcher implements Disposable {
   readonly #inventory: Inventory;
   readonly #isFollowed: (computeId: string) => boolean;
   readonly #woke = new Emitter<readonly Compute[]>();
-  readonly #held = new DisposableStore();
-  /** The idle computes of each project, as last told. */
+  readonly #disposables = new DisposableStore();
+  /** The idle computes of each project when it last changed. */
   readonly #idle = new Map<string, ReadonlySet<string>>();
 
-  /** Those of one list of computes together. */
+  /** The computes that one refresh has found active. */
   readonly onDidWake = this.#woke.event;
 
-  /** @param isFollowed whether a change of our own is under way, whose end is told anyway */
+  /** @param isFollowed whether the user's own change is pending, whose end is shown anyway */
   constructor(inventory: Inventory, isFollowed: (computeId: string) => boolean) {
     this.#inventory = inventory;
     this.#isFollowed = isFollowed;
-    this.#held.add(this.#woke);
-    this.#held.add(inventory.onDidChange((changes) => this.#notice(changes)));
+    this.#disposables.add(this.#woke);
+    this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
-  #notice(changes: readonly InventoryChange[]): void {
+  #update(changes: readonly InventoryChange[]): void {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') this.#idle.clear();

@@ -1,6 +1,6 @@
 /**
- * The calls that change computes. What the service answers with is shown at once and its operations are followed. When
- * the answer was lost on the way, the list of computes tells what happened, so that nothing is ever sent twice.
+ * The calls that change computes. The reply is shown at once, and its operations are followed. If the reply is lost, the
+ * list of computes shows whether the change was made, so that nothing is sent twice.
  */
 import type { CallOptions, Client, ComputeOutcome } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
@@ -14,7 +14,7 @@ import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
 import type { Session } from '../account/session.ts';
 
-/** `isPending`: the operation tracker will tell how it ends. Otherwise it has happened already. */
+/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
 export interface AcceptedChange {
   readonly compute: Compute | undefined;
   readonly isPending: boolean;
@@ -24,7 +24,7 @@ interface ChangeRequest {
   readonly verb: ChangeVerb;
   readonly projectId: string;
   readonly send: (client: Client, options: CallOptions) => Promise<ComputeOutcome>;
-  /** Whether the computes, asked for after the answer was lost, show that the change was made. */
+  /** Whether the list requested after a lost reply shows that the change was made. */
   readonly wasMade: (computes: ReadonlyMap<string, Compute>) => Compute | boolean;
 }
 
@@ -39,9 +39,9 @@ export class ComputeChanges {
     this.#tracker = tracker;
   }
 
-  /** @throws {ApiError} refused, for a second primary on a branch among others */
+  /** @throws {ApiError} also for a second primary on a branch */
   async create(projectId: string, creation: ComputeCreation, options?: CallOptions): Promise<AcceptedChange> {
-    // If the answer is lost, a compute that another window created earlier must not pass for this one.
+    // If the reply is lost, a compute that another window created earlier must not be taken for this one.
     await this.#inventory.refreshComputes(projectId);
     const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
     const isAsWanted = (compute: Compute) =>
@@ -63,7 +63,7 @@ export class ComputeChanges {
     );
   }
 
-  /** @param change only what is to become different @throws {ApiError} */
+  /** @param change only the attributes that change @throws {ApiError} */
   update(node: ComputeNode, change: ComputeChange, options?: CallOptions): Promise<AcceptedChange> {
     const isAsWanted = (compute: Compute | undefined) =>
       compute !== undefined && onlyChanged(compute, change) === undefined;
@@ -113,7 +113,7 @@ export class ComputeChanges {
       const outcome = await call.send(await connection.client(), given);
       return await this.#accept(connection, call, outcome);
     } catch (error) {
-      // Refused for what the list does not show yet: somebody else was quicker.
+      // The list is out of date: another client has made a change.
       if (isRefused(error, 404, 409, 422)) void this.#refreshQuietly(call.projectId);
       const made = await this.#findOut(connection, call, error);
       if (made === false) throw error;
@@ -141,7 +141,7 @@ export class ComputeChanges {
     return list?.failure === undefined && list !== undefined && call.wasMade(list.computes);
   }
 
-  /** A failure is kept by the list, which shows it; the change itself has been accepted or has its own error. */
+  /** The list keeps a failure; the change itself was accepted or has an error. */
   async #refreshQuietly(projectId: string): Promise<void> {
     await this.#inventory.refreshComputes(projectId).catch(() => undefined);
   }

@@ -1,11 +1,11 @@
-/** What an edit of a compute sends: only what becomes different. Pure. */
+/** What an edit of a compute sends: only the attributes that change. */
 import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChange } from '../../api/records/requests.ts';
 import { isEqual } from '../../base/equal.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
 
-/** The compute's value of each attribute; one the record does not tell has its default. */
+/** The value of each attribute; one that the record doesn't have has its default. */
 function currentOf(compute: Compute): ComputeChange {
   return {
     branch_id: compute.branch_id,
@@ -23,7 +23,7 @@ function currentOf(compute: Compute): ComputeChange {
   };
 }
 
-/** The part of `wanted` that differs from the compute; undefined when nothing does. */
+/** The attributes of `wanted` that differ from the compute; undefined if none does. */
 export function onlyChanged(compute: Compute, wanted: ComputeChange): ComputeChange | undefined {
   const current: Readonly<Record<string, unknown>> = currentOf(compute);
   const different = Object.entries(wanted).filter(([field, value]) => !isEqual(value, current[field]));

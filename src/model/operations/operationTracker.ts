@@ -1,7 +1,7 @@
 /**
- * Follows what changes of computes set going until it has ended, and says how. It asks for one list of computes per
- * project and tick, however many operations there are; a compute that has settled is confirmed with the operation
- * itself, where the service offers that. What is pending survives a reload of the window. Nothing pending, no request.
+ * Follows the operations of compute changes until they end, and reports how. Each tick requests one list of computes per
+ * project; when a compute has settled, its operation is requested too, if the service offers that. Pending changes
+ * survive a reload of the window. Without any, nothing is requested.
  */
 import { faultOf, isRefused, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
@@ -34,23 +34,20 @@ export interface OperationTrackerOptions {
   readonly random?: () => number;
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+/** Milliseconds until a change without an end is given up with a warning. */
+export const GIVE_UP_AFTER = 15 * 60_000;
 
-/** How long a change may take before it is given up with a warning. Milliseconds. */
-export const GIVE_UP_AFTER = 15 * MINUTE;
-
-/** A compute that does not settle: its operations are asked after at this age, and as often again. */
-const ASK_UNSETTLED_AFTER = 15 * SECOND;
+/** Milliseconds between requests for the operations of an unsettled compute. */
+const UNSETTLED_INTERVAL = 15_000;
 
 export class OperationTracker implements Disposable {
   readonly #options: OperationTrackerOptions;
   readonly #clock: Clock;
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<ChangeEnd>();
-  readonly #held = new DisposableStore();
-  /** When to ask next after the operations of a change, and how often that was done. */
-  readonly #asked = new Map<string, { readonly next: number; readonly times: number }>();
+  readonly #disposables = new DisposableStore();
+  /** When the operations of a change are requested next, and how often they were. */
+  readonly #requests = new Map<string, { readonly next: number; readonly times: number }>();
   #all: readonly PendingChange[];
   #poller: Poller | undefined;
 
@@ -60,17 +57,13 @@ export class OperationTracker implements Disposable {
   constructor(options: OperationTrackerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    const now = this.#clock.now();
-    // The machine's clock may have been set back since they were kept.
-    this.#all = parsePending(options.memory.get(PENDING_ENTRY)).map((change) =>
-      change.since > now ? { ...change, since: now } : change,
-    );
-    this.#held.add(this.#changed);
-    this.#held.add(this.#ended);
-    this.#held.add(options.session.onDidChange(() => this.#connectionChanged()));
+    this.#all = parsePending(options.memory.get(PENDING_ENTRY));
+    this.#disposables.add(this.#changed);
+    this.#disposables.add(this.#ended);
+    this.#disposables.add(options.session.onDidChange(() => this.#connectionChanged()));
   }
 
-  /** What is under way in the account connected to. */
+  /** The pending changes of the current account. */
   get pending(): readonly PendingChange[] {
     const { connection } = this.#options.session;
     if (connection === undefined) return [];
@@ -78,12 +71,12 @@ export class OperationTracker implements Disposable {
     return this.#all.filter((change) => change.account === account);
   }
 
-  /** Projects asked after because of what is pending in them. */
+  /** Projects with pending changes, which are polled. */
   get projects(): ReadonlySet<string> {
     return new Set(this.pending.map((change) => change.projectId));
   }
 
-  /** Follows the operations a call answered with. Returns false when there is nothing to wait for. */
+  /** Follows the operations from the reply to a change. @returns false if all have ended */
   follow(
     verb: ChangeVerb,
     compute: Pick<Compute, 'id' | 'project_id' | 'name'>,
@@ -110,11 +103,11 @@ export class OperationTracker implements Disposable {
 
   dispose(): void {
     this.#poller?.dispose();
-    this.#held.dispose();
+    this.#disposables.dispose();
   }
 
   #connectionChanged(): void {
-    this.#asked.clear();
+    this.#requests.clear();
     this.#poll();
     this.#changed.fire();
   }
@@ -138,7 +131,7 @@ export class OperationTracker implements Disposable {
       {
         poll: () => this.#tick(),
         interval: () => this.#interval(),
-        longestWait: MINUTE,
+        longestWait: 60_000,
         retryAfter: retryAfterOf,
         onError,
         clock: this.#clock,
@@ -148,12 +141,12 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Quick while a change is young, then calmer. */
+  /** Polls a young change more often. */
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
-    if (age < MINUTE) return SECOND;
-    return age < 5 * MINUTE ? 2 * SECOND : 5 * SECOND;
+    if (age < 60_000) return 1000;
+    return age < 5 * 60_000 ? 2000 : 5000;
   }
 
   async #tick(): Promise<void> {
@@ -179,17 +172,16 @@ export class OperationTracker implements Disposable {
   async #advance(connection: Connection, change: PendingChange): Promise<void> {
     const compute = this.#options.inventory.compute(change.projectId, change.computeId);
     const settled = compute === undefined || isSettled(compute);
-    if (!this.#isTimeToAsk(change, settled)) return;
+    if (!this.#isDue(change, settled)) return;
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
-      // What is no id cannot be asked after: as where the call is not offered, the list tells.
-      const isAsked = !isFinal(operation) && isOperationId(operation.id);
+      const isRequested = !isFinal(operation) && isOperationId(operation.id);
       const options = { signal: connection.signal };
-      const answer = isAsked
+      const answer = isRequested
         ? await client.findOperation(change.projectId, operation.id, options)
         : undefined;
-      // Not offered: what the list of computes shows is all there is to know.
+      // If the service doesn't offer the call, or the id isn't valid, the settled compute shows the end.
       const status = answer?.status ?? (settled && !isFinal(operation) ? 'finished' : operation.status);
       const failures = answer?.failures_count ?? operation.failures;
       operations.push({ ...operation, status, failures, error: answer?.error ?? operation.error });
@@ -203,14 +195,14 @@ export class OperationTracker implements Disposable {
     this.#end(now, { change: now, outcome, reason: failed?.error });
   }
 
-  /** A settled compute at once and then ever more seldom; one that does not settle now and then, lest it failed. */
-  #isTimeToAsk(change: PendingChange, settled: boolean): boolean {
+  /** Settled computes: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
+  #isDue(change: PendingChange, settled: boolean): boolean {
     const now = this.#clock.now();
-    const { next, times } = this.#asked.get(change.id) ?? { next: change.since, times: 0 };
-    const due = settled ? next : Math.max(next, change.since + ASK_UNSETTLED_AFTER);
+    const { next, times } = this.#requests.get(change.id) ?? { next: 0, times: 0 };
+    const due = settled ? next : Math.max(next, change.since + UNSETTLED_INTERVAL);
     if (now < due) return false;
-    const wait = settled ? Math.min(SECOND * 2 ** times, ASK_UNSETTLED_AFTER) : ASK_UNSETTLED_AFTER;
-    this.#asked.set(change.id, { next: now + wait, times: times + 1 });
+    const wait = settled ? Math.min(1000 * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
+    this.#requests.set(change.id, { next: now + wait, times: times + 1 });
     return true;
   }
 
@@ -223,13 +215,13 @@ export class OperationTracker implements Disposable {
 
   #end(change: PendingChange, end: ChangeEnd): void {
     if (!this.#all.some((other) => other.id === change.id)) return;
-    this.#asked.delete(change.id);
+    this.#requests.delete(change.id);
     this.#replace(this.#all.filter((other) => other.id !== change.id));
     this.#ended.fire(end);
   }
 }
 
-/** Whether the service was heard. After a sleep of the machine, or offline, nobody knows whether a change has ended. */
+/** Whether the service replied. Offline, or after a sleep of the machine, the change may have ended. */
 function isAnswer(result: PromiseSettledResult<void> | undefined): boolean {
   if (result?.status !== 'rejected') return true;
   const fault = faultOf(result.reason);

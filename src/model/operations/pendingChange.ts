@@ -1,4 +1,4 @@
-/** A change of a compute that was accepted and is under way: the operations of one call, followed together. */
+/** A change of a compute that was accepted and has no end yet: the operations of one call. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
@@ -9,45 +9,45 @@ export interface TrackedOperation {
   readonly id: string;
   readonly action: string;
   readonly status: string;
-  /** How often the service has tried in vain so far. */
+  /** The failed attempts of the service. */
   readonly failures: number;
-  /** The service's words about a failure. */
+  /** The service's message about a failure. */
   readonly error?: string | undefined;
 }
 
 export interface PendingChange {
   /** The first operation's id. */
   readonly id: string;
-  /** See `accountId`: pending changes of another account are kept, not asked after. */
+  /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
   readonly verb: ChangeVerb;
   readonly projectId: string;
   readonly computeId: string;
-  /** What the user calls the compute, where it has a name. */
+  /** The name of the compute, if it has one. */
   readonly name?: string;
   readonly operations: readonly TrackedOperation[];
   /** Milliseconds since 1970. */
   readonly since: number;
 }
 
-/** `lost`: its project is no longer there. `stuck`: given up after `GIVE_UP_AFTER`. */
+/** `lost`: the project was deleted. `stuck`: no end after `GIVE_UP_AFTER`. */
 export interface ChangeEnd {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
   readonly reason: string | undefined;
 }
 
-/** Operations that have not ended. */
+/** The number of operations in progress. */
 export const openOperations = (changes: readonly PendingChange[]): number =>
   changes.reduce((sum, { operations }) => sum + operations.filter((one) => !isFinal(one)).length, 0);
 
-/** Where a window keeps what is under way, for the one after it. */
+/** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 
 export const hasPending = (memory: { get(entry: string): unknown }): boolean =>
   parsePending(memory.get(PENDING_ENTRY)).length > 0;
 
-/** Reads back what an earlier window has kept; what is not as written then is left out. */
+/** Reads what an earlier window has kept. Invalid changes are left out. */
 export function parsePending(value: unknown): readonly PendingChange[] {
   return Array.isArray(value) ? value.filter(isPendingChange) : [];
 }

@@ -1,13 +1,14 @@
 /**
- * The Postgres settings of a compute as a JSON document and back. Every value is sent as text, as `postgresql.conf`
- * would have it: that is what the public service takes, and `8` and `"8"` are the same setting. Pure.
+ * The Postgres settings of a compute as a JSON document and back. Every value is sent as text, as in `postgresql.conf`:
+ * the public service requires it, and `8` and `"8"` are the same setting.
  */
 import type { Compute } from '../../api/records/records.ts';
+import { settingText } from '../../api/records/settingText.ts';
 import { isEqual } from '../../base/equal.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
 
-/** What keeps a document from being applied. A problem with a key lies in that setting. */
+/** Why a document can't be applied. `key` is the setting with the problem. */
 export type SettingsProblem =
   { readonly kind: 'syntax' | 'notAnObject' } | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
@@ -15,16 +16,10 @@ export type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly problems: readonly SettingsProblem[] };
 
-/** Set by the service for every compute (section 2.7, rules 1 and 3). */
+/** The service sets these for every compute (section 2.7, rules 1 and 3). */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
-const settingText = (value: unknown): string | undefined => {
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value : undefined;
-};
-
-/** The settings on the record; what is no value of a setting is left to the service. */
+/** The settings on the record. */
 export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
   const entries = Object.entries(settings?.pg_settings ?? {});
   return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
@@ -35,7 +30,7 @@ export const formatSettings = (settings: SettingsText): string =>
 
 export const areSameSettings = (one: SettingsText, other: SettingsText): boolean => isEqual(one, other);
 
-/** Reads a document; problems are told all at once, in its order. */
+/** Returns all problems at once, in the order of the document. */
 export function parseSettings(text: string): ParsedSettings {
   let json: unknown;
   try {
@@ -56,12 +51,12 @@ export function parseSettings(text: string): ParsedSettings {
   return problems.length > 0 ? { problems } : { settings: Object.fromEntries(settings) };
 }
 
-/** The setting that a refusal in words is about, such as `invalid value for parameter "work_mem": "lots"`. */
+/** The setting that an error message names, such as `invalid value for parameter "work_mem": "lots"`. */
 export function settingNamedIn(message: string, keys: Iterable<string>): string | undefined {
   const named = /parameter "([^"]+)"/i.exec(message)?.[1]?.toLowerCase();
   const known = [...keys];
   const exact = known.find((key) => key.toLowerCase() === named);
   if (exact !== undefined) return exact;
-  const words = new Set(message.toLowerCase().match(/[a-z_][a-z0-9_$.]*/g));
-  return known.find((key) => words.has(key.toLowerCase()));
+  const terms = new Set(message.toLowerCase().match(/[a-z_][a-z0-9_$.]*/g));
+  return known.find((key) => terms.has(key.toLowerCase()));
 }

@@ -1,21 +1,21 @@
-/** Where the Postgres settings of a compute are opened as a document: the parts of its address. Pure. */
+/** The URI of the document with the Postgres settings of a compute. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import { accountId, type Account } from '../account/accounts.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';
 
-/** The path ends in what `contributes.jsonValidation` of the manifest goes by. */
+/** `contributes.jsonValidation` in the manifest matches the end of the path. */
 const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
 
 export interface SettingsUri {
   readonly scheme: string;
   readonly path: string;
-  /** The account: the same ids may mean something else in another. */
+  /** The account, because ids are unique only within one. */
   readonly query: string;
 }
 
-/** The local service may run at another port next time, and is the same account all the same. */
+/** The local service is one account even if its port changes. */
 const accountText = (account: Account): string => (account.local === true ? 'local' : accountId(account));
 
 export const settingsUri = (
@@ -32,7 +32,7 @@ export interface SettingsOwner {
   readonly computeId: string;
 }
 
-/** @returns undefined for an address that is none of ours */
+/** @returns undefined for another kind of URI */
 export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwner | undefined {
   const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;

@@ -3,7 +3,7 @@
  * restart waits for its end.
  */
 import { limitTo } from '../../base/limit.ts';
-import { isEqual } from '../../base/equal.ts';
+import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
 import { Gateway, type ServerSocket } from './network/gateway.ts';
 import type { Pooler } from './network/pooler.ts';
@@ -223,11 +223,6 @@ export class Compute {
 }
 
 function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
-  return (
-    before.minCu !== after.minCu ||
-    before.maxCu !== after.maxCu ||
-    before.branchId !== after.branchId ||
-    (after.disabled && !before.disabled) ||
-    !isEqual(before.pgSettings, after.pgSettings)
-  );
+  const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
+  return isStopped || isRestartRequired(before, after);
 }

@@ -1,18 +1,25 @@
 import { faultOf, isCertificateCode } from '../../api/errors.ts';
-import type { Disposable } from '../../base/disposable.ts';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
 import { isLocalServiceError } from '../localService/localServiceError.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
 import { setViewState, type ViewState } from './contextKey.ts';
 
-/** Updates the context key when the session changes. */
-export function followSession(session: Session): Disposable {
+/** Updates the context key when the session or the inventory changes. */
+export function followSession(
+  session: Pick<Session, 'onDidChange'>,
+  inventory: Pick<Inventory, 'state' | 'onDidChange'>,
+): Disposable {
   const update = () => {
-    const { current } = session;
-    setViewState(current.kind === 'failed' ? failedState(current.error) : current.kind);
+    const { state } = inventory;
+    setViewState(state.kind === 'failed' ? failedState(state.error) : state.kind);
   };
   update();
-  return session.onDidChange(update);
+  const disposables = new DisposableStore();
+  disposables.add(session.onDidChange(update));
+  disposables.add(inventory.onDidChange(update));
+  return disposables;
 }
 
 export function failedState(error: unknown): ViewState {

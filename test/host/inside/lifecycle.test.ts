@@ -1,7 +1,7 @@
 // Activates a second copy of the bundle in addition to the one that VS Code runs. Its VS Code API records everything
 // that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -29,12 +29,13 @@ class RecordedActivation {
   readonly #storedState: Readonly<Record<string, unknown>>;
   readonly #storage: string = path.join(root, 'no-such-folder');
 
-  /** @param storedState what earlier windows have kept; `keyRotations` in a file */
-  constructor({ keyRotations, ...storedState }: Readonly<Record<string, unknown>> = {}) {
+  /** @param storedState what earlier windows have kept; `keyRotation` in a file */
+  constructor({ keyRotation, ...storedState }: Readonly<Record<string, unknown>> = {}) {
     this.#storedState = storedState;
-    if (keyRotations === undefined) return;
+    if (keyRotation === undefined) return;
     this.#storage = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
-    writeFileSync(path.join(this.#storage, 'keyRotations.json'), JSON.stringify(keyRotations));
+    mkdirSync(path.join(this.#storage, 'keyRotations'));
+    writeFileSync(path.join(this.#storage, 'keyRotations', 'one.json'), JSON.stringify(keyRotation));
   }
 
   activate(): void {
@@ -172,9 +173,7 @@ describe('the life cycle of the extension', () => {
   for (const [reason, storedState] of Object.entries({
     'the last account is the local service': { 'hostedPostgres.lastAccount': 'local' },
     'a key rotation is pending': {
-      keyRotations: {
-        'https://example.test/api/v2': { account: 'https://example.test/api/v2', name: 'laptop 2', beat: 1 },
-      },
+      keyRotation: { account: 'https://example.test/api/v2', name: 'laptop 2' },
     },
     'a change is pending': {
       'hostedPostgres.pendingChanges': [

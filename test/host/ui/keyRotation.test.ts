@@ -1,6 +1,6 @@
 /** The window reloads in the middle of a key rotation: the next start finishes it, or says which key is left. */
 import assert from 'node:assert/strict';
-import { mkdir, rmdir } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FaultProxy, type FaultName, type When } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -103,12 +103,13 @@ describe('a key rotation interrupted by a reload', () => {
 
   it("creates no key if its steps can't be saved", async () => {
     const { workbench, dataFolder } = opened();
-    const file = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations.json');
-    await mkdir(file, { recursive: true });
+    const folder = path.join(path.dirname(ownServiceFolder(dataFolder)), 'keyRotations');
+    await rm(folder, { recursive: true, force: true });
+    await writeFile(folder, '');
     await rotate('key 5');
     const { message } = await notifications().waitFor("Couldn't rotate the API key");
     assert.match(message, /No new key was created\. .*This window keeps using its old key\.$/);
-    await rmdir(file);
+    await rm(folder);
     await workbench.notifications.clear();
     assert.deepEqual(await names(), ['key 4']);
   });

@@ -5,8 +5,8 @@ import { connectStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
 
-describe('A store that is disposed', () => {
-  it('leaves no timer, no listener and no request behind, whatever it was about', async () => {
+describe('the stores', () => {
+  it('leave no timer, listener or request after disposal, even in the middle of one', async () => {
     const service = await scriptService(() => ({ endpoints: [computeRecord('ep-one')] }));
     const store = await connectStore(service);
     const refresh = new BackgroundRefresh({

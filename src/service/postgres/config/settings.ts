@@ -3,6 +3,7 @@
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
 import path from 'node:path';
+import { settingText } from '../../../api/records/settingText.ts';
 import { computeSize, maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
@@ -63,24 +64,16 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${given}"`);
     const fixed = FIXED.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
-    settings.set(name, formatValue(name, value));
+    settings.set(name, checkedText(name, value));
   }
   return settings;
 }
 
-function formatValue(name: string, value: unknown): string {
-  switch (typeof value) {
-    case 'boolean':
-      return value ? 'on' : 'off';
-    case 'number':
-      return String(value);
-    case 'string':
-      // Postgres reads the file line by line, so a value can't contain a line break.
-      // oxlint-disable-next-line no-control-regex
-      if (!/[\u0000\r\n]/.test(value)) return value;
-      break;
-    default:
-  }
+function checkedText(name: string, value: unknown): string {
+  const text = settingText(value);
+  // A file is read line by line, so a value cannot contain a line end.
+  // oxlint-disable-next-line no-control-regex
+  if (text !== undefined && !/[\u0000\r\n]/.test(text)) return text;
   throw new EngineError(`invalid value for parameter "${name}": a string, a number or a boolean is needed`);
 }
 

@@ -23,12 +23,10 @@ export const rotate: Command = async (context, _argument, run) => {
   await requireKeyAccess(() => context.apiKeys.load());
   const answers = await askForRotation(context);
   if (answers === undefined || !(await confirmRotation(answers.old))) return;
-  // The key in use is no longer the one that the user confirmed.
-  if (connection.isClosed) throw new Error(l10n.t('The key was changed in another window.'));
   const { name, old } = answers;
   const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
-    rotateKey(rotationParts(context), account, keys, options),
+    rotateKey(rotationParts(context), connection, keys, options),
   );
   await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
   switch (outcome.kind) {
@@ -36,6 +34,7 @@ export const rotate: Command = async (context, _argument, run) => {
       return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
     case 'taken':
     case 'busy':
+    case 'changed':
     case 'unchanged':
       throw new Error(endedText(outcome));
     default:

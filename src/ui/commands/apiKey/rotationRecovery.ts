@@ -77,6 +77,7 @@ function show(context: CommandContext, rotation: PendingRotation, outcome: Rotat
       return void window.showInformationMessage(finishedText(outcome.newKey, rotation));
     case 'taken':
     case 'busy':
+    case 'changed':
     case 'unchanged':
       return void window.showWarningMessage(`${failureMessage()}: ${endedText(outcome)}`);
     default:

@@ -6,7 +6,7 @@ import { explainError } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 
 /** These left no key behind. */
-export type Ended = Extract<RotationOutcome, { readonly kind: 'taken' | 'busy' | 'unchanged' }>;
+export type Ended = Extract<RotationOutcome, { readonly kind: 'taken' | 'busy' | 'changed' | 'unchanged' }>;
 /** These may have left a key behind. */
 export type Left = Exclude<RotationOutcome, Ended | { readonly kind: 'rotated' }>;
 
@@ -16,6 +16,8 @@ export function endedText(outcome: Ended): string {
       return l10n.t('There is already a key with this name. Choose another name.');
     case 'busy':
       return l10n.t('An earlier rotation of this key is still in progress.');
+    case 'changed':
+      return l10n.t('The key was changed in another window.');
     case 'unchanged':
       return `${stepText(outcome.step, explainError(outcome.error).message)} ${l10n.t('This window keeps using its old key.')}`;
     default:

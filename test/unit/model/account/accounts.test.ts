@@ -15,7 +15,7 @@ describe('Accounts', () => {
     accounts = new Accounts(secrets);
   });
 
-  it('keeps each key in an entry of its own, named by the address and the name', async () => {
+  it('keeps each key in a separate entry, named after the address and the name', async () => {
     await accounts.add(main, 'key of main');
     await accounts.add(work, 'key of work');
     assert.equal(secrets.entries.get(`hostedPostgres.apiKey:${PUBLIC_BASE_URL}`), 'key of main');
@@ -23,7 +23,7 @@ describe('Accounts', () => {
     assert.equal(await accounts.key(work), 'key of work');
   });
 
-  it('makes the account added last the current one', async () => {
+  it('makes the last added account the current one', async () => {
     await accounts.add(main, 'a');
     await accounts.add(work, 'b');
     const { accounts: known, current } = await accounts.list();
@@ -38,7 +38,7 @@ describe('Accounts', () => {
     assert.equal(await accounts.key(main), 'new');
   });
 
-  it('forgets the key with the account and leaves the others alone', async () => {
+  it('removes the key with the account and keeps the others', async () => {
     await accounts.add(main, 'a');
     await accounts.add(work, 'b');
     await accounts.remove(work);
@@ -47,13 +47,13 @@ describe('Accounts', () => {
     assert.equal(await accounts.key(main), 'a');
   });
 
-  it('loses no account when several are added at once', async () => {
+  it('keeps all accounts when several are added at once', async () => {
     const named = ['a', 'b', 'c', 'd'].map((name): Account => ({ baseUrl: PUBLIC_BASE_URL, name }));
     await Promise.all(named.map((account) => accounts.add(account, account.name)));
     assert.deepEqual((await accounts.list()).accounts.map(accountId).toSorted(), named.map(accountId));
   });
 
-  it('goes on after the secret store has failed', async () => {
+  it('works again after the secret store has failed', async () => {
     secrets.isLocked = true;
     await assert.rejects(accounts.add(main, 'a'), /locked/);
     secrets.isLocked = false;
@@ -61,7 +61,7 @@ describe('Accounts', () => {
     assert.deepEqual((await accounts.list()).accounts, [work]);
   });
 
-  it('tells another window of a change', async () => {
+  it('notifies other windows of a change', async () => {
     const other = new Accounts(secrets);
     let told = 0;
     other.onDidChange(() => (told += 1));
@@ -71,7 +71,7 @@ describe('Accounts', () => {
   });
 
   for (const entry of ['', '{', 'null', '[]', '{"accounts":[{"baseUrl":"http://evil.test/v2","name":""}]}']) {
-    it(`reads no account out of ${JSON.stringify(entry)}`, async () => {
+    it(`reads no account from ${JSON.stringify(entry)}`, async () => {
       secrets.entries.set('hostedPostgres.accounts', entry);
       assert.deepEqual(await accounts.list(), { accounts: [], current: undefined });
     });

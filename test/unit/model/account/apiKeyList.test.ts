@@ -28,7 +28,7 @@ describe('ApiKeyList', () => {
     await service.close();
   });
 
-  it('keeps the keys with another key of the same account, and asks for them anew', async () => {
+  it('keeps the keys and refreshes them when the key of the account changes', async () => {
     const [known] = keys.keys;
     service.script = () => [
       { id: 1, name: 'laptop' },
@@ -39,7 +39,7 @@ describe('ApiKeyList', () => {
     await until('the new list', async () => keys.keys.length === 2);
   });
 
-  it('begins empty with another account, and asks for nothing until somebody looks', async () => {
+  it('starts empty with another account and sends no request until it is shown', async () => {
     const asked = service.requests.length;
     await useKey('other', 'second-key');
     assert.deepEqual(keys.keys, []);
@@ -47,26 +47,26 @@ describe('ApiKeyList', () => {
     assert.equal(service.requests.length, asked);
   });
 
-  describe('when the answer to a change is lost', () => {
-    /** The change is made, and its answer lost; the list answers as told. */
+  describe('when the reply to a change is lost', () => {
+    /** The change is made, and its answer lost; the list replies as given. */
     const lose = (list: () => unknown) => {
       service.script = (call) => (call.startsWith('GET') ? list() : 504);
     };
     const ids = () => keys.keys.map(({ id }) => id);
 
-    it('takes a key that is listed no longer for revoked', async () => {
+    it('treats a key that is no longer listed as revoked', async () => {
       lose(() => [{ id: 2, name: 'new' }]);
       await keys.revoke(1);
       assert.deepEqual(ids(), [2]);
     });
 
-    it('takes the key in use for revoked when it is refused from then on', async () => {
+    it('treats the key in use as revoked when it is rejected from then on', async () => {
       lose(() => 401);
       await keys.revoke(1);
       assert.deepEqual(ids(), []);
     });
 
-    it('says so when the key is still listed, or nothing can be told', async () => {
+    it('reports the failure when the key is still listed or the list fails', async () => {
       const both = [
         { id: 1, name: 'laptop' },
         { id: 2, name: 'new' },
@@ -80,7 +80,7 @@ describe('ApiKeyList', () => {
       await assert.rejects(keys.revoke(1), /status 504/);
     });
 
-    it('shows a key that was created and whose value nobody knows', async () => {
+    it('shows a created key whose value was lost', async () => {
       lose(() => [
         { id: 1, name: 'laptop' },
         { id: 2, name: 'new' },
@@ -90,14 +90,14 @@ describe('ApiKeyList', () => {
     });
   });
 
-  it('does not take a key for revoked that the service says is not', async () => {
+  it('keeps a key that the service did not revoke', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? [{ id: 1, name: 'laptop' }] : { id: 1, name: 'laptop', revoked: false };
     await assert.rejects(keys.revoke(1), /no usable revoked/);
     assert.equal(keys.keys.length, 1);
   });
 
-  it('shows that a key is gone which somebody else has revoked', async () => {
+  it('removes a key that another client has revoked', async () => {
     service.script = (call) => (call.startsWith('GET') ? [] : 404);
     await assert.rejects(keys.revoke(1), /status 404/);
     assert.deepEqual(keys.keys, []);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Accounts } from '../../../../src/model/account/accounts.ts';
-import { revokeLost } from '../../../../src/model/account/keyRotation.ts';
+import { resumeRotation, revokeLost } from '../../../../src/model/account/keyRotation.ts';
 import { Session } from '../../../../src/model/account/session.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
 
-describe('rotating an API key', () => {
+describe('rotateKey', () => {
   let service: LocalService;
   let key: RotatingAccount;
 
@@ -18,7 +18,7 @@ describe('rotating an API key', () => {
   });
   afterEach(() => key.stop());
 
-  it('puts a new key in the place of the old one and revokes that', async () => {
+  it('replaces the old key with a new one and revokes it', async () => {
     const before = await key.storedKey();
     const outcome = await key.rotate();
     assert.ok(outcome.kind === 'rotated');
@@ -31,7 +31,7 @@ describe('rotating an API key', () => {
     assert.equal(await key.accounts.newKey(key.account), undefined);
   });
 
-  it('does it in this order: create, prove, store, revoke', async () => {
+  it('creates, proves and stores the new key before it revokes the old one', async () => {
     const steps: string[] = [];
     key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
     await key.rotate();
@@ -45,13 +45,13 @@ describe('rotating an API key', () => {
     assert.deepEqual(steps, ['newApiKey', 'apiKey', 'accounts', 'newApiKey']);
   });
 
-  it('keeps the old key valid where it is not known which one it is', async () => {
+  it('keeps all keys valid if the old one is unknown', async () => {
     const outcome = await key.rotate({ oldKey: undefined });
     assert.equal(outcome.kind, 'rotated');
     assert.equal((await key.existing()).length, 2);
   });
 
-  it('reaches the other windows, which go on with the new key', async () => {
+  it('makes other windows use the new key', async () => {
     const session = new Session(new Accounts(key.secrets), key.openClient);
     await session.start();
     const before = session.connection;
@@ -73,7 +73,7 @@ describe('rotating an API key', () => {
     });
     afterEach(async () => assert.ok(await key.storedKeyWorks(), 'the stored key works'));
 
-    it('stays as it was when no key could be created', async () => {
+    it('changes nothing if no key can be created', async () => {
       key.proxy.inject('tooMany', { method: 'POST' });
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
@@ -87,7 +87,7 @@ describe('rotating an API key', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
-    it('finds the key that was created although the answer was lost, and revokes it on demand', async () => {
+    it('finds a key whose creation lost its reply, and revokes it on demand', async () => {
       key.proxy.inject('resetAfter', { method: 'POST' });
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'lost');
@@ -100,7 +100,7 @@ describe('rotating an API key', () => {
       assert.equal(await key.storedKey(), before);
     });
 
-    it('stays pending when the answer was lost and no new key is there yet', async () => {
+    it('stays pending when the reply was lost and there is no new key yet', async () => {
       key.proxy.inject('resetBeforeHeaders', { method: 'POST' });
       assert.equal((await key.rotate()).kind, 'absent');
       const late = await service.client.createApiKey('laptop 2');
@@ -109,7 +109,7 @@ describe('rotating an API key', () => {
       assert.equal(outcome.newKey.id, late.id);
     });
 
-    it('says that a key may exist when the answer was lost and the keys cannot be listed', async () => {
+    it('reports that a key may exist when the reply was lost and the list fails', async () => {
       key.proxy.inject('resetAfter', { method: 'POST' });
       key.proxy.inject('internalError', { method: 'GET', path: /api_keys$/, nth: 2 });
       const outcome = await key.rotate();
@@ -128,7 +128,7 @@ describe('rotating an API key', () => {
       assert.deepEqual(key.pending.accounts, []);
     });
 
-    it('names a new key that neither works nor could be revoked, and finishes with another try', async () => {
+    it('names a new key that neither works nor can be revoked, and finishes on retry', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       key.proxy.inject('internalError', { method: 'DELETE' });
       const outcome = await key.rotate();
@@ -139,7 +139,7 @@ describe('rotating an API key', () => {
       assert.deepEqual(await key.existing(), [outcome.newKey]);
     });
 
-    it('uses the new key when the old one could not be revoked, and revokes it with another try', async () => {
+    it('uses the new key when the old one cannot be revoked, and revokes it on retry', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unfinished' && outcome.step === 'revoke');
@@ -149,17 +149,34 @@ describe('rotating an API key', () => {
       assert.deepEqual(await key.existing(), [outcome.newKey]);
     });
 
-    it('finds out that the old key was revoked although the answer was lost', async () => {
+    it('never revokes the new key once it is stored', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      let opened = 0;
+      const openClient: typeof key.openClient = async (...given) => {
+        opened += 1;
+        if (opened === 2) throw new Error('not now');
+        return await key.openClient(...given);
+      };
+      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
+      assert.ok(outcome.kind === 'unfinished');
+      assert.ok(await key.storedKeyWorks());
+      assert.equal((await key.resume()).kind, 'rotated');
+    });
+
+    it('notices that the old key was revoked although the reply was lost', async () => {
       key.proxy.inject('resetAfter', { method: 'DELETE' });
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'rotated');
       assert.deepEqual(await key.existing(), [outcome.newKey]);
     });
 
-    it('creates nothing where the keys may not be seen', async () => {
+    it('creates no key if the account does not let its keys be listed', async () => {
       key.proxy.inject('forbiddenPage', { method: 'GET', path: /api_keys$/ });
-      await assert.rejects(key.rotate());
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
       assert.deepEqual(await key.existing(), [key.oldKey]);
+      assert.deepEqual(key.pending.accounts, []);
     });
   });
 });

@@ -5,12 +5,15 @@ import {
   QUIET,
   type PendingRotation,
 } from '../../../../src/model/account/pendingRotations.ts';
+import { pause } from '../../../../src/base/clock.ts';
+import { Accounts } from '../../../../src/model/account/accounts.ts';
+import { rotateKey } from '../../../../src/model/account/keyRotation.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
 import { until } from '../../../workbench/until.ts';
 
-describe('a pending key rotation', () => {
+describe('PendingRotations', () => {
   let service: LocalService;
   let key: RotatingAccount;
   /** The value of the old key. */
@@ -26,9 +29,9 @@ describe('a pending key rotation', () => {
   });
   afterEach(() => key.stop());
 
-  describe('with a full or slow state', () => {
-    it('creates nothing when the rotation cannot be kept', async () => {
-      key.memory.update = async () => await Promise.reject(new Error('no room'));
+  describe('with a full or slow store', () => {
+    it('creates no key when the rotation cannot be kept', async () => {
+      key.rotations.create = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
       assert.match(String(outcome.error), /no room/);
@@ -36,46 +39,42 @@ describe('a pending key rotation', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
-    it('waits for a slow state before it creates a key', async () => {
+    it('creates the key only after the rotation is kept', async () => {
       const kept = Promise.withResolvers<void>();
-      const update = key.memory.update.bind(key.memory);
-      key.memory.update = async (entry, value) => {
+      const create = key.rotations.create.bind(key.rotations);
+      key.rotations.create = async (account, rotation) => {
         await kept.promise;
-        await update(entry, value);
+        return await create(account, rotation);
       };
       const rotating = key.rotate();
-      await until('the list of keys', async () => key.proxy.count('GET', /api_keys$/) === 1);
       assert.deepEqual(await key.existing(), [key.oldKey]);
       kept.resolve();
       assert.equal((await rotating).kind, 'rotated');
       assert.equal(key.proxy.count('POST'), 1);
     });
 
-    it('is rotated even when the state cannot be cleared, and the next start has nothing to do', async () => {
-      const update = key.memory.update.bind(key.memory);
-      key.memory.update = async (entry, value) => {
-        if (Object.keys(value ?? {}).length === 0) throw new Error('no room');
-        await update(entry, value);
-      };
+    it('reports success even if the rotation cannot be forgotten; the next start finds nothing to do', async () => {
+      const remove = key.rotations.remove.bind(key.rotations);
+      key.rotations.remove = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'rotated');
-      key.memory.update = update;
+      key.rotations.remove = remove;
       assert.deepEqual(await key.resume(), outcome);
       assert.deepEqual(await key.existing(), [outcome.newKey]);
       assert.deepEqual(key.pending.accounts, []);
     });
 
-    it('keeps names and ids, and never a key', async () => {
+    it('keeps names and ids, never a key', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
-      const state = JSON.stringify([...key.memory.entries]);
+      const state = JSON.stringify(key.rotations.all());
       assert.match(state, /laptop 2/);
       for (const value of [first, await key.storedKey()]) assert.ok(!state.includes(value));
     });
   });
 
   describe('with a failing keyring', () => {
-    it('revokes the new key when the keyring does not keep it', async () => {
+    it('revokes the new key if the keyring does not keep it', async () => {
       key.secrets.keep = async () => await Promise.reject(new Error('no room'));
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'store');
@@ -83,7 +82,7 @@ describe('a pending key rotation', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
-    it('names the new key when the keyring does not keep it and it cannot be revoked', async () => {
+    it('names the new key if the keyring does not keep it and it cannot be revoked', async () => {
       key.secrets.keep = async () => await Promise.reject(new Error('no room'));
       key.proxy.inject('internalError', { method: 'DELETE' });
       const outcome = await key.rotate();
@@ -93,7 +92,7 @@ describe('a pending key rotation', () => {
     });
 
     for (const failing of ['apiKey', 'accounts'])
-      it(`leaves both keys valid when the keyring fails at ${failing}, and finishes with another try`, async () => {
+      it(`leaves both keys valid when the keyring fails at ${failing}, and finishes on retry`, async () => {
         const keep = key.secrets.keep.bind(key.secrets);
         key.secrets.keep = async (entry, value) => {
           if (entry.startsWith(`hostedPostgres.${failing}`)) throw new Error('locked');
@@ -109,7 +108,7 @@ describe('a pending key rotation', () => {
         assert.equal((await key.accounts.list()).current?.keyId, outcome.newKey.id);
       });
 
-    it('stays pending while no key of the account can be read', async () => {
+    it("stays pending while the account's key cannot be read", async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
       const read = key.secrets.get.bind(key.secrets);
@@ -121,21 +120,50 @@ describe('a pending key rotation', () => {
   });
 
   describe('in two windows', () => {
-    it('is not begun again while it is pending', async () => {
+    it('rejects another rotation while one is pending', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       await key.rotate();
       assert.deepEqual(await key.rotate({ name: 'laptop 3' }), { kind: 'busy' });
       assert.equal((await key.existing()).length, 2);
     });
 
-    it('is not finished by the other one while the first works on it', async () => {
+    for (const delay of [0, 8, 16, 24, 32, 48])
+      it(`replaces the key once when the second window starts ${delay} ms later`, async () => {
+        const connection = await key.connection();
+        const rotateAfter = async (wait: number, name: string) => {
+          await pause(wait);
+          const accounts = new Accounts(key.secrets);
+          const pending = new PendingRotations(key.rotations);
+          return await rotateKey({ ...key.parts, accounts, pending }, connection, {
+            name,
+            oldKey: key.oldKey,
+          });
+        };
+        const [one, other] = await Promise.all([rotateAfter(0, 'laptop a'), rotateAfter(delay, 'laptop b')]);
+        assert.ok(one.kind === 'rotated');
+        assert.ok(other.kind === 'busy' || other.kind === 'changed');
+        assert.deepEqual(await key.existing(), [one.newKey]);
+        assert.ok(await key.storedKeyWorks());
+        assert.deepEqual(key.pending.accounts, []);
+      });
+
+    it('rejects a key that another window has replaced', async () => {
+      const connection = await key.connection();
+      await key.rotate();
+      const keys = { name: 'laptop 3', oldKey: key.oldKey };
+      assert.deepEqual(await rotateKey(key.parts, connection, keys), { kind: 'changed' });
+      assert.equal((await key.existing()).length, 1);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('leaves a rotation to the window that works on it', async () => {
       const clock = new FakeClock();
-      key.pending = new PendingRotations(key.memory, clock);
+      key.pending = new PendingRotations(key.rotations, clock);
       const working = Promise.withResolvers<void>();
       const rotation = { account: key.account.baseUrl, name: 'laptop 2' };
-      const running = key.pending.run(rotation, () => working.promise);
+      const running = key.pending.begin(rotation, () => working.promise);
       let found: PendingRotation | undefined | 'waiting' = 'waiting';
-      const other = new PendingRotations(key.memory, clock)
+      const other = new PendingRotations(key.rotations, clock)
         .abandoned(key.account.baseUrl)
         .then((it) => (found = it));
       await until('both timers', async () => clock.waits.length === 2);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { SessionState } from '../../../../src/model/account/session.ts';
+import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -23,39 +23,39 @@ describe('Session', () => {
     await Promise.all([service.close(), other.close()]);
   });
 
-  const becomes = (kind: SessionState['kind']) =>
-    until(`the session to be ${kind}`, async () => store.session.current.kind === kind);
+  const becomes = (kind: InventoryState['kind']) =>
+    until(`the session to be ${kind}`, async () => store.inventory.state.kind === kind);
 
-  it('asks nothing of the service until somebody looks', () => {
-    assert.equal(store.session.current.kind, 'loading');
+  it('sends no request until the projects are shown', () => {
+    assert.equal(store.inventory.state.kind, 'loading');
     assert.deepEqual(service.requests, []);
   });
 
-  it('is ready with projects and empty without', async () => {
+  it('is ready with projects and empty without any', async () => {
     await store.inventory.projects?.load();
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
     service.script = () => ({ projects: [] });
     await store.inventory.refreshAll([]);
-    assert.equal(store.session.current.kind, 'empty');
+    assert.equal(store.inventory.state.kind, 'empty');
   });
 
-  it('is signed out when the account is removed, in whichever window', async () => {
+  it('is signed out when any window removes the account', async () => {
     await store.accounts.remove(store.account);
     await becomes('signedOut');
     assert.equal(store.inventory.projects, undefined);
   });
 
-  it('has failed when nothing could be loaded, keeps the key, and recovers with the next refresh', async () => {
+  it('has failed when nothing loads, keeps the key, and recovers with the next refresh', async () => {
     service.script = () => 401;
     await store.inventory.ensureProjects();
-    assert.equal(store.session.current.kind, 'failed');
+    assert.equal(store.inventory.state.kind, 'failed');
     assert.equal(await store.accounts.key(store.account), 'key');
     service.script = () => ({ projects: [project('shop')] });
     await store.inventory.refreshAll([]);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
   });
 
-  it('begins anew with another key of the same account, and not with the same key', async () => {
+  it('opens a new connection for another key of the account, not for the same key', async () => {
     const before = store.session.connection;
     await store.accounts.add(store.account, 'key');
     await store.session.reread();
@@ -65,7 +65,7 @@ describe('Session', () => {
     assert.equal(before?.isClosed, true);
   });
 
-  it('is known only when the newest reading is, also to those who began an earlier one', async () => {
+  it('waits for the last read of the secret store, also in earlier callers', async () => {
     const early = store.session.reread();
     const gate = Promise.withResolvers<void>();
     const get = store.secrets.get.bind(store.secrets);
@@ -80,7 +80,7 @@ describe('Session', () => {
     await Promise.all([early, late]);
   });
 
-  it('drops what arrives for the account before', async () => {
+  it('drops late replies to the previous account', async () => {
     const late = Promise.withResolvers<unknown>();
     service.script = () => late.promise;
     const looking = store.inventory.ensureProjects();
@@ -91,16 +91,16 @@ describe('Session', () => {
     late.resolve({ projects: [project('late')] });
     await looking;
     assert.deepEqual([...(store.inventory.projects?.entries.keys() ?? [])], ['other']);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
   });
 
   it('has failed without a connection when the secret store fails, and recovers', async () => {
     store.secrets.isLocked = true;
     await store.session.reread();
-    assert.equal(store.session.current.kind, 'failed');
+    assert.equal(store.inventory.state.kind, 'failed');
     assert.equal(store.session.connection, undefined);
     store.secrets.isLocked = false;
     await store.session.reread();
-    assert.equal(store.session.current.kind, 'loading');
+    assert.equal(store.inventory.state.kind, 'loading');
   });
 });

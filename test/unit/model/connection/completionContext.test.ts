@@ -86,16 +86,16 @@ const unwanted: readonly string[] = [
   'PGHOST=one two|',
 ];
 
-describe('the place of a host in a line', () => {
+describe('completionContext', () => {
   for (const [line, place] of wanted) {
-    it(`is found in ${line}`, () => assert.equal(placeIn(line), place));
+    it(`finds a host in ${line}`, () => assert.equal(placeIn(line), place));
   }
 
   for (const line of unwanted) {
-    it(`is not seen in ${line}`, () => assert.equal(placeIn(line), undefined));
+    it(`finds none in ${line}`, () => assert.equal(placeIn(line), undefined));
   }
 
-  it('is found at the end of a line of a megabyte', () => {
+  it('works at the end of a line of a megabyte', () => {
     const line = `${'x'.repeat(1_000_000)} postgresql://me@ep-`;
     assert.deepEqual(completionContext(line, line.length), {
       kind: 'host',
@@ -105,7 +105,7 @@ describe('the place of a host in a line', () => {
     });
   });
 
-  it('is looked for without walking back and forth over hostile lines', () => {
+  it('takes linear time in hostile lines', () => {
     const hostile = ['postgres://', '@'.repeat(900), 'PGHOST'.repeat(150), 'a,'.repeat(450), ':'.repeat(900)];
     for (const line of [...hostile, hostile.join(''), 'postgres://'.repeat(90)]) {
       for (let column = 0; column <= line.length; column += 7) completionContext(line, column);

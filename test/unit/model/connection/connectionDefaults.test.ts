@@ -8,8 +8,8 @@ const nothing = { role: '', database: '' };
 const at = (isNear: boolean, memory = new MemoryMap()) =>
   new ConnectionDefaults({ connection: { isLocal: isNear } as Connection }, memory);
 
-describe('Known logins', () => {
-  it('propose what was used for the project last, also to the next window', async () => {
+describe('ConnectionDefaults', () => {
+  it('offers what was last used for the project, also in the next window', async () => {
     const memory = new MemoryMap();
     await at(false, memory).remember('shop', { role: 'old', database: 'old' });
     await at(false, memory).remember('shop', { role: 'owner', database: 'orders' });
@@ -18,19 +18,19 @@ describe('Known logins', () => {
     assert.deepEqual(at(false, memory).propose(undefined, nothing), nothing);
   });
 
-  it('let the settings come first, each on its own', async () => {
+  it('prefers each setting of the user', async () => {
     const logins = at(false);
     await logins.remember('shop', { role: 'owner', database: 'orders' });
     const proposed = logins.propose('shop', { role: 'reader', database: '' });
     assert.deepEqual(proposed, { role: 'reader', database: 'orders' });
   });
 
-  it('propose what every branch of the local service has', () => {
+  it('offers the role and database of the local service', () => {
     assert.deepEqual(at(true).propose('shop', nothing), { role: BRANCH_ROLE, database: BRANCH_DATABASE });
     assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_DEFAULTS);
   });
 
-  it('keep fifty projects and forget the one used longest ago', async () => {
+  it('keeps fifty projects and forgets the least recently used one', async () => {
     const memory = new MemoryMap();
     const logins = at(false, memory);
     for (let number = 0; number <= 50; number += 1)
@@ -40,7 +40,7 @@ describe('Known logins', () => {
     assert.equal(logins.propose('project-50', nothing).role, 'role-50');
   });
 
-  it('leave out what makes no sense', async () => {
+  it('ignores invalid entries', async () => {
     const memory = new MemoryMap();
     await memory.update('hostedPostgres.logins', [null, { projectId: 'shop', role: 1 }, 'shop']);
     assert.deepEqual(at(false, memory).propose('shop', nothing), nothing);

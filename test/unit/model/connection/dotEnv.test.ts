@@ -26,7 +26,7 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['a single-quoted one', "DATABASE_URL='old' # why\n", `DATABASE_URL=${url} # why\n`],
   ['one with escaped quotes', 'DATABASE_URL="o\\"ld"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
   ['one over several lines', 'DATABASE_URL="a\nb"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
-  ['one with words', 'DATABASE_URL=a b c\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['one with spaces', 'DATABASE_URL=a b c\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
   ['one with a comment behind it', 'DATABASE_URL=old  # why\n', `DATABASE_URL=${url}  # why\n`],
   ['one with a hash inside', 'DATABASE_URL=a#b\n', `DATABASE_URL=${url}\n`],
   ['a commented one', '# DATABASE_URL=old\n', `# DATABASE_URL=old\nDATABASE_URL=${url}\n`],
@@ -39,7 +39,7 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['its name inside a value', 'A="x\nDATABASE_URL=y\n"\n', `A="x\nDATABASE_URL=y\n"\nDATABASE_URL=${url}\n`],
 ];
 
-describe('a variable set in an .env file', () => {
+describe('setVariable', () => {
   for (const [what, before, after] of cases) {
     it(`replaces or follows ${what}`, () => assert.equal(set(before, url), after));
   }
@@ -49,13 +49,13 @@ describe('a variable set in an .env file', () => {
       assertLinear(unit, 2000, (text) => setVariable(text, 'DATABASE_URL', url)));
   }
 
-  it('is quoted when a shell would make something else of it', () => {
+  it('quotes a value that a shell would change', () => {
     assert.equal(set('', 'postgresql://h/d?a=b&c=d'), "DATABASE_URL='postgresql://h/d?a=b&c=d'\n");
     assert.equal(set('', "it's $HOME"), 'DATABASE_URL="it\'s \\$HOME"\n');
     assert.equal(set('', ''), "DATABASE_URL=''\n");
   });
 
-  it('is read back as it was given, beside all others', () => {
+  it('keeps the value and all other variables readable', () => {
     const uri = fc.webUrl({ withQueryParameters: true }).map((text) => text.replace('https', 'postgresql'));
     const line = fc.constantFrom('A=1', '# note', '', 'DATABASE_URL=old', 'B="two words"', "export C='x'");
     fc.assert(

@@ -25,16 +25,16 @@ const found: readonly (readonly [line: string, mention: string])[] = [
   ['ep-a-1:notaport|', 'notaport'],
 ];
 
-describe('a host mentioned in a line', () => {
+describe('hostAtPosition', () => {
   for (const [line, mention] of found) {
-    it(`is found in ${line}`, () => assert.equal(mentionedIn(line), mention));
+    it(`finds a host in ${line}`, () => assert.equal(mentionedIn(line), mention));
   }
 
   for (const line of ['|', ' | ', '== | ==', 'ep-a-1 |= 5', '-|-', `${'a'.repeat(300)}|`]) {
-    it(`is not seen in ${JSON.stringify(line)}`, () => assert.equal(mentionedIn(line), undefined));
+    it(`finds none in ${JSON.stringify(line)}`, () => assert.equal(mentionedIn(line), undefined));
   }
 
-  it('never reaches beyond the line, and covers the position', () => {
+  it('returns a range within the line that covers the position', () => {
     const piece = fc.constantFrom('ep-a-1', '.', ':', '54', '@', '/', ' ', '-', '_', 'x', 'é');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(80), (pieces, at) => {
@@ -50,7 +50,7 @@ describe('a host mentioned in a line', () => {
     );
   });
 
-  it('could be a compute when it is named like one', () => {
+  it('may be a compute if it has such a name', () => {
     assert.equal(looksLikeCompute('ep-little-smoke-851426'), true);
     assert.equal(looksLikeCompute('ep-little-smoke-851426.eu-central-1.example.com'), true);
     assert.equal(looksLikeCompute('ep-'), false);

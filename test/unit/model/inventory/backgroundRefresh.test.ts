@@ -51,14 +51,14 @@ describe('BackgroundRefresh', () => {
     await service.close();
   });
 
-  it('rests while nobody looks, and when it is set to never', () => {
+  it('stops while the view is hidden or the interval is 0', () => {
     assert.deepEqual(store.clock.waits, []);
     interval = 0;
     refresh.setWanted(true);
     assert.deepEqual(store.clock.waits, []);
   });
 
-  it('asks a service of this machine quickly for what is shown, but not for more', async () => {
+  it('refreshes expanded projects of a local service quickly, and no others', async () => {
     isNear = true;
     shown = [];
     refresh.setWanted(true);
@@ -69,7 +69,7 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(new Set(service.requests), new Set(['GET /projects/shop/endpoints']));
   });
 
-  it('asks for the shown projects at each interval, and for the list of projects every fifth time', async () => {
+  it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
     refresh.setWanted(true);
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
     const counts = Map.groupBy(service.requests, (call) => call);
@@ -77,7 +77,7 @@ describe('BackgroundRefresh', () => {
     assert.equal(counts.get('GET /projects')?.length, 1);
   });
 
-  it('makes up at once for what it has missed, and for no more than that', () => {
+  it('runs an overdue refresh at once, and only one', () => {
     store.clock.pass(MINUTE * 10);
     refresh.setWanted(true);
     assert.deepEqual(store.clock.waits, [0]);
@@ -85,7 +85,7 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, []);
   });
 
-  it('asks quickly after a project in which something is under way, until it has settled', async () => {
+  it('refreshes a project with a pending change quickly until it has settled', async () => {
     refresh.setWanted(true);
     state = 'init';
     assert.equal(await store.clock.turn(), MINUTE);
@@ -95,7 +95,7 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, [MINUTE - 4000]);
   });
 
-  it('leaves a project that somebody else follows to them', async () => {
+  it('leaves out projects that are polled already', async () => {
     followed.add('shop');
     refresh.setWanted(true);
     state = 'init';
@@ -103,7 +103,7 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, [MINUTE]);
   });
 
-  it('does not ask quickly for ever', async () => {
+  it('returns to the normal interval after two minutes', async () => {
     refresh.setWanted(true);
     state = 'init';
     await store.clock.turn();
@@ -112,14 +112,14 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, [MINUTE]);
   });
 
-  it('asks quickly after a project it is told to watch', async () => {
+  it('refreshes a watched project quickly', async () => {
     refresh.setWanted(true);
     refresh.watch('shop');
     assert.equal(await store.clock.turn(), 2000);
     assert.equal(await store.clock.turn(), 2000);
   });
 
-  it('backs off while the service fails, and goes on', async () => {
+  it('backs off while the service fails, and recovers', async () => {
     const { script } = service;
     service.script = () => 500;
     refresh.setWanted(true);

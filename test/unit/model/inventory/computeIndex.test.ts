@@ -15,7 +15,7 @@ import {
   shopAccount,
 } from '../../../helpers/shopAccount.ts';
 
-describe('the index of known computes', () => {
+describe('ComputeIndex', () => {
   const folder = temporaryFolder();
   let service: LocalService;
   let connected: ConnectedInventory;
@@ -45,7 +45,7 @@ describe('the index of known computes', () => {
     connected.dispose();
   });
 
-  it('finds what was known before it, by id and by host', () => {
+  it('finds computes that were loaded before it, by id and by host', () => {
     assert.equal(found(primary), primary);
     assert.equal(found(host(primary)), primary);
     assert.equal(found(host(primary).replace('127.0.0.1', 'localhost')), primary);
@@ -58,13 +58,13 @@ describe('the index of known computes', () => {
     assert.equal(found(`${primary}-pooler.eu-central-1.example.com`), primary);
   });
 
-  it('follows what becomes known', async () => {
+  it('adds computes when they are loaded', async () => {
     assert.equal(found(dashboards), undefined);
     await connected.inventory.loadComputes(analytics);
     assert.equal(found(dashboards), dashboards);
   });
 
-  it('follows what changes, and knows the pooled host as soon as there is one', async () => {
+  it('updates changed computes, and has the pooled host as soon as there is one', async () => {
     assert.equal(index.search(host(reports), 5).hosts.length, 1);
     await service.client.updateCompute(shop, reports, { pooler_enabled: true, name: 'front-door' });
     await connected.inventory.refreshComputes(shop);
@@ -78,7 +78,7 @@ describe('the index of known computes', () => {
     assert.equal(found(reports), reports);
   });
 
-  it('forgets what is gone', async () => {
+  it('removes deleted computes', async () => {
     const { compute } = await service.client.createCompute(shop, {
       branch_id: emptyBranch,
       type: 'read_write',
@@ -93,13 +93,13 @@ describe('the index of known computes', () => {
     assert.deepEqual(ids(compute.id), []);
   });
 
-  it('knows nothing once signed out', async () => {
+  it('is empty after signing out', async () => {
     await connected.signOut();
     assert.equal(found(primary), undefined);
     assert.deepEqual(ids(''), []);
   });
 
-  it('is searched by name, id, branch and project, whatever the case', () => {
+  it('searches name, id, branch and project, ignoring case', () => {
     assert.deepEqual(ids('REPORTS'), [reports]);
     assert.deepEqual(ids('purple'), [rewrite]);
     assert.deepEqual(ids('br-sweet'), [rewrite]);
@@ -107,14 +107,14 @@ describe('the index of known computes', () => {
     assert.deepEqual(ids('nothing of the kind'), []);
   });
 
-  it('gives as many as are wanted and says that there are more', () => {
+  it('limits the matches and reports that there are more', () => {
     assert.equal(index.search('', 2).hosts.length, 2);
     assert.equal(index.search('', 2).hasMore, true);
     assert.equal(index.search('', 4).hasMore, false);
   });
 });
 
-describe('the index of 20,000 known computes', () => {
+describe('ComputeIndex with 20,000 computes', () => {
   const folder = temporaryFolder();
   let service: LocalService;
   let connected: ConnectedInventory;
@@ -137,7 +137,7 @@ describe('the index of 20,000 known computes', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('has them all, each at its own id and host', () => {
+  it('finds each by its id and host', () => {
     let count = 0;
     for (const compute of connected.inventory.allComputes()) {
       const [host = '', port] = compute.host.split(':');
@@ -148,7 +148,7 @@ describe('the index of 20,000 known computes', () => {
     assert.equal(count, 20_000);
   });
 
-  it('gives a page of them, those that begin with what was typed first', () => {
+  it('returns matches that start with the text first', () => {
     const { hosts, hasMore } = index.search('ep-', 100);
     assert.equal(hosts.length, 100);
     assert.equal(hasMore, true);
@@ -158,7 +158,7 @@ describe('the index of 20,000 known computes', () => {
     );
   });
 
-  it('makes anew what has changed and nothing else', async () => {
+  it('replaces only entries that changed', async () => {
     const before = index.search('ep-p7-', 200).hosts;
     await service.client.updateCompute('p7', 'ep-p7-c5', { name: 'renamed' });
     await connected.inventory.refreshComputesOf(['p7', 'p8']);

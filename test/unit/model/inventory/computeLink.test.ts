@@ -8,8 +8,8 @@ const account: Account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
 const elsewhere = baseUrlOrUndefined('https://db.example.com/api/v2') ?? PUBLIC_BASE_URL;
 const start = 'vscode://hosted-postgres.hosted-postgres/compute';
 
-describe('A link to a compute', () => {
-  it('reads back as it was made, by any name the editor goes by', () => {
+describe('computeLink', () => {
+  it('is read back for any scheme of the editor', () => {
     for (const scheme of ['vscode', 'vscode-insiders', 'code-oss', 'vscodium']) {
       const link = computeLink(scheme, account, node);
       assert.ok(link.startsWith(`${scheme}://hosted-postgres.hosted-postgres/compute?`));
@@ -17,18 +17,18 @@ describe('A link to a compute', () => {
     }
   });
 
-  it('tells where the account is, and neither its name nor anything of its key', () => {
+  it('contains the address of the account, but neither its name nor its key', () => {
     const link = computeLink('vscode', account, node);
     assert.doesNotMatch(link, /work|key/);
     assert.deepEqual([...new URL(link).searchParams.keys()], ['project', 'endpoint', 'service']);
   });
 
-  it('may leave the service open', () => {
+  it('is valid without a service', () => {
     const link = parseComputeLink(`${start}?project=${node.projectId}&endpoint=${node.computeId}`);
     assert.deepEqual(link, { ...node, service: undefined });
   });
 
-  it('leads into accounts at its service alone', () => {
+  it('is only for accounts of its service', () => {
     const link = parseComputeLink(computeLink('vscode', account, node));
     const open = parseComputeLink(`${start}?project=${node.projectId}&endpoint=${node.computeId}`);
     assert.ok(link && open);

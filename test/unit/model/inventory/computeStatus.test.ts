@@ -26,7 +26,7 @@ describe('computeStatus', () => {
 });
 
 describe('isSettled', () => {
-  it('waits for the first start and for a pending state, and for nothing else', () => {
+  it('is false during the first start and with a pending state', () => {
     assert.equal(isSettled({ current_state: 'init' }), false);
     assert.equal(isSettled({ current_state: 'active', pending_state: 'idle' }), false);
     assert.equal(isSettled({ current_state: 'hibernating', pending_state: null }), true);
@@ -34,7 +34,7 @@ describe('isSettled', () => {
 });
 
 describe('sizeText', () => {
-  it('tells a fixed size, a range, and nothing when the record tells nothing', () => {
+  it('formats a fixed size and a range, and is empty without a size', () => {
     const size = (min?: number, max?: number) =>
       sizeText(computeRecord('ep-x', { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max }));
     assert.equal(size(0.25, 0.25), '0.25 CU');
@@ -45,7 +45,7 @@ describe('sizeText', () => {
 });
 
 describe('byTypeAndLabel', () => {
-  it('puts the primary first, then goes by name, then by id', () => {
+  it('sorts the primary first, then by name, then by id', () => {
     const computes = [
       computeRecord('ep-c', { type: 'read_only' }),
       computeRecord('ep-b', { type: 'read_only', name: 'alpha' }),

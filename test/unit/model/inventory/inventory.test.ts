@@ -32,39 +32,39 @@ describe('Inventory', () => {
     return told;
   };
 
-  it('loads the computes of a project once, however many ask for them', async () => {
+  it('loads the computes of a project once for several callers', async () => {
     await Promise.all([store.inventory.loadComputes('shop'), store.inventory.loadComputes('shop')]);
     await store.inventory.loadComputes('shop');
     assert.deepEqual(service.requests, [COMPUTES]);
     assert.deepEqual(told, ['project shop', 'branch shop br-main']);
   });
 
-  it('tells nothing when a refresh brings the same, and keeps the very records', async () => {
+  it('fires no event when nothing changed, and keeps the same objects', async () => {
     await store.inventory.loadComputes('shop');
     const before = store.inventory.compute('shop', 'ep-one');
     assert.deepEqual(await refreshed(), []);
     assert.equal(store.inventory.compute('shop', 'ep-one'), before);
   });
 
-  it('tells of the one compute that changed', async () => {
+  it('reports the compute that changed', async () => {
     await store.inventory.loadComputes('shop');
     computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
     assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
   });
 
-  it('tells of the branch whose computes came or went', async () => {
+  it('reports the branch whose computes came or went', async () => {
     await store.inventory.loadComputes('shop');
     computes.pop();
     assert.deepEqual(await refreshed(), ['branch shop br-main']);
   });
 
-  it('tells of the project when a branch appears with its first compute', async () => {
+  it('reports the project when a branch gets its first compute', async () => {
     await store.inventory.loadComputes('shop');
     computes.push(computeRecord('ep-three', { branch_id: 'br-dev' }));
     assert.deepEqual(await refreshed(), ['project shop', 'branch shop br-dev']);
   });
 
-  it('tells of both branches when a compute moves', async () => {
+  it('reports both branches when a compute moves', async () => {
     await store.inventory.loadComputes('shop');
     computes.push(computeRecord('ep-three', { branch_id: 'br-dev' }));
     await refreshed();
@@ -72,7 +72,7 @@ describe('Inventory', () => {
     assert.deepEqual((await refreshed()).toSorted(), ['branch shop br-dev', 'branch shop br-main']);
   });
 
-  it('keeps what it has when a refresh fails, and carries the failure until one succeeds', async () => {
+  it('keeps its data when a refresh fails, and the failure until one succeeds', async () => {
     await store.inventory.loadComputes('shop');
     service.script = () => 500;
     await assert.rejects(store.inventory.refreshComputes('shop'), /status 500/);
@@ -84,7 +84,7 @@ describe('Inventory', () => {
     assert.equal(list?.failure, undefined);
   });
 
-  it('tells when it fails otherwise than before, and nothing when it fails again as before', async () => {
+  it('reports a different failure, but not the same one again', async () => {
     await store.inventory.loadComputes('shop');
     const failed = async (status: number) => {
       service.script = () => status;
@@ -95,17 +95,17 @@ describe('Inventory', () => {
     assert.deepEqual(await failed(500), ['project shop', 'projects']);
     assert.deepEqual(await failed(500), []);
     assert.deepEqual(await failed(401), ['project shop', 'projects']);
-    assert.equal(store.session.current.kind, 'failed', 'a new key can be offered');
+    assert.equal(store.inventory.state.kind, 'failed', 'a new key can be offered');
   });
 
-  it('does not ask again for those who only look, after it has failed', async () => {
+  it('does not request a failed list again for callers that only show it', async () => {
     service.script = () => 500;
     await store.inventory.ensureComputes('shop');
     await store.inventory.ensureComputes('shop');
     assert.equal(service.requests.length, 1);
   });
 
-  it('keeps a record that cannot be read beside those that can', async () => {
+  it('keeps unreadable records next to the others', async () => {
     computes.push({ id: 'ep-odd', host: 7 });
     await store.inventory.loadComputes('shop');
     const list = store.inventory.computesOf('shop');
@@ -113,7 +113,7 @@ describe('Inventory', () => {
     assert.deepEqual(list?.unreadable, [{ id: 'ep-odd', field: 'host' }]);
   });
 
-  it('does not let a list asked for earlier undo what a call of our own has answered', async () => {
+  it('drops a list that was requested before a change', async () => {
     await store.inventory.loadComputes('shop');
     const early = Promise.withResolvers<unknown>();
     service.script = () => early.promise;
@@ -128,14 +128,14 @@ describe('Inventory', () => {
     assert.equal(service.requests.length, 3);
   });
 
-  it('shows what the service says when it says again what it said before our own change', async () => {
+  it("takes over the service's list even if it equals the one before a change", async () => {
     await store.inventory.loadComputes('shop');
     store.inventory.put(computeRecord('ep-one', { current_state: 'idle' }));
     assert.deepEqual(await refreshed(), ['compute shop br-main ep-one']);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
   });
 
-  it('shows it too when our own change came while it was asked', async () => {
+  it('takes it over too if the change came during the request', async () => {
     await store.inventory.loadComputes('shop');
     const early = Promise.withResolvers<unknown>();
     service.script = () => early.promise;
@@ -148,7 +148,7 @@ describe('Inventory', () => {
     assert.equal(store.inventory.compute('shop', 'ep-one')?.current_state, 'active');
   });
 
-  it('goes back and forth with the service', async () => {
+  it('follows the service when a compute changes back and forth', async () => {
     const state = () => store.inventory.compute('shop', 'ep-one')?.current_state;
     await store.inventory.loadComputes('shop');
     for (const current_state of ['idle', 'idle', 'active', 'idle', 'active', 'active']) {
@@ -158,14 +158,14 @@ describe('Inventory', () => {
     }
   });
 
-  it('still tells of what cannot be read when a refresh brings the same', async () => {
+  it('keeps unreadable records when a refresh brings the same list', async () => {
     computes.push({ id: 'ep-odd', host: 7 });
     await store.inventory.loadComputes('shop');
     assert.deepEqual(await refreshed(), []);
     assert.deepEqual(store.inventory.computesOf('shop')?.unreadable, [{ id: 'ep-odd', field: 'host' }]);
   });
 
-  it('reads the same reply for each project and each account', async () => {
+  it('compares replies for each project and account separately', async () => {
     await store.inventory.loadComputes('shop');
     await store.inventory.loadComputes('blog');
     assert.equal(store.inventory.computesOf('blog')?.computes.size, 2);
@@ -177,7 +177,7 @@ describe('Inventory', () => {
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
   });
 
-  it('asks for no more than six projects at once', async () => {
+  it('sends at most six requests at once', async () => {
     let underway = 0;
     let most = 0;
     service.script = async () => {
@@ -191,13 +191,13 @@ describe('Inventory', () => {
     assert.ok(most > 1 && most <= 6, `${most} at once`);
   });
 
-  it('refreshes the others when one project fails, and tells that it failed', async () => {
+  it('refreshes the other projects when one fails, and throws its failure', async () => {
     service.script = (call) => (call.includes('/bad/') ? 500 : { endpoints: computes });
     await assert.rejects(store.inventory.refreshComputesOf(['bad', 'shop']));
     assert.equal(store.inventory.computesOf('shop')?.isLoaded, true);
   });
 
-  it('goes on from what was known with another key of the same account', async () => {
+  it('starts with the known data when the key of the account changes', async () => {
     await store.inventory.loadComputes('shop');
     await store.inventory.refreshProjects();
     const before = store.inventory.compute('shop', 'ep-one');
@@ -210,7 +210,7 @@ describe('Inventory', () => {
     assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
   });
 
-  it('drops what the key before is answered too late', async () => {
+  it('drops late replies to the previous key', async () => {
     await store.inventory.loadComputes('shop');
     await store.inventory.refreshProjects();
     const late = Promise.withResolvers<unknown>();
@@ -227,7 +227,7 @@ describe('Inventory', () => {
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
   });
 
-  it('forgets the computes of a project that is listed no longer, not those of one that never was', async () => {
+  it('forgets the computes of a deleted project, not of one that was never listed', async () => {
     let listed = ['shop', 'blog'];
     service.script = (call) => ({
       projects: call.endsWith('/projects') ? listed.map((id) => ({ id, name: id })) : [],
@@ -247,10 +247,10 @@ describe('Inventory', () => {
     index.dispose();
   });
 
-  it('begins empty with another account', async () => {
+  it('starts empty with another account', async () => {
     await store.inventory.loadComputes('shop');
     await store.accounts.remove(store.account);
-    await until('the end of the session', async () => store.session.current.kind === 'signedOut');
+    await until('the end of the session', async () => store.inventory.state.kind === 'signedOut');
     assert.equal(told.at(-1), 'all');
     assert.equal(store.inventory.computesOf('shop'), undefined);
   });

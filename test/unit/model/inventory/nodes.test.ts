@@ -6,10 +6,10 @@ import {
   asProjectNode,
 } from '../../../../src/model/inventory/nodes.ts';
 
-describe('Arguments of commands', () => {
+describe('nodes from command arguments', () => {
   const compute = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
-  it('are read when they are nodes', () => {
+  it('are returned without further properties', () => {
     assert.deepEqual(asComputeNode(compute), compute);
     const branch = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
     assert.deepEqual(asBranchNode(branch), branch);
@@ -20,7 +20,7 @@ describe('Arguments of commands', () => {
     assert.deepEqual(asApiKeyNode({ kind: 'apiKey', keyId: 1 }), { kind: 'apiKey', keyId: 1 });
   });
 
-  it('are nothing when they are anything else', () => {
+  it('are undefined for any other value', () => {
     const odd: unknown[] = [
       undefined,
       null,

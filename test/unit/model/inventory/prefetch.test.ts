@@ -8,7 +8,7 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../../
 
 const noError = (error: unknown) => assert.fail(String(error));
 
-describe('the first look at an account', () => {
+describe('Prefetch', () => {
   const folder = temporaryFolder();
   let service: LocalService;
 
@@ -29,22 +29,20 @@ describe('the first look at an account', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('loads the first projects once, and says that there are others', async () => {
+  it('loads the first projects once, and is partial if there are others', async () => {
     const connected = await connectInventory(service);
-    const look = new Prefetch(connected.inventory, noError);
-    assert.equal(look.isPartial, true);
-    const [one, other] = [look.start(), look.start()];
-    assert.ok(one);
-    assert.equal(one, other);
-    await one;
+    const prefetch = new Prefetch(connected.inventory, noError);
+    assert.equal(prefetch.isPartial, true);
+    await Promise.all([prefetch.start(), prefetch.start()]);
     assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
     assert.equal(connected.requests.length, 1 + PREFETCHED_PROJECTS);
-    assert.equal(look.start(), undefined);
-    assert.equal(look.isPartial, true);
+    await prefetch.start();
+    assert.equal(connected.requests.length, 1 + PREFETCHED_PROJECTS);
+    assert.equal(prefetch.isPartial, true);
     connected.dispose();
   });
 
-  it('asks for nothing that was asked for before it', async () => {
+  it('skips lists that were requested before', async () => {
     const connected = await connectInventory(service);
     await connected.inventory.projects?.firstPage();
     await connected.inventory.loadComputesOf(['p0', 'p1', 'p55']);
@@ -54,31 +52,32 @@ describe('the first look at an account', () => {
     connected.dispose();
   });
 
-  it('does nothing when nobody is signed in, and begins again for another connection', async () => {
+  it('does nothing without a connection, and starts again for the next one', async () => {
     const connected = await connectInventory(service);
-    const look = new Prefetch(connected.inventory, noError);
+    const prefetch = new Prefetch(connected.inventory, noError);
     await connected.signOut();
-    assert.equal(look.start(), undefined);
-    assert.equal(look.isPartial, false);
+    await prefetch.start();
+    assert.equal(prefetch.isPartial, false);
     assert.deepEqual(connected.requests, []);
     await connected.signIn();
-    await look.start();
+    await prefetch.start();
     assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
     connected.dispose();
   });
 
-  it('tells of a failure once and tries again after a minute, not at every keystroke', async () => {
+  it('reports a failure once and retries after a minute, not at every keystroke', async () => {
     let now = 0;
     const clock = { now: () => now, after: () => ({ dispose() {} }) };
-    const nobody = { baseUrl: 'http://127.0.0.1:9/api/v2' as BaseUrl, key: 'k' };
-    const connected = await connectInventory(nobody);
+    const closed = { baseUrl: 'http://127.0.0.1:9/api/v2' as BaseUrl, key: 'k' };
+    const connected = await connectInventory(closed);
     const errors: unknown[] = [];
-    const look = new Prefetch(connected.inventory, (error) => errors.push(error), clock);
-    await look.start();
+    const prefetch = new Prefetch(connected.inventory, (error) => errors.push(error), clock);
+    await prefetch.start();
     assert.equal(errors.length, 1);
-    assert.equal(look.start(), undefined);
+    await prefetch.start();
+    assert.equal(errors.length, 1);
     now = 61_000;
-    await look.start();
+    await prefetch.start();
     assert.equal(errors.length, 2);
     connected.dispose();
   });

@@ -3,7 +3,7 @@ import { wordsOf } from '../../../helpers/changeWords.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-describe('The list of projects', () => {
+describe('ProjectList', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
   let told: string[];
@@ -26,7 +26,7 @@ describe('The list of projects', () => {
   const loadAll = async () => await store.inventory.projects?.load();
   const ids = () => [...(store.inventory.projects?.entries.keys() ?? [])];
 
-  it('is there with the first page and grows with the next ones', async () => {
+  it('shows the first page and grows with the next ones', async () => {
     const second = Promise.withResolvers<unknown>();
     service.script = () =>
       service.requests.length === 1
@@ -34,25 +34,25 @@ describe('The list of projects', () => {
         : second.promise;
     await store.inventory.ensureProjects();
     assert.equal(ids().length, 400);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
     second.resolve({ projects: projects(400, 450) });
     await store.inventory.projects?.load();
     assert.equal(ids().length, 450);
   });
 
-  it('tells of a project that a later page tells otherwise, which keeps its place', async () => {
+  it('reports a project that a later page has changed, and keeps its position', async () => {
     service.script = () =>
       service.requests.length === 1
         ? { projects: projects(0, 400), pagination: { cursor: 'next' } }
         : { projects: [{ id: 'p-0', name: 'renamed' }, ...projects(1, 2)] };
     await loadAll();
-    assert.deepEqual(told, ['projects', 'project p-0', 'projects']);
+    assert.deepEqual(told, ['projects', 'projects', 'project p-0', 'projects']);
     assert.equal(ids().length, 400);
     assert.equal(ids()[0], 'p-0');
     assert.equal(store.inventory.project('p-0')?.name, 'renamed');
   });
 
-  it('keeps the pages there were when a later one fails, and begins anew when asked again', async () => {
+  it('keeps its pages when a later one fails, and starts again on the next load', async () => {
     const first = { projects: projects(0, 400), pagination: { cursor: 'next' } };
     service.script = () => (service.requests.length === 1 ? first : 500);
     await assert.rejects(loadAll(), /status 500/);
@@ -66,7 +66,7 @@ describe('The list of projects', () => {
     assert.equal(store.inventory.projects?.isLoaded, true);
   });
 
-  it('tells of the one project that changed, and of the list when projects come or go', async () => {
+  it('reports the project that changed, and the list when projects come or go', async () => {
     await loadAll();
     told = [];
     await store.inventory.refreshProjects();
@@ -79,15 +79,15 @@ describe('The list of projects', () => {
     assert.deepEqual(told, ['project p-0', 'projects']);
   });
 
-  it('keeps what it has when a refresh breaks off', async () => {
+  it('keeps its projects when a refresh fails on a later page', async () => {
     await loadAll();
     service.script = () => 500;
     await assert.rejects(store.inventory.refreshProjects());
     assert.deepEqual(ids(), ['p-0', 'p-1', 'p-2']);
-    assert.equal(store.session.current.kind, 'ready');
+    assert.equal(store.inventory.state.kind, 'ready');
   });
 
-  it('shows projects whose details are missing, with those last known', async () => {
+  it('shows the last known record of a project whose details are unavailable', async () => {
     await loadAll();
     service.script = () => ({ projects: projects(1, 3), unavailable_project_ids: ['p-0', 'p-new'] });
     await store.inventory.refreshProjects();

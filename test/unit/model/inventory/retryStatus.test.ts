@@ -4,7 +4,7 @@ import { RetryStatus } from '../../../../src/model/inventory/retryStatus.ts';
 const wait = { status: 503, attempt: 1, milliseconds: 100 };
 
 describe('RetryStatus', () => {
-  it('tell of a call that is tried again, once, until it has ended', async () => {
+  it('reports a retried call once, until its end', async () => {
     const waits = new RetryStatus();
     const told: (number | undefined)[] = [];
     waits.onDidChange(() => told.push(waits.current?.status));
@@ -17,7 +17,7 @@ describe('RetryStatus', () => {
     assert.deepEqual(told, [503, undefined]);
   });
 
-  it('end with a call that fails, and say nothing of one that goes well', async () => {
+  it('ends with a failed call, and ignores calls without a retry', async () => {
     const waits = new RetryStatus();
     let told = 0;
     waits.onDidChange(() => (told += 1));

@@ -29,18 +29,18 @@ describe('WakeWatcher', () => {
     await service.close();
   });
 
-  it('says nothing of computes that are active when first seen', () => {
+  it('ignores computes that are active when first loaded', () => {
     assert.deepEqual(woken, []);
   });
 
-  it('tells an idle compute that is active at the next look, once', async () => {
+  it('reports an idle compute once when a refresh finds it active', async () => {
     computes = [computeRecord('ep-one'), computeRecord('ep-two')];
     await refresh();
     await refresh();
     assert.deepEqual(woken, [['ep-one']]);
   });
 
-  it('tells those of one look together, and each again when it has been idle again', async () => {
+  it('reports the computes of one refresh together, and again after they were idle', async () => {
     computes = computes.map(({ id }) => computeRecord(id, { current_state: 'idle' }));
     await refresh();
     computes = computes.map(({ id }) => computeRecord(id));
@@ -48,7 +48,7 @@ describe('WakeWatcher', () => {
     assert.deepEqual(woken, [['ep-one', 'ep-two']]);
   });
 
-  it('leaves to the operations what was asked for here', async () => {
+  it('ignores computes with a pending change of the user', async () => {
     followed.add('ep-one');
     computes = [computeRecord('ep-one'), computeRecord('ep-two')];
     await refresh();

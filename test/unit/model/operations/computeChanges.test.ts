@@ -28,12 +28,12 @@ describe('ComputeChanges', () => {
     await service.close();
   });
 
-  /** Answers what is not a list as a change; the lists go on as they are. */
+  /** Replies to changes; the lists stay as they are. */
   const answerChangesWith = (answer: () => unknown) => {
     service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : answer());
   };
 
-  it('shows what the service answered at once and follows its operations', async () => {
+  it('shows the reply at once and follows its operations', async () => {
     const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
     answerChangesWith(() => ({ endpoint, operations: [operationRecord(1)] }));
     const { isPending } = await store.changes.restart(node);
@@ -42,7 +42,7 @@ describe('ComputeChanges', () => {
     assert.equal(store.tracker.pending[0]?.verb, 'restart');
   });
 
-  it('asks for the list when there is nothing to follow', async () => {
+  it('refreshes the list when there is nothing to follow', async () => {
     answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
     computes = [];
     const { isPending } = await store.changes.delete(node);
@@ -50,7 +50,7 @@ describe('ComputeChanges', () => {
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
   });
 
-  it('hands on a refusal and changes nothing', async () => {
+  it("throws the service's error and changes nothing", async () => {
     answerChangesWith(() => 422);
     const creation = { branch_id: 'br-main', type: 'read_write' } as const;
     await assert.rejects(store.changes.create('shop', creation), /status 422/);
@@ -58,7 +58,7 @@ describe('ComputeChanges', () => {
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
   });
 
-  it('asks for the list when the refusal tells of what is not in it', async () => {
+  it('refreshes the list when the error shows that it is out of date', async () => {
     answerChangesWith(() => {
       computes.push(computeRecord('ep-other', { type: 'read_write' }));
       return 409;
@@ -69,7 +69,7 @@ describe('ComputeChanges', () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`finds by the list that a compute was made although a gateway answered ${status}, and sends nothing twice`, async () => {
+    it(`finds a created compute in the list after status ${status} from a gateway, and sends nothing twice`, async () => {
       answerChangesWith(() => {
         computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
         return status;
@@ -81,7 +81,7 @@ describe('ComputeChanges', () => {
     });
   }
 
-  it('hands on the lost answer when more than one compute is new', async () => {
+  it('throws if more than one compute is new after a lost reply', async () => {
     answerChangesWith(() => {
       for (const id of ['ep-new', 'ep-other']) computes.push(computeRecord(id, { type: 'read_only' }));
       return 502;
@@ -90,7 +90,7 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.create('shop', creation), /status 502/);
   });
 
-  it('does not take a new compute of another name for the one that was to be created', async () => {
+  it('ignores a new compute with another name', async () => {
     answerChangesWith(() => {
       computes.push(computeRecord('ep-other', { type: 'read_only', name: 'other' }));
       return 502;
@@ -99,17 +99,17 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.create('shop', creation), /status 502/);
   });
 
-  it('hands on the lost answer when the list shows that nothing was made', async () => {
+  it('throws if the list shows no change after a lost reply', async () => {
     answerChangesWith(() => 502);
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
     await assert.rejects(store.changes.create('shop', creation), /status 502/);
     assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
   });
 
-  it('finds by the list that a compute was edited although the answer was lost', async () => {
+  it('finds the edit in the list after a lost reply', async () => {
     const change = { name: 'new', settings: { pg_settings: { work_mem: '8MB' } } };
     answerChangesWith(() => {
-      // The service may keep more beside them.
+      // The service may have further settings.
       const settings = { pg_settings: { work_mem: '8MB' }, other_settings: {} };
       computes = [computeRecord('ep-one', { name: 'new', settings })];
       return 504;
@@ -120,7 +120,7 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.update(node, { ...change, name: 'newer' }), /status 504/);
   });
 
-  it('finds by the list that a compute was deleted although the answer was lost', async () => {
+  it('finds the deletion in the list after a lost reply', async () => {
     answerChangesWith(() => {
       computes = [];
       return 504;

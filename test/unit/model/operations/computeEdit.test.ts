@@ -13,24 +13,24 @@ const compute: Compute = {
   autoscaling_limit_max_cu: 4,
 };
 
-describe('what an edit sends', () => {
-  it('is only what becomes different', () => {
+describe('onlyChanged', () => {
+  it('returns only attributes that differ', () => {
     const wanted = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, name: 'orders' };
     assert.deepEqual(onlyChanged(compute, wanted), { autoscaling_limit_max_cu: 2, name: 'orders' });
   });
 
-  it('is nothing when all is as wanted already', () => {
+  it('returns undefined if nothing differs', () => {
     assert.equal(onlyChanged(compute, { autoscaling_limit_min_cu: 1, branch_id: 'br-main' }), undefined);
   });
 
-  it('takes what the record does not tell for the default', () => {
+  it('assumes the default for attributes that the record lacks', () => {
     const defaults = { suspend_timeout_seconds: 0, pooler_enabled: false, disabled: false };
     assert.equal(onlyChanged(compute, defaults), undefined);
     assert.deepEqual(onlyChanged(compute, { disabled: true }), { disabled: true });
     assert.deepEqual(onlyChanged(compute, { suspend_timeout_seconds: -1 }), { suspend_timeout_seconds: -1 });
   });
 
-  it('sends a size that the record does not tell', () => {
+  it('returns a size that the record lacks', () => {
     const { autoscaling_limit_min_cu: _, autoscaling_limit_max_cu: __, ...sizeless } = compute;
     const wanted = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };
     assert.deepEqual(onlyChanged(sizeless, wanted), wanted);

@@ -23,7 +23,7 @@ describe('OperationTracker', () => {
   let memory: MemoryMap;
   let ends: ChangeEnd[];
   let computes: ReturnType<typeof computeRecord>[];
-  /** What the operations call answers: a status, or 404 where it is not offered. */
+  /** The reply to the operations call: a status, or 404 if it is not offered. */
   let operation: Record<string, unknown> | 404;
 
   beforeEach(async () => {
@@ -53,18 +53,18 @@ describe('OperationTracker', () => {
   };
   const end = () => until('the end of the change', async () => ends[0]);
 
-  it('sets no timer and asks nothing while nothing is pending', () => {
+  it('has no timer and sends no request while nothing is pending', () => {
     assert.deepEqual(store.clock.waits, []);
     assert.deepEqual(service.requests, []);
   });
 
-  it('follows nothing when all operations have ended already', () => {
+  it('ignores operations that have ended already', () => {
     const finished = operationRecord(1, { status: 'finished' }) as Operation;
     assert.equal(store.tracker.follow('edit', { id: 'ep-one', project_id: 'shop' }, [finished]), false);
     assert.deepEqual(store.clock.waits, []);
   });
 
-  it('asks for the list alone while the compute has not settled', async () => {
+  it('requests only the list while the compute is unsettled', async () => {
     follow();
     await store.clock.turn();
     await store.clock.turn();
@@ -72,7 +72,7 @@ describe('OperationTracker', () => {
     assert.equal(store.tracker.pending.length, 1);
   });
 
-  it('confirms a settled compute with the operation, says how it ended and asks no more', async () => {
+  it('requests the operation of a settled compute, reports the end and stops', async () => {
     follow();
     await store.clock.turn();
     settle();
@@ -83,7 +83,7 @@ describe('OperationTracker', () => {
     await until('the poller to stop', async () => store.clock.waits.length === 0);
   });
 
-  it('keeps what the user calls the compute, which may be gone in the end', async () => {
+  it('keeps the name of the compute, which may be deleted in the end', async () => {
     const named = { id: 'ep-one', project_id: 'shop', name: 'reports' };
     store.tracker.follow('delete', named, [operationRecord(1) as Operation]);
     store.dispose();
@@ -91,7 +91,7 @@ describe('OperationTracker', () => {
     assert.equal(store.tracker.pending[0]?.name, 'reports');
   });
 
-  it('takes a settled compute for the end where the service does not offer operations', async () => {
+  it('treats a settled compute as the end if the service does not offer operations', async () => {
     operation = 404;
     settle();
     follow();
@@ -99,7 +99,7 @@ describe('OperationTracker', () => {
     assert.equal((await end()).outcome, 'finished');
   });
 
-  it('takes a settled compute for the end where the operation has an id of another kind', async () => {
+  it('treats a settled compute as the end if the operation has another kind of id', async () => {
     const odd = operationRecord(1, { id: 'operation/1' }) as Operation;
     store.tracker.follow('create', { id: 'ep-one', project_id: 'shop' }, [odd]);
     await store.clock.turn();
@@ -110,7 +110,7 @@ describe('OperationTracker', () => {
     assert.deepEqual(new Set(service.requests), new Set([LIST]));
   });
 
-  it('tells why an operation failed in the words of the service', async () => {
+  it("reports the service's reason for a failure", async () => {
     settle();
     operation = operationRecord(1, { status: 'failed', error: 'out of compute hours' });
     follow();
@@ -119,7 +119,7 @@ describe('OperationTracker', () => {
     assert.deepEqual({ outcome, reason }, { outcome: 'failed', reason: 'out of compute hours' });
   });
 
-  it('learns that an operation failed although its compute never settles', async () => {
+  it('notices a failed operation although its compute never settles', async () => {
     operation = operationRecord(1, { status: 'error', error: 'no capacity' });
     follow();
     for (let turns = 0; turns < 15; turns += 1) await store.clock.turn();
@@ -127,7 +127,7 @@ describe('OperationTracker', () => {
     assert.equal((await end()).reason, 'no capacity');
   });
 
-  it('goes on as long as the operation runs, and asks after it ever more seldom', async () => {
+  it('polls a running operation with growing pauses', async () => {
     settle();
     follow();
     for (let turns = 0; turns < 12; turns += 1) await store.clock.turn();
@@ -146,7 +146,7 @@ describe('OperationTracker', () => {
     assert.deepEqual(service.requests.toSorted(), ['GET /projects/blog/endpoints', LIST]);
   });
 
-  it('keeps asking after one project while another fails', async () => {
+  it('polls one project while another fails', async () => {
     service.script = (call) => (call.includes('/blog/') ? 500 : { endpoints: computes });
     follow(1);
     follow(2, 'ep-other', 'blog');
@@ -156,14 +156,14 @@ describe('OperationTracker', () => {
     assert.ok((store.clock.waits[0] ?? 0) > 1000, 'backs off');
   });
 
-  it('ends with the project', async () => {
+  it('ends when the project is deleted', async () => {
     service.script = () => 404;
     follow();
     store.clock.next();
     assert.equal((await end()).outcome, 'lost');
   });
 
-  it('gives up what does not end, and says so', async () => {
+  it('gives up a change that does not end, and reports it', async () => {
     follow();
     await store.clock.turn();
     store.clock.pass(GIVE_UP_AFTER);
@@ -172,7 +172,7 @@ describe('OperationTracker', () => {
     await until('the poller to stop', async () => store.clock.waits.length === 0);
   });
 
-  it('goes on after a reload of the window', async () => {
+  it('continues after a reload of the window', async () => {
     follow();
     store.dispose();
     const next = await connectStore(service, { memory });
@@ -185,7 +185,7 @@ describe('OperationTracker', () => {
     next.dispose();
   });
 
-  it('leaves the operations of another account alone until it is chosen again', async () => {
+  it('stops polling for another account until it is the current one again', async () => {
     follow();
     await store.clock.turn();
     const other = await scriptService(() => ({ endpoints: [] }));
@@ -199,7 +199,7 @@ describe('OperationTracker', () => {
     await other.close();
   });
 
-  it('begins with nothing when what it finds was not written by it', async () => {
+  it('starts empty if the stored value is invalid', async () => {
     const odd = [{ id: 'x' }, null, 7, { ...store.tracker.pending[0], operations: [] }];
     const next = await connectStore(service, { memory: { get: () => odd, update: async () => undefined } });
     assert.deepEqual(next.tracker.pending, []);

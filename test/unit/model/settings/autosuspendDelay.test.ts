@@ -6,24 +6,24 @@ const secondsOf = (text: string) => {
   return delay !== undefined && 'seconds' in delay ? delay.seconds : undefined;
 };
 
-describe('an autosuspend delay as typed', () => {
-  it('is read in seconds, minutes, hours and days', () => {
+describe('parseDelay', () => {
+  it('reads seconds, minutes, hours and days', () => {
     const typed = ['90 s', '20 min', '3h', '2 days', '1.5 h', '0,5 Stunden', '7d', '60s'];
     assert.deepEqual(typed.map(secondsOf), [90, 1200, 10_800, 172_800, 5400, undefined, 604_800, 60]);
   });
 
-  it('is minutes without a unit', () => {
+  it('takes a number without a unit as minutes', () => {
     assert.equal(secondsOf(' 45 '), 2700);
   });
 
-  it('is refused outside one minute to seven days', () => {
+  it('rejects less than one minute and more than seven days', () => {
     assert.deepEqual(parseDelay('59 s'), { problem: 'tooShort' });
     assert.deepEqual(parseDelay('0'), { problem: 'tooShort' });
     assert.deepEqual(parseDelay('604801 s'), { problem: 'tooLong' });
     assert.deepEqual(parseDelay('9999999 d'), { problem: 'tooLong' });
   });
 
-  it('is nothing when the text is no delay', () => {
+  it('returns undefined for other text', () => {
     for (const text of ['', 'never', '5 parsecs', '-5', '1e9', '12345678 s', '1 h 30 min'])
       assert.equal(parseDelay(text), undefined, text);
   });

@@ -4,8 +4,8 @@ import { topLevelKeys } from '../../../../src/model/settings/jsonKeys.ts';
 
 const keysOf = (text: string) => topLevelKeys(text).map(({ key }) => key);
 
-describe('the keys of a JSON text', () => {
-  it('are found with their places, quotes included', () => {
+describe('topLevelKeys', () => {
+  it('returns each key with its range, including the quotes', () => {
     const text = '{\n  "a" : 1,\n  "b": "c"\n}';
     assert.deepEqual(
       topLevelKeys(text).map(({ start, end }) => text.slice(start, end)),
@@ -13,21 +13,21 @@ describe('the keys of a JSON text', () => {
     );
   });
 
-  it('are those of the outermost object alone', () => {
+  it('skips nested objects', () => {
     assert.deepEqual(keysOf('{"a":{"x":1},"b":[{"y":"z"}],"c":2}'), ['a', 'b', 'c']);
     assert.deepEqual(keysOf('["a", "b"]'), []);
   });
 
-  it('are not mistaken for values that look like keys', () => {
+  it('skips values that look like keys', () => {
     assert.deepEqual(keysOf('{"a":"\\"b\\": {","c":"}"}'), ['a', 'c']);
   });
 
-  it('are found in text that is not finished', () => {
+  it('reads incomplete text', () => {
     assert.deepEqual(keysOf('{"a": , "b": "lo'), ['a', 'b']);
     assert.deepEqual(keysOf(''), []);
   });
 
-  it('are read with their escapes', () => {
+  it('decodes escapes', () => {
     assert.deepEqual(keysOf('{"w\\u006frk_mem": 1}'), ['work_mem']);
   });
 

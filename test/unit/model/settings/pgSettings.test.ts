@@ -7,14 +7,14 @@ import {
   settingsOn,
 } from '../../../../src/model/settings/pgSettings.ts';
 
-describe('Postgres settings as a document', () => {
-  it('come back from their own text', () => {
+describe('parseSettings', () => {
+  it('reads the text of formatSettings back', () => {
     const settings = { work_mem: '16MB', jit: 'off' };
     assert.deepEqual(parseSettings(formatSettings(settings)), { settings });
     assert.deepEqual(parseSettings(formatSettings({})), { settings: {} });
   });
 
-  it('hold every value as text, as a configuration file does', () => {
+  it('turns every value into text, as in a configuration file', () => {
     const { settings } = { settings: undefined, ...parseSettings('{"jit":true,"geqo":false,"x.y":1.5}') };
     assert.deepEqual(settings, { jit: 'on', geqo: 'off', 'x.y': '1.5' });
     assert.deepEqual(settingsOn({ settings: { pg_settings: { jit: true, seq_page_cost: 2 } } }), {
@@ -23,17 +23,17 @@ describe('Postgres settings as a document', () => {
     });
   });
 
-  it('are empty where the record has none', () => {
+  it('returns no settings for a record without any', () => {
     for (const settings of [undefined, null, {}, { pg_settings: null }])
       assert.deepEqual(settingsOn({ settings }), {});
   });
 
-  it('are the same in another order', () => {
+  it('ignores the order of settings when comparing', () => {
     assert.ok(areSameSettings({ a: '1', b: '2' }, { b: '2', a: '1' }));
     assert.ok(!areSameSettings({ a: '1' }, { a: '1', b: '2' }));
   });
 
-  it('cannot have what the service fixes, however it is written', () => {
+  it('rejects settings that the service sets, in any case', () => {
     assert.deepEqual(parseSettings('{"work_mem":"1MB","Max_Connections":5,"shared_buffers":"1GB"}'), {
       problems: [
         { kind: 'fixed', key: 'Max_Connections' },
@@ -42,13 +42,13 @@ describe('Postgres settings as a document', () => {
     });
   });
 
-  it('cannot have values that are none', () => {
+  it('rejects values that a setting cannot have', () => {
     assert.deepEqual(parseSettings('{"a":null,"b":{},"c":[1],"d":"ok"}'), {
       problems: ['a', 'b', 'c'].map((key) => ({ kind: 'value', key })),
     });
   });
 
-  it('are an object of JSON', () => {
+  it('accepts only a JSON object', () => {
     for (const text of ['[]', '1', 'null', '"x"'])
       assert.deepEqual(parseSettings(text), { problems: [{ kind: 'notAnObject' }] }, text);
     for (const text of ['', '{', '{"a":1,}', '// none\n{}'])
@@ -56,19 +56,19 @@ describe('Postgres settings as a document', () => {
   });
 });
 
-describe('the setting a refusal is about', () => {
+describe('settingNamedIn', () => {
   const keys = ['work_mem', 'Jit', 'statement_timeout'];
 
-  it('is the parameter that Postgres names', () => {
+  it('finds the parameter that Postgres names', () => {
     assert.equal(settingNamedIn('invalid value for parameter "work_mem": "lots"', keys), 'work_mem');
     assert.equal(settingNamedIn('parameter "jit" requires a Boolean value', keys), 'Jit');
   });
 
-  it('is a setting whose name stands in the words', () => {
+  it('finds a setting whose name is in the message', () => {
     assert.equal(settingNamedIn('statement_timeout: 1 must be an integer', keys), 'statement_timeout');
   });
 
-  it('is none where no setting is named', () => {
+  it('returns undefined if no setting is named', () => {
     assert.equal(settingNamedIn('the compute is disabled', keys), undefined);
     assert.equal(settingNamedIn('maintenance_work_mem is too large', keys), undefined);
   });

@@ -5,18 +5,18 @@ import { belongsToAccount, settingsUri, settingsOwner } from '../../../../src/mo
 const account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
 const owner = { projectId: 'shop', computeId: 'ep-one' };
 
-describe('the address of a settings document', () => {
-  it('leads back to its compute', () => {
+describe('settingsUri', () => {
+  it('contains the ids of the compute', () => {
     assert.deepEqual(settingsOwner(settingsUri(account, owner)), owner);
   });
 
-  it('belongs to one account alone', () => {
+  it('belongs to one account', () => {
     const address = settingsUri(account, owner);
     assert.ok(belongsToAccount(address, account));
     assert.ok(!belongsToAccount(address, { ...account, name: '' }));
   });
 
-  it('stays the same when the local service runs at another port', () => {
+  it('stays the same when the local service uses another port', () => {
     const local = ['http://127.0.0.1:1/v2', 'http://127.0.0.1:2/v2'].map((text) => {
       const baseUrl = parseBaseUrl(text);
       assert.ok(typeof baseUrl === 'string');
@@ -27,7 +27,7 @@ describe('the address of a settings document', () => {
     assert.ok(belongsToAccount(settingsUri(before, owner), after));
   });
 
-  it('is none of ours with anything but ids in it', () => {
+  it('is invalid with anything but ids in it', () => {
     for (const path of [
       '/shop/br-x.pg_settings.json',
       '/a/../ep-one.pg_settings.json',

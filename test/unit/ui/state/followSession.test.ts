@@ -2,25 +2,25 @@ import { executed } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../../src/api/errors.ts';
 import { Emitter } from '../../../../src/base/event.ts';
-import type { SessionState } from '../../../../src/model/account/session.ts';
+import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
 
 const { followSession } = await import('../../../../src/ui/state/followSession.ts');
 
 describe('followSession', () => {
   it('sets the context key when the state changes, and only then', () => {
-    const changed = new Emitter<SessionState>();
-    let current: SessionState = { kind: 'signedOut' };
-    const session = {
-      onDidChange: changed.event,
-      get current() {
+    const changed = new Emitter<never>();
+    let current: InventoryState = { kind: 'signedOut' };
+    const inventory = {
+      onDidChange: new Emitter<never>().event,
+      get state() {
         return current;
       },
     };
     executed.length = 0;
-    const listener = followSession(session as never);
-    const become = (state: SessionState) => {
+    const listener = followSession({ onDidChange: changed.event }, inventory);
+    const become = (state: InventoryState) => {
       current = state;
-      changed.fire(state);
+      changed.fire(undefined as never);
     };
     become({ kind: 'loading' });
     become({ kind: 'loading' });

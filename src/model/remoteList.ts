@@ -1,0 +1,138 @@
+/**
+ * A list that the service keeps. It is loaded on first use, kept when a refresh fails, and compared item by item, so that
+ * listeners learn what changed and equal items stay the same objects.
+ */
+import { isSameFailure } from '../api/errors.ts';
+import type { UnreadableRecord } from '../api/records/parseResponse.ts';
+import { isEqual } from '../base/equal.ts';
+
+type Items<Id, Item> = ReadonlyMap<Id, Item>;
+
+export interface FetchedList<Id, Item> {
+  /** In the service's order. */
+  readonly items: Items<Id, Item>;
+  readonly unreadable: readonly UnreadableRecord[];
+}
+
+export interface ListChange<Id, Item> {
+  readonly before: Items<Id, Item>;
+  /** Ids of items that differ from the item they had before. */
+  readonly changed: readonly Id[];
+  /** Loaded for the first time, other unreadable records, or another failure. */
+  readonly isStructural: boolean;
+}
+
+interface ListState<Id, Item> extends FetchedList<Id, Item> {
+  readonly failure: unknown;
+  readonly isLoaded: boolean;
+}
+
+export abstract class RemoteList<Id, Item> {
+  #state: ListState<Id, Item> = { items: new Map(), unreadable: [], failure: undefined, isLoaded: false };
+  #pending: Promise<void> | undefined;
+  #edits = 0;
+
+  get items(): Items<Id, Item> {
+    return this.#state.items;
+  }
+
+  get unreadable(): readonly UnreadableRecord[] {
+    return this.#state.unreadable;
+  }
+
+  /** Why the last load or refresh failed, if it did. */
+  get failure(): unknown {
+    return this.#state.failure;
+  }
+
+  /** Whether the whole list was ever there; until then an empty list means nothing. */
+  get isLoaded(): boolean {
+    return this.#state.isLoaded;
+  }
+
+  /** How often the list was edited. */
+  protected get edits(): number {
+    return this.#edits;
+  }
+
+  /** Starts with the items of a list of the same account. */
+  restoreFrom(last: RemoteList<Id, Item>): void {
+    this.#state = { ...last.#state, failure: undefined };
+  }
+
+  /** Loads once. @throws {ApiError} */
+  async load(): Promise<void> {
+    if (!this.isLoaded) await this.refresh();
+  }
+
+  /** For callers that only show the list: loads once, and not again after a failure. Never rejects. */
+  async ensureLoaded(): Promise<void> {
+    if (this.failure === undefined) await this.load().catch(() => undefined);
+  }
+
+  /** Requests the list again; callers at the same time share a request. @throws {ApiError} */
+  refresh(): Promise<void> {
+    this.#pending ??= this.#refresh();
+    return this.#pending;
+  }
+
+  /** After a change made from here: a reply to an earlier request may be older, and is requested again. */
+  edit(items: Items<Id, Item> = this.items): void {
+    this.#edits += 1;
+    this.update({ items });
+  }
+
+  clearFailure(): void {
+    this.update({ failure: undefined });
+  }
+
+  protected abstract fetch(): Promise<FetchedList<Id, Item>>;
+
+  protected abstract notify(change: ListChange<Id, Item>): void;
+
+  /** @param grown given if the items grew in place: the ids of replaced items */
+  protected update(next: Partial<ListState<Id, Item>>, grown?: readonly Id[]): void {
+    const before = this.#state;
+    const after = { ...before, ...next };
+    const { items, changed } = keepEqual(before.items, after.items);
+    this.#state = { ...after, items };
+    const isStructural =
+      grown !== undefined ||
+      before.isLoaded !== after.isLoaded ||
+      !isEqual(before.unreadable, after.unreadable) ||
+      !isSameFailure(before.failure, after.failure);
+    this.notify({ before: before.items, changed: grown ?? changed, isStructural });
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      let edits: number;
+      let fetched: FetchedList<Id, Item>;
+      do {
+        edits = this.#edits;
+        fetched = await this.fetch();
+      } while (edits !== this.#edits);
+      // First of all, so that a listener that refreshes starts a new request.
+      this.#pending = undefined;
+      this.update({ ...fetched, failure: undefined, isLoaded: true });
+    } catch (error) {
+      this.#pending = undefined;
+      this.update({ failure: error });
+      throw error;
+    }
+  }
+}
+
+/** Puts the objects of before in the place of equal ones. */
+function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
+  const changed: Id[] = [];
+  const equal: [Id, Item][] = [];
+  if (before === after) return { items: after, changed };
+  for (const [id, item] of after) {
+    const old = before.get(id);
+    if (old === undefined || old === item) continue;
+    if (isEqual(old, item)) equal.push([id, old]);
+    else changed.push(id);
+  }
+  return { items: equal.length === 0 ? after : new Map([...after, ...equal]), changed };
+}
