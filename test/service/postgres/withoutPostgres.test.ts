@@ -3,7 +3,7 @@ import { query } from './clients.ts';
 import { startControlPlane } from './controlPlane.ts';
 
 describe('engine on a machine without Postgres', () => {
-  it('accepts computes and tells a client what to install', async () => {
+  it('accepts computes and reports to clients what to install', async () => {
     const service = await startControlPlane({ postgresPath: '/nowhere' });
     try {
       const compute = await service.create();

@@ -33,6 +33,6 @@ export async function canStream(
   } catch {
     return true; // The primary ended. The next one is asked again.
   } finally {
-    await client?.end();
+    await client?.end().catch(() => undefined);
   }
 }
