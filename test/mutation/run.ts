@@ -1,6 +1,7 @@
 // `npm run mutate`: puts random faults into copies of src/api, src/model and src/base, one at a time, and reports
 // which of them the unit suites catch. The same seed picks the same faults as long as the sources are the same.
 //   npm run mutate -- --count 60 --seed 1             random faults
+//   npm run mutate -- --in src/api,src/base           random faults in some of the folders or files
 //   npm run mutate -- --at src/api/errors.ts:42       every fault of one line
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
+    in: { type: 'string', default: FLOORS.join(',') },
     at: { type: 'string' },
   },
 });
@@ -48,6 +50,7 @@ report();
 async function pickMutations(): Promise<readonly Mutation[]> {
   const all: Mutation[] = [];
   for (const file of FLOORS.flatMap((floor) => filesBelow(projectRoot, floor, '.ts'))) {
+    if (!isChosen(file)) continue;
     const faults = await findFaults(readFileSync(path.join(projectRoot, file), 'utf8'));
     all.push(...faults.map((fault) => ({ ...fault, file })));
   }
@@ -55,8 +58,12 @@ async function pickMutations(): Promise<readonly Mutation[]> {
   const random = randomNumbers(Number(values.seed));
   const shuffled = all.map((mutation) => ({ mutation, order: random() }));
   shuffled.sort((one, other) => one.order - other.order);
-  console.log(`${all.length} possible faults in ${FLOORS.join(', ')}`);
+  console.log(`${all.length} possible faults in ${values.in}`);
   return shuffled.slice(0, Number(values.count)).map(({ mutation }) => mutation);
+}
+
+function isChosen(file: string): boolean {
+  return values.in.split(',').some((chosen) => `${file}/`.startsWith(`${chosen}/`));
 }
 
 /** Mulberry32: numbers from 0 to 1, the same for the same seed. */
