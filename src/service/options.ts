@@ -55,7 +55,7 @@ export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): ServiceOptions | undefined {
-  const values = parse(args);
+  const values = parseArguments(args);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
     // Most likely an unset variable of a script; `""` would mean the current directory.
@@ -87,7 +87,7 @@ export function requireKey(key: string): void {
   }
 }
 
-function parse(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {

@@ -12,7 +12,7 @@ import { EngineError, type ComputeEngine, type EngineEvents } from '../core/comp
 import { makePrivateFolder, writePrivateFile } from '../postgres/data/privateFiles.ts';
 import { emptyFolder } from '../postgres/data/storage.ts';
 import { createPostgresEngine, type PostgresEngineOptions } from '../postgres/engine.ts';
-import { endProcess, hasProcesses, isRunning } from '../postgres/process/orphans.ts';
+import { endProcess, hasProcesses, isServerRunning } from '../postgres/process/orphans.ts';
 import { hasFields, Peer } from './peer.ts';
 
 const PID_FILE = 'engine.pid';
@@ -25,7 +25,7 @@ become(uid, gid);
 // A signal to the whole process group must not end the engine before the service has closed it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => void end());
-const service = new Peer(process, perform);
+const service = new Peer(process, answerCall);
 const events: EngineEvents = {
   wake: async (computeId) => void (await service.call('wake', computeId)),
   activity: (computeId, open) => service.notify('activity', computeId, open),
@@ -51,7 +51,7 @@ async function close(): Promise<void> {
   if (pidFile !== undefined) rmSync(pidFile, { force: true });
 }
 
-async function perform(method: string, args: readonly unknown[]): Promise<unknown> {
+async function answerCall(method: string, args: readonly unknown[]): Promise<unknown> {
   // The service is trusted: its arguments match the signatures.
   if (method === 'begin') return begin(args[0] as PostgresEngineOptions);
   if (method === 'empty') return emptyUnused(args[0] as string);
@@ -93,7 +93,7 @@ function readPidFile(root: string): { readonly pid: number; readonly startedAt: 
 /** Empties a folder of data unless an engine or a server runs on it. @returns whether it is empty */
 async function emptyUnused(folder: string): Promise<boolean> {
   const other = readPidFile(folder);
-  if ((other !== undefined && isRunning(other)) || hasProcesses(folder)) return false;
+  if ((other !== undefined && isServerRunning(other)) || hasProcesses(folder)) return false;
   await emptyFolder(folder);
   return true;
 }

@@ -162,7 +162,7 @@ export class RemoteEngine implements ComputeEngine {
     await this.#begin();
     await this.#channel.call('open');
     const attached = [...this.#computes.values()].map((spec) => this.#channel.call('attach', spec));
-    for (const { reason } of (await Promise.allSettled(attached)).filter(isRejected))
+    for (const { reason } of (await Promise.allSettled(attached)).filter(isFailure))
       this.#options.log(String(reason));
   }
 
@@ -172,7 +172,7 @@ export class RemoteEngine implements ComputeEngine {
   }
 }
 
-const isRejected = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+const isFailure = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
   result.status === 'rejected';
 
 const isAddress = (value: unknown): value is ComputeAddress =>

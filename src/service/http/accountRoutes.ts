@@ -5,7 +5,7 @@ import { uncountedSeconds, withUncountedSeconds } from '../controlPlane/usage.ts
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import { cursorPosition, pageSize, paginationAfter, queryParameter, unknownCursor } from './query.ts';
-import { findProject, readBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
 import { listReply, recordReply, reply, type JsonReply } from './response.ts';
 
 export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
@@ -18,7 +18,7 @@ export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
 ];
 
 async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
-  const { key_name } = await readBody(request, ApiKeyCreationBody);
+  const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
   return reply(keys.create(key_name));
 }
 

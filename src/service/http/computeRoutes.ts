@@ -13,7 +13,7 @@ import {
   requiredParameter,
   unknownCursor,
 } from './query.ts';
-import { findProject, readBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
 import { listJson, listReply, recordReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
@@ -62,7 +62,7 @@ function showComputes({ store }: ControlPlane, call: ApiCall): JsonReply {
 
 async function createCompute({ store, computes }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const project = findProject(store.account, call);
-  const { endpoint } = await readBody(call.request, ComputeCreationBody);
+  const { endpoint } = await readJsonBody(call.request, ComputeCreationBody);
   return reply(await computes.create(project, endpoint), 201);
 }
 
@@ -71,7 +71,7 @@ const showCompute = (plane: ControlPlane, call: ApiCall): JsonReply =>
 
 async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const [project, id] = targetCompute(plane, call);
-  const { endpoint } = await readBody(call.request, ComputeChangeBody);
+  const { endpoint } = await readJsonBody(call.request, ComputeChangeBody);
   return reply(await plane.computes.update(project, id, endpoint));
 }
 

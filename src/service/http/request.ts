@@ -119,7 +119,7 @@ const bodyTooLarge = (): HttpError =>
   new HttpError(413, 'BODY_TOO_LARGE', `The body is larger than ${MAX_BODY} bytes.`);
 
 /** @throws {HttpError} if the body is too large, not JSON or does not match the schema */
-export async function readBody<T>(request: IncomingMessage, schema: z.ZodMiniType<T>): Promise<T> {
+export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMiniType<T>): Promise<T> {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding !== 'identity' || type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
     const message = 'Send the body uncompressed, with Content-Type: application/json.';

@@ -36,14 +36,14 @@ export function sizeOfInput(input: unknown): SizeRange | undefined {
 }
 
 /** @throws {Error} without a connection */
-export function requireConnection({ session }: ToolParts): void {
+export function requireToolConnection({ session }: ToolParts): void {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
 }
 
 /** Reads the compute from the service. @throws {Error} for invalid or unknown ids */
-export async function readCompute(parts: ToolParts, input: unknown): Promise<Compute> {
-  requireConnection(parts);
+export async function findComputeOfTool(parts: ToolParts, input: unknown): Promise<Compute> {
+  requireToolConnection(parts);
   const target = targetOf(input);
   if (target === undefined)
     throw new Error(l10n.t('projectId and computeId must be ids from the list of computes.'));

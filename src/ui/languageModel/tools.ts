@@ -24,8 +24,8 @@ import { explainError } from '../text/errorMessage.ts';
 import { escapeMarkdown } from '../text/sanitize.ts';
 import {
   fieldsOf,
-  readCompute,
-  requireConnection,
+  findComputeOfTool,
+  requireToolConnection,
   sizeOfInput,
   targetOf,
   type Target,
@@ -47,7 +47,7 @@ const MOST_COMPUTES = 100;
 const listComputes: Tool = {
   prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
   async invoke(parts, input) {
-    requireConnection(parts);
+    requireToolConnection(parts);
     const { inventory } = parts;
     await inventory.projects?.load();
     const found = matchingProjects(inventory, fieldsOf(input)['project']);
@@ -86,14 +86,14 @@ const getCompute: Tool = {
     const target = targetOf(input);
     return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
-  invoke: async (parts, input) => computeDetails(parts.inventory, await readCompute(parts, input)),
+  invoke: async (parts, input) => computeDetails(parts.inventory, await findComputeOfTool(parts, input)),
 };
 
 const restartCompute: Tool = {
   prepare(parts, input) {
     const target = targetOf(input);
     if (target === undefined) return undefined;
-    const name = nameOf(parts, target);
+    const name = targetName(parts, target);
     const effect = l10n.t('Its connections are dropped. Clients have to reconnect.');
     return {
       invocationMessage: l10n.t('Restarting {0}', name),
@@ -104,7 +104,7 @@ const restartCompute: Tool = {
     };
   },
   async invoke(parts, input, token) {
-    const compute = await readCompute(parts, input);
+    const compute = await findComputeOfTool(parts, input);
     return changeOutput(
       await cancellable(token, (options) => parts.changes.restart(nodeOf(compute), options)),
     );
@@ -116,7 +116,7 @@ const resizeCompute: Tool = {
     const target = targetOf(input);
     const size = sizeOfInput(input);
     if (target === undefined || size === undefined || sizeProblem(size) !== undefined) return undefined;
-    const name = nameOf(parts, target);
+    const name = targetName(parts, target);
     return {
       invocationMessage: l10n.t('Changing the size of {0}', name),
       confirmationMessages: {
@@ -126,7 +126,7 @@ const resizeCompute: Tool = {
     };
   },
   async invoke(parts, input, token) {
-    const compute = await readCompute(parts, input);
+    const compute = await findComputeOfTool(parts, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
     const restarts = changeEffect(compute, change) === 'restart';
@@ -191,7 +191,7 @@ const nodeOf = ({ project_id: projectId, branch_id: branchId, id: computeId }: C
   computeId,
 });
 
-const nameOf = ({ inventory }: ToolParts, { projectId, computeId }: Target): string => {
+const targetName = ({ inventory }: ToolParts, { projectId, computeId }: Target): string => {
   const compute = inventory.compute(projectId, computeId);
   return compute === undefined ? computeId : computeName(compute);
 };

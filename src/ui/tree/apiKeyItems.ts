@@ -46,17 +46,17 @@ export function keysNodes(list: ApiKeyList): KeysNode[] {
 }
 
 export function keysItem(list: ApiKeyList, node: KeysNode): TreeItem {
-  const item = itemOf(list, node);
+  const item = apiKeyItem(list, node);
   item.id = keysNodeId(node);
   return item;
 }
 
-function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
+function apiKeyItem(list: ApiKeyList, node: KeysNode): TreeItem {
   switch (node.kind) {
     case 'apiKey':
       return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
     case 'unreadableKey':
-      return unreadableItem(list.unreadable[node.index]);
+      return unreadableKeyItem(list.unreadable[node.index]);
     case 'hiddenKeys':
       return hiddenItem();
     default:
@@ -98,7 +98,7 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
 ];
 
-function unreadableItem(
+function unreadableKeyItem(
   record: { readonly id: string | undefined; readonly field: string } | undefined,
 ): TreeItem {
   const item = new TreeItem(sanitize(record?.id ?? l10n.t('API key')));

@@ -9,7 +9,7 @@ import { accountLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, idOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { tooltip, treeItem, visibleFields } from './treeItems.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
@@ -19,7 +19,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
-  readonly #nodes = new NodeCache(idOf);
+  readonly #nodes = new NodeCache(nodeId);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();

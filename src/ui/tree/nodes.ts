@@ -28,7 +28,7 @@ export interface MoreNode {
 export type TreeNode = ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode;
 
 /** Stable, and unique in the whole tree. */
-export function idOf(node: TreeNode): string {
+export function nodeId(node: TreeNode): string {
   switch (node.kind) {
     case 'project':
       return node.projectId;

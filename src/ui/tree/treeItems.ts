@@ -8,11 +8,11 @@ import { computeTable, formatDate, markdownTable, type Row } from '../text/compu
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
-import { idOf, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
+import { nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
   const item = itemOf(inventory, node);
-  item.id = idOf(node);
+  item.id = nodeId(node);
   return item;
 }
 

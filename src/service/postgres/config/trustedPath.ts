@@ -27,13 +27,13 @@ export function changeableByOthers(file: string): string | undefined {
   const folder = path.dirname(file);
   for (let part = file; ; part = path.dirname(part)) {
     const isAbove = part !== file && part !== folder;
-    if (!isOurs(part, isAbove)) return part;
+    if (!isTrustedOwner(part, isAbove)) return part;
     if (part === path.dirname(part)) return undefined;
   }
 }
 
 /** @param isAbove false for the program and its folder. Above them, a sticky folder such as /tmp is safe */
-function isOurs(part: string, isAbove: boolean): boolean {
+function isTrustedOwner(part: string, isAbove: boolean): boolean {
   const { uid, gid, mode } = lstatSync(part);
   if (!owners.has(uid)) return false;
   if (isAbove && (mode & 0o1000) !== 0) return true;

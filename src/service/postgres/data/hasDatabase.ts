@@ -8,12 +8,12 @@ import { connectAsSuperuser } from '../network/superuser.ts';
 import { runSingleUser } from './template.ts';
 
 /** Longest name in Postgres (`NAMEDATALEN`). */
-const LONGEST_NAME = 63;
+const MAX_NAME_BYTES = 63;
 
 export async function hasDatabase(tools: ServerTools, branchId: string, database: string): Promise<boolean> {
   if (database === BRANCH_DATABASE) return true;
   // oxlint-disable-next-line no-control-regex
-  if (database === '' || Buffer.byteLength(database) > LONGEST_NAME || /[\u0000-\u001f]/.test(database))
+  if (database === '' || Buffer.byteLength(database) > MAX_NAME_BYTES || /[\u0000-\u001f]/.test(database))
     return false;
   const sql =
     "select 'found' from pg_catalog.pg_database " +

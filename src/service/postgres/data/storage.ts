@@ -99,12 +99,14 @@ function readNote(file: string): string | undefined {
   }
 }
 
-const isPrivate = (mode: number) => process.platform === 'win32' || (mode & 0o077) === 0;
+const isPrivateFolder = (mode: number) => process.platform === 'win32' || (mode & 0o077) === 0;
 
 /** After the temporary folder was cleaned up, another user may have taken the name. */
 function isOurs(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return (
-    stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid) && isPrivate(stat.mode)
+    stat?.isDirectory() === true &&
+    stat.uid === (process.getuid?.() ?? stat.uid) &&
+    isPrivateFolder(stat.mode)
   );
 }

@@ -9,12 +9,12 @@ import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
  */
 const FIRST = 15_000;
 const LAST = 32_000;
-const ATTEMPTS = 1000;
+const PORT_ATTEMPTS = 1000;
 
 /** Two free ports on 127.0.0.1, except those in `taken`. @throws {EngineError} if there are not enough */
 export async function freePorts(taken: ReadonlySet<number>): Promise<ComputeAddress> {
   const found: number[] = [];
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST, LAST);
     if (!taken.has(port) && !found.includes(port) && (await isFree(port))) found.push(port);
     const [first, second] = found;

@@ -104,7 +104,7 @@ export class Gateway {
   #cancel(client: net.Socket, packet: Buffer): void {
     const socket = this.#target.running();
     if (socket === undefined) client.destroy();
-    else join(client, connectTo(socket, packet));
+    else pipeBothWays(client, connectTo(socket, packet));
   }
 
   async #serve(client: net.Socket, packet: Buffer): Promise<void> {
@@ -113,7 +113,7 @@ export class Gateway {
     try {
       const server = await this.#forward(client, packet);
       if (client.destroyed) server.destroy();
-      else join(client, server);
+      else pipeBothWays(client, server);
     } catch (error) {
       client.end(errorResponse(error instanceof Error ? error.message : String(error)));
       client.resume().setTimeout(ERROR_LIMIT, () => client.destroy());
@@ -158,7 +158,7 @@ async function connectAndWait(socket: ServerSocket, packet: Buffer): Promise<net
 }
 
 /** Connects two sockets until one ends. The server's last bytes still reach the client. */
-function join(client: net.Socket, server: net.Socket): void {
+function pipeBothWays(client: net.Socket, server: net.Socket): void {
   server.on('error', () => server.destroy());
   server.once('close', () => client.destroySoon());
   client.once('close', () => server.destroy());

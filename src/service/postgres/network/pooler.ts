@@ -18,7 +18,7 @@ import { connectionsOf } from '../config/settings.ts';
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
 /** PgBouncer has nothing to lose, so it gets little time to stop. Milliseconds. */
-const STOP_LIMIT = 500;
+const POOLER_STOP_LIMIT = 500;
 
 export class Pooler {
   /** Resolves when the process has ended, for any reason. */
@@ -65,7 +65,7 @@ export class Pooler {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#child.kill('SIGTERM');
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_LIMIT);
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), POOLER_STOP_LIMIT);
     await this.ended;
     clearTimeout(late);
   }

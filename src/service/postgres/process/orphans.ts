@@ -34,7 +34,7 @@ export interface PidRecord {
 }
 
 /** Whether the process that wrote a pid file still runs. */
-export const isRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
+export const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
 
 /** The pid file may be forged or stale. A process of another user is not a server of this service. */
@@ -49,7 +49,7 @@ function maySignal(pid: number): boolean {
 /** Whether any Postgres or PgBouncer runs on this storage. */
 export const hasProcesses = (root: string): boolean =>
   [...dataDirsOf(root).map(readServer), ...subfolders(path.join(root, 'poolers')).map(readPooler)].some(
-    (written) => written !== undefined && isRunning(written),
+    (written) => written !== undefined && isServerRunning(written),
   );
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
@@ -99,11 +99,11 @@ export async function endProcess(
   written: PidRecord,
   from: (typeof STEPS)[number][0] = 'SIGINT',
 ): Promise<boolean> {
-  if (!isRunning(written)) return false;
+  if (!isServerRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
     send(written.pid, signal);
     for (const until = performance.now() + limit; performance.now() < until;) {
-      if (!isRunning(written)) return true;
+      if (!isServerRunning(written)) return true;
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }

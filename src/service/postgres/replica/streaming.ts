@@ -4,7 +4,7 @@ import { connectAsSuperuser } from '../network/superuser.ts';
 
 /** A standby connects within half a second. Without progress for this time, it can't follow. Milliseconds. */
 const LIMIT = 5_000;
-const INTERVAL = 250;
+const CHECK_INTERVAL = 250;
 
 const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
   where application_name operator(pg_catalog.=) $1`;
@@ -27,7 +27,7 @@ export async function canStream(
       // It is catching up.
       if (position !== undefined && position !== sent) until = performance.now() + LIMIT;
       sent = position ?? sent;
-      await new Promise((resolve) => setTimeout(resolve, INTERVAL));
+      await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL));
     }
     return true;
   } catch {

@@ -23,12 +23,12 @@ export const connect: Command = async (context, argument, run) => {
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
 };
 
-interface AccountItem extends QuickPickItem {
+interface SwitchItem extends QuickPickItem {
   /** Undefined to connect to another one. */
   readonly account: Account | undefined;
 }
 
-async function accountItems({ accounts }: CommandContext): Promise<readonly AccountItem[]> {
+async function accountItems({ accounts }: CommandContext): Promise<readonly SwitchItem[]> {
   const { accounts: all, current } = await accounts.list();
   return all.map((account) => ({
     label: accountLabel(account),

@@ -29,13 +29,13 @@ export async function askForAccount(
 ): Promise<ConnectAnswer | undefined> {
   const { accounts } = await context.accounts.list();
   const start: ConnectState = account === undefined ? {} : { address: account.baseUrl, name: account.name };
-  const state = await runSteps(l10n.t('Connect to Hosted Postgres'), start, stepsFor(context, accounts));
+  const state = await runSteps(l10n.t('Connect to Hosted Postgres'), start, connectSteps(context, accounts));
   if (state?.address === 'localService') return { kind: 'localService' };
   if (state?.address === undefined || state.key === undefined) return undefined;
   return { kind: 'account', account: { baseUrl: state.address, name: state.name ?? '' }, key: state.key };
 }
 
-function stepsFor(context: CommandContext, accounts: readonly Account[]): readonly Step<ConnectState>[] {
+function connectSteps(context: CommandContext, accounts: readonly Account[]): readonly Step<ConnectState>[] {
   const accountsAt = ({ address }: ConnectState) =>
     accounts.filter(({ baseUrl, local }) => baseUrl === address && local !== true);
   return [
@@ -55,7 +55,7 @@ function stepsFor(context: CommandContext, accounts: readonly Account[]): readon
     {
       applies: (state) => state.isNew === true,
       ask: async (page, state) =>
-        mapAnswer(await askName(page, accountsAt(state)), (name) => ({ ...state, name })),
+        mapAnswer(await askAccountName(page, accountsAt(state)), (name) => ({ ...state, name })),
     },
     {
       applies: (state) => state.address !== 'localService',
@@ -78,7 +78,7 @@ async function askAccount(page: Page, accounts: readonly Account[]): Promise<Ans
   return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
 }
 
-const askName = (page: Page, accounts: readonly Account[]): Promise<Answer<string>> =>
+const askAccountName = (page: Page, accounts: readonly Account[]): Promise<Answer<string>> =>
   askText(page, {
     prompt: l10n.t('Name of the account, to distinguish it from others on this service'),
     problem: (text) =>

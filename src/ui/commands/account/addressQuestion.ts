@@ -44,10 +44,10 @@ function addressItem(text: string, description: string): AddressItem {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string'
     ? { label: parsed, description, address: parsed }
-    : { label: text, description: problemText(parsed.problem), address: undefined };
+    : { label: text, description: addressProblem(parsed.problem), address: undefined };
 }
 
-function problemText(problem: BaseUrlProblem): string {
+function addressProblem(problem: BaseUrlProblem): string {
   switch (problem) {
     case 'not-a-url':
       return l10n.t('not a URL such as https://…/api/v2');

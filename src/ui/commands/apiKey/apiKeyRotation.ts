@@ -12,7 +12,7 @@ import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepI
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
-import { isFreeToRotate, offer, rotationParts } from './rotationRecovery.ts';
+import { isFreeToRotate, offerRecovery, rotationParts } from './rotationRecovery.ts';
 import { endedText } from './rotationText.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
@@ -38,7 +38,7 @@ export const rotate: Command = async (context, _argument, run) => {
     case 'unchanged':
       throw new Error(endedText(outcome));
     default:
-      offer(context, { account: accountId(account), ...keys }, outcome);
+      offerRecovery(context, { account: accountId(account), ...keys }, outcome);
   }
 };
 
@@ -62,20 +62,20 @@ async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnsw
     },
     {
       ask: async (page, { old }) =>
-        mapAnswer(await askName(page, apiKeys.keys, old?.name), (name) => ({ old, name })),
+        mapAnswer(await askKeyName(page, apiKeys.keys, old?.name), (name) => ({ old, name })),
     },
   ]);
   return state?.name === undefined ? undefined : { old: state.old ?? undefined, name: state.name };
 }
 
-interface KeyItem extends QuickPickItem {
+interface RotatedKeyItem extends QuickPickItem {
   readonly key: ApiKey | null;
 }
 
 /** The most recently used key comes first: listing the keys has just used it. */
 async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
-  const items: KeyItem[] = keys
+  const items: RotatedKeyItem[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
       label: `$(key) ${sanitize(key.name) || String(key.id)}`,
@@ -91,7 +91,7 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
 }
 
 /** The name must be unique: it identifies the new key if the response with its id is lost. */
-function askName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
+function askKeyName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
   return askText(page, {
     prompt: l10n.t('Name of the new key'),

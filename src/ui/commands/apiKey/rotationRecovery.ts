@@ -81,12 +81,12 @@ function show(context: CommandContext, rotation: PendingRotation, outcome: Rotat
     case 'unchanged':
       return void window.showWarningMessage(`${failureMessage()}: ${endedText(outcome)}`);
     default:
-      offer(context, rotation, outcome);
+      offerRecovery(context, rotation, outcome);
   }
 }
 
 /** Offers the action that finishes the rotation, which stays pending until then. */
-export function offer(context: CommandContext, rotation: PendingRotation, left: Left): void {
+export function offerRecovery(context: CommandContext, rotation: PendingRotation, left: Left): void {
   const onError = (error: unknown) => context.log.error('Finishing a key rotation', error);
   if (left.kind === 'absent') checkLater(context, rotation.account).catch(onError);
   showOffer(context, rotation, left).catch(onError);
@@ -114,7 +114,10 @@ function actionFor(context: CommandContext, rotation: PendingRotation, left: Lef
       return { label: l10n.t('Rotate API Key…'), act: () => run('hostedPostgres.apiKey.rotate') };
     case 'lost': {
       const { id, name } = left.newKey;
-      return { label: l10n.t('Revoke “{0}”', sanitize(name)), act: () => revoke(context, rotation, id) };
+      return {
+        label: l10n.t('Revoke “{0}”', sanitize(name)),
+        act: () => revokeLeftKey(context, rotation, id),
+      };
     }
     case 'signedOut':
       return { label: l10n.t('Connect…'), act: () => run('hostedPostgres.account.connect') };
@@ -125,7 +128,7 @@ function actionFor(context: CommandContext, rotation: PendingRotation, left: Lef
   }
 }
 
-async function revoke(context: CommandContext, rotation: PendingRotation, id: number): Promise<void> {
+async function revokeLeftKey(context: CommandContext, rotation: PendingRotation, id: number): Promise<void> {
   const name = sanitize(rotation.name);
   try {
     await withProgress(l10n.t('Revoking “{0}”', name), () =>
@@ -135,7 +138,7 @@ async function revoke(context: CommandContext, rotation: PendingRotation, id: nu
     await context.apiKeys.refresh().catch(() => undefined);
   } catch (error) {
     context.log.error('Revoking a key that a rotation left', error);
-    const retry = () => void revoke(context, rotation, id);
+    const retry = () => void revokeLeftKey(context, rotation, id);
     await showFailure(l10n.t("Couldn't revoke “{0}”", name), error, retry);
   }
 }

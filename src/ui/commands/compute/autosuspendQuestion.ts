@@ -21,7 +21,7 @@ export async function askAutosuspend(page: Page, current: number | undefined): P
   const picked = await pickOne(page, {
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
-    typed: typedItem,
+    typed: typedDelayItem,
     isUnavailable: ({ delay }) => delay === undefined,
     isCurrent: ({ delay }) => delay === current,
   });
@@ -36,7 +36,7 @@ function delayItem(delay: number, current: number | undefined): DelayItem {
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }
 
-function typedItem(text: string): DelayItem | undefined {
+function typedDelayItem(text: string): DelayItem | undefined {
   const parsed = parseDelay(text);
   if (parsed === undefined) return undefined;
   if ('seconds' in parsed) {

@@ -28,19 +28,21 @@ export async function askBranch(
   const items = async (): Promise<readonly BranchItem[]> => {
     const list = await context.inventory.loadComputes(question.projectId);
     const branches = [...(list?.branches() ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-    const all = branches.map(([id, computes]) => branchItem(id, computes, question));
+    const all = branches.map(([id, computes]) => branchChoice(id, computes, question));
     branchItems = [...all.filter((item) => !item.isUnavailable), ...all.filter((item) => item.isUnavailable)];
     return branchItems;
   };
   const typed = (text: string): BranchItem | undefined =>
-    text === '' || branchItems.some(({ branchId }) => branchId.includes(text)) ? undefined : typedItem(text);
+    text === '' || branchItems.some(({ branchId }) => branchId.includes(text))
+      ? undefined
+      : typedBranchItem(text);
   const placeholder = l10n.t('Select a branch or enter another branch id (br-…)');
   const isUnavailable = (item: BranchItem) => item.isUnavailable;
   const picked = await pickOne(page, { placeholder, items: items(), typed, isUnavailable });
   return mapAnswer(picked, (item) => item.branchId);
 }
 
-function branchItem(branchId: string, computes: readonly Compute[], question: BranchQuestion): BranchItem {
+function branchChoice(branchId: string, computes: readonly Compute[], question: BranchQuestion): BranchItem {
   const problem = question.problem?.(branchId, computes);
   const label = `$(git-branch) ${sanitize(branchId)}`;
   if (problem !== undefined) return { label, description: problem, branchId, isUnavailable: true };
@@ -60,7 +62,7 @@ function membersText(computes: readonly Compute[]): string {
 }
 
 /** A branch without computes. Only the service knows whether it exists. */
-function typedItem(text: string): BranchItem {
+function typedBranchItem(text: string): BranchItem {
   const isValid = isBranchId(text);
   const description = isValid
     ? l10n.t('a branch without computes')

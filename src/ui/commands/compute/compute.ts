@@ -10,7 +10,7 @@ import { confirm, withProgress } from '../input/dialogs.ts';
 import { pickCompute, requireConnection } from '../input/pickers.ts';
 import { askForCreation } from './createCompute.ts';
 
-const nameOf = ({ inventory }: CommandContext, { projectId, computeId }: ComputeNode): string => {
+const nodeLabel = ({ inventory }: CommandContext, { projectId, computeId }: ComputeNode): string => {
   const compute = inventory.compute(projectId, computeId);
   return sanitize(compute === undefined ? computeId : labelOf(compute));
 };
@@ -34,7 +34,7 @@ export const create: Command = async (context, argument, run) => {
 export const restart: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isEnabled);
   if (node === undefined) return;
-  const name = nameOf(context, node);
+  const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
   const detail = l10n.t('Its connections are dropped. Clients have to reconnect.');
   if (!(await confirm(l10n.t('Restart {0}?', name), detail, l10n.t('Restart')))) return;
@@ -48,7 +48,7 @@ export const restart: Command = async (context, argument, run) => {
 export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
-  const name = nameOf(context, node);
+  const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const detail = l10n.t(
     "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",

@@ -35,7 +35,7 @@ export async function askForCreation(
     projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId,
     branchId: asBranchNode(argument)?.branchId,
   };
-  const state = await runSteps(l10n.t('Create Compute'), start, stepsFor(context));
+  const state = await runSteps(l10n.t('Create Compute'), start, createSteps(context));
   return state && answersOf(state);
 }
 
@@ -58,7 +58,7 @@ function answersOf({
   return { projectId, creation };
 }
 
-const stepsFor = (context: CommandContext): readonly Step<CreationState>[] => [
+const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [
   {
     applies: (state) => state.projectId === undefined,
     ask: async (page, state) =>

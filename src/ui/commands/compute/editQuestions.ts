@@ -41,7 +41,7 @@ export async function askForEdit(
   const node = asComputeNode(argument);
   const start: EditState =
     node === undefined ? {} : { projectId: node.projectId, compute: await requireCompute(context, node) };
-  const state = await runSteps(l10n.t('Edit Compute'), start, stepsFor(context));
+  const state = await runSteps(l10n.t('Edit Compute'), start, editSteps(context));
   if (state?.compute === undefined || state.edited === undefined) return undefined;
   return { compute: state.compute, edited: state.edited, change: changeOf(state, state.compute) };
 }
@@ -54,7 +54,7 @@ function changeOf({ edited, size, change = {} }: EditState, compute: Compute): C
   return change;
 }
 
-function stepsFor(context: CommandContext): readonly Step<EditState>[] {
+function editSteps(context: CommandContext): readonly Step<EditState>[] {
   return [
     {
       applies: (state) => state.projectId === undefined,
@@ -76,7 +76,7 @@ function stepsFor(context: CommandContext): readonly Step<EditState>[] {
     ),
     newValue('autosuspend', askDelay),
     newValue('branch', (page, compute) => askTarget(context, page, compute)),
-    newValue('name', askName),
+    newValue('name', askComputeName),
   ];
 }
 
@@ -163,15 +163,15 @@ async function askTarget(
   return mapAnswer(branch, (branch_id) => ({ branch_id }));
 }
 
-const LONGEST_NAME = 64;
+const MAX_COMPUTE_NAME = 64;
 
-const askName = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
+const askComputeName = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
   mapAnswer(
     await askText(page, {
       prompt: l10n.t('Name of {0}', compute.id),
       value: compute.name ?? '',
       problem: (text) =>
-        text.length > LONGEST_NAME ? l10n.t('At most {0} characters', LONGEST_NAME) : undefined,
+        text.length > MAX_COMPUTE_NAME ? l10n.t('At most {0} characters', MAX_COMPUTE_NAME) : undefined,
     }),
     (name) => ({ name }),
   );

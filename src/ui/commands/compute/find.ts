@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeNode, ProjectNode } from '../../../model/inventory/nodes.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import { askCompute, computeItem, requireConnection } from '../input/pickers.ts';
+import { askCompute, computeChoice, requireConnection } from '../input/pickers.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { mapAnswer, runSteps } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
@@ -43,7 +43,7 @@ async function foundItems({ inventory }: CommandContext): Promise<FoundItem[]> {
   if (projects.length <= MOST_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
   const nameOf = (id: string) => sanitize(inventory.project(id)?.name ?? id);
   const computes = [...inventory.allComputes()].map((compute) => {
-    const item = computeItem(compute);
+    const item = computeChoice(compute);
     return { ...item, detail: [nameOf(compute.project_id), item.detail].join(' · ') };
   });
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);

@@ -23,7 +23,7 @@ export async function changeFile(
   mode = 0o666,
 ): Promise<FileChange> {
   requireTrust();
-  const before = await read(uri);
+  const before = await readText(uri);
   const after = Buffer.from(changed(uri, before, change));
   await write(uri, after, before === undefined ? { mode } : undefined);
   return { uri, before, after };
@@ -32,9 +32,9 @@ export async function changeFile(
 /** Undoes all of the changes, or none. @throws {Error} if a file has changed since then */
 export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
   for (const { uri, after } of changes) {
-    const now = await read(uri);
+    const now = await readText(uri);
     if (now === undefined || !Buffer.from(now).equals(after) || unsaved([uri]).length > 0)
-      throw new Error(l10n.t('{0} was changed in the meantime.', nameOf(uri)));
+      throw new Error(l10n.t('{0} was changed in the meantime.', displayPath(uri)));
   }
   for (const { uri, before } of changes) {
     if (before === undefined) await workspace.fs.delete(uri);
@@ -48,7 +48,7 @@ export const unsaved = (uris: readonly Uri[]) => {
   return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && wanted.has(uri.toString()));
 };
 
-export const nameOf = (uri: Uri): string => workspace.asRelativePath(uri, false);
+export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
 function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => TextChange): string {
   const all = before === undefined ? '' : decode(uri, before);
@@ -62,11 +62,11 @@ function decode(uri: Uri, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Error(l10n.t("{0} isn't UTF-8 text.", nameOf(uri)));
+    throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
   }
 }
 
-async function read(uri: Uri): Promise<Uint8Array | undefined> {
+async function readText(uri: Uri): Promise<Uint8Array | undefined> {
   try {
     return await workspace.fs.readFile(uri);
   } catch (error) {

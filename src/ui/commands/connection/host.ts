@@ -53,13 +53,13 @@ async function pickHost(
 export const hostOf = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
-interface HostItem extends QuickPickItem {
+interface HostChoice extends QuickPickItem {
   readonly isPooled: boolean;
 }
 
 /** @returns whether to use the pooled host */
 export async function askPooled(page: Page, compute: Compute): Promise<Answer<boolean>> {
-  const items: HostItem[] = [
+  const items: HostChoice[] = [
     { label: l10n.t('Direct'), description: sanitize(compute.host), isPooled: false },
     { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), isPooled: true },
   ];

@@ -8,7 +8,7 @@ import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { requireTrust } from '../input/trust.ts';
 import { askForUri } from './connectionString.ts';
-import { changeFile, nameOf, undoChanges, unsaved, type FileChange } from './fileChange.ts';
+import { changeFile, displayPath, undoChanges, unsaved, type FileChange } from './fileChange.ts';
 import { gitIgnored, type Ignored } from './gitIgnored.ts';
 import { pickRecord } from './host.ts';
 import { realFile } from './realFile.ts';
@@ -29,13 +29,13 @@ export const writeEnv: Command = async (context, argument, run) => {
   const file = Uri.joinPath(folder.uri, FILE);
   const result = await askForUri(context, { title, compute, scope: file });
   if (result === undefined) return;
-  const target = await targetOf(file);
+  const target = await envFileOf(file);
   const protection = await askForProtection(target);
   if (protection === undefined) return;
   const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
   if (!(await saveFirst([file, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])]))) return;
   // The file may have been replaced during the questions.
-  if ((await targetOf(file)).path !== target.path)
+  if ((await envFileOf(file)).path !== target.path)
     throw new Error(l10n.t('{0} was changed in the meantime.', FILE));
   const changes: FileChange[] = [];
   if (ignoreFile !== undefined) changes.push(await changeFile(ignoreFile, (text) => appendLine(text, FILE)));
@@ -60,7 +60,7 @@ async function pickFolder(title: string): Promise<WorkspaceFolder | undefined> {
 }
 
 /** The file to write. */
-interface Target {
+interface EnvFile {
   /** The target if the path is a link. */
   readonly uri: Uri;
   readonly isLink: boolean;
@@ -72,7 +72,7 @@ interface Target {
 }
 
 /** @throws {Error} such as for a link out of the workspace */
-async function targetOf(file: Uri): Promise<Target> {
+async function envFileOf(file: Uri): Promise<EnvFile> {
   const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
@@ -93,7 +93,7 @@ async function targetOf(file: Uri): Promise<Target> {
 }
 
 /** Asks before writing a file that git doesn't ignore. @returns undefined if the user canceled */
-async function askForProtection(target: Target): Promise<'ignore' | 'none' | undefined> {
+async function askForProtection(target: EnvFile): Promise<'ignore' | 'none' | undefined> {
   const { ignored, isLink, ignoreFile } = target;
   if (ignored === 'ignored' || ignored === 'outside') return 'none';
   const anyway = l10n.t('Write Anyway');
@@ -103,7 +103,7 @@ async function askForProtection(target: Target): Promise<'ignore' | 'none' | und
   );
   const detail = isLink ? `${l10n.t('{0} is a link to this file.', FILE)} ${warning}` : warning;
   const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
-  const question = questionOf(ignored, sanitize(nameOf(target.uri)));
+  const question = questionOf(ignored, sanitize(displayPath(target.uri)));
   const chosen = await window.showWarningMessage(question, { modal: true, detail }, ...buttons);
   if (chosen === undefined) return undefined;
   return chosen === ignore ? 'ignore' : 'none';
@@ -127,7 +127,7 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
   const documents = unsaved(uris);
   const [first] = documents;
   if (first === undefined) return true;
-  const name = sanitize(nameOf(first.uri));
+  const name = sanitize(displayPath(first.uri));
   const save = l10n.t('Save and Write');
   const question = l10n.t('{0} has unsaved changes. Save it and write the connection string?', name);
   const detail = l10n.t(

@@ -56,13 +56,13 @@ export async function askCompute(
 ): Promise<Answer<ComputeNode>> {
   const items = async () => {
     const list = await inventory.loadComputes(projectId);
-    return [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel).map(computeItem);
+    return [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel).map(computeChoice);
   };
   const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
   return mapAnswer(picked, (item) => item.value);
 }
 
-export function computeItem(compute: Compute): Choice<ComputeNode> {
+export function computeChoice(compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),

@@ -5,7 +5,7 @@ import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { childrenOf, idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
+const { childrenOf, nodeId: idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
 const { tooltip, treeItem, visibleFields } = await import('../../../../src/ui/tree/treeItems.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
