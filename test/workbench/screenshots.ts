@@ -74,14 +74,14 @@ async function change(workbench: Workbench): Promise<void> {
   await editor.type('/app');
   for (const key of ['Escape', 'ControlOrMeta+s']) await editor.press(key);
   await workbench.tree('Computes').contextMenu(/^Compute ep-little-smoke-851426/, 'Edit Compute…');
-  await workbench.quickInput.choose('What to change', 'Size…');
-  await workbench.quickInput.waitFor(/Size/);
+  await workbench.quickInput.choose('Select what to change', 'Size…');
+  await workbench.quickInput.waitFor('Select a fixed size');
 }
 
 /** A restart in progress and the tooltip of another compute. */
 async function browse(workbench: Workbench): Promise<void> {
   const computes = workbench.tree('Computes');
-  await workbench.quickInput.cancel(/Size/);
+  await workbench.quickInput.cancel('Select a fixed size');
   await computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
   await workbench.dialog.press('Restart');
   await workbench.statusBar.waitFor(/operation/);
