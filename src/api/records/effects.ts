@@ -13,16 +13,11 @@ export type ChangeEffect = 'none' | 'restart' | 'move' | 'disable';
 
 type Current = Pick<
   Compute,
-  | 'branch_id'
-  | 'autoscaling_limit_min_cu'
-  | 'autoscaling_limit_max_cu'
-  | 'settings'
-  | 'pooler_enabled'
-  | 'disabled'
+  'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'
 >;
 
 const differs = <T>(wanted: T | undefined, current: T | null | undefined): boolean =>
-  wanted !== undefined && !isEqual(wanted, current ?? undefined);
+  wanted !== undefined && !isEqual(wanted, current);
 
 /** The most severe effect of a change. */
 export function changeEffect(current: Current, change: ComputeChange): ChangeEffect {
