@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { findProgram } from '../../../src/base/findProgram.ts';
+
+describe('findProgram', () => {
+  const NAME = 'program-for-this-test';
+  const file = process.platform === 'win32' ? `${NAME}.exe` : NAME;
+  const pathBefore = process.env['PATH'];
+  let first: string;
+  let second: string;
+
+  const setPath = (text: string | undefined) => {
+    if (text === undefined) delete process.env['PATH'];
+    else process.env['PATH'] = text;
+  };
+
+  before(async () => {
+    first = await mkdtemp(path.join(os.tmpdir(), 'find-program-'));
+    second = await mkdtemp(path.join(os.tmpdir(), 'find-program-'));
+    for (const folder of [first, second]) await writeFile(path.join(folder, file), '', { mode: 0o755 });
+  });
+  afterEach(() => setPath(pathBefore));
+  after(async () => {
+    for (const folder of [first, second]) await rm(folder, { recursive: true });
+  });
+
+  it('looks into the given folders, then into PATH', () => {
+    setPath([os.tmpdir(), second].join(path.delimiter));
+    assert.equal(findProgram(NAME, [os.tmpdir(), first]), path.join(first, file));
+    assert.equal(findProgram(NAME), path.join(second, file));
+    assert.equal(findProgram('no-such-program', [first]), undefined);
+  });
+
+  it('finds nothing without PATH', () => {
+    setPath(undefined);
+    assert.equal(findProgram(NAME), undefined);
+  });
+
+  it('skips relative folders', () => {
+    setPath('');
+    assert.equal(findProgram(NAME, [path.relative(process.cwd(), first)]), undefined);
+  });
+
+  it('skips a file that cannot be run', async function () {
+    if (process.platform === 'win32') return this.skip();
+    await chmod(path.join(first, file), 0o644);
+    assert.equal(findProgram(NAME, [first, second]), path.join(second, file));
+  });
+});
