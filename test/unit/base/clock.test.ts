@@ -8,6 +8,12 @@ describe('systemClock', () => {
     assert.ok(difference < 60_000, String(difference));
   });
 
+  it('moves forward', async () => {
+    const before = systemClock.now();
+    await pause(2);
+    assert.ok(systemClock.now() > before);
+  });
+
   it('runs a function after a time unless it is disposed', async () => {
     const ran: string[] = [];
     systemClock.after(1, () => ran.push('disposed')).dispose();

@@ -111,8 +111,8 @@ describe('parseRetryAfter', () => {
     ['a fraction of a second', { 'retry-after': '0.5' }, 0.5],
     [
       'a date, by the clock of the service',
-      { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 07:27:30 GMT' },
-      30,
+      { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 06:38:00 GMT' },
+      3000,
     ],
     ['a date in the past', { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 08:00:00 GMT' }, 0],
     ['a year', { 'retry-after': '31536000' }, 3600],
