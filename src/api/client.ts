@@ -171,12 +171,8 @@ export class Client {
     const { uri } = readOne(reply, undefined, records.ConnectionUri);
     const host = hostOfUri(uri);
     if (isSameHost(host, wanted.host)) return uri;
-    throw new ApiError(`${reply.what} returned another host`, {
-      kind: 'unexpectedReply',
-      status: reply.status,
-      reason: 'host',
-      detail: host,
-    });
+    const fault = { kind: 'unexpectedReply', status: reply.status, reason: 'host', detail: host } as const;
+    throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
   }
 
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {

@@ -13,12 +13,7 @@ export type ChangeEffect = 'none' | 'restart' | 'move' | 'disable';
 
 type Current = Pick<
   Compute,
-  | 'branch_id'
-  | 'autoscaling_limit_min_cu'
-  | 'autoscaling_limit_max_cu'
-  | 'settings'
-  | 'pooler_enabled'
-  | 'disabled'
+  'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'
 >;
 
 /** Postgres reads these when it starts. */

@@ -29,8 +29,6 @@ const NEVER_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 

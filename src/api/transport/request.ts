@@ -24,7 +24,7 @@ export class BodyTooLarge extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`The body is larger than ${MAX_BODY_BYTES} bytes`);
+    super();
     this.status = status;
   }
 }
@@ -40,7 +40,7 @@ export async function sendOnce(
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', onAbort);
   try {
     // VS Code's fetch ignores the signal while it looks up a proxy.
     return await Promise.race([exchange(fetch, request, signal), aborted.promise]);

@@ -56,7 +56,7 @@ export function retryDelay(
 }
 
 /** In seconds. It also keeps delays below the longest that a timer can have. */
-export const LONGEST_RETRY_AFTER = 3600;
+const LONGEST_RETRY_AFTER = 3600;
 
 /**
  * Reads the header Retry-After, which is a number of seconds or a date.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../src/api/client.ts';
-import { ApiError, isRefused } from '../../../src/api/errors.ts';
+import { ApiError, faultOf, isRefused } from '../../../src/api/errors.ts';
 import { KEY, withService } from './stubService.ts';
 
 const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
@@ -211,11 +211,21 @@ describe('Client', () => {
           assert.rejects(client.findConnectionUri('shop', where), (error) => {
             assert.ok(error instanceof ApiError && error.fault.kind === 'unexpectedReply');
             assert.equal(error.fault.reason, reason);
-            assert.doesNotMatch(error.message, /secret/);
+            assert.doesNotMatch(`${error.message} ${error.fault.detail}`, /secret/);
             return true;
           }),
       ));
   }
+
+  it('findConnectionUri names the other host', () =>
+    withService(
+      () => ({ json: { uri: 'postgresql://a:secret@other.example/d' } }),
+      async (client) =>
+        assert.rejects(client.findConnectionUri('shop', where), {
+          message: 'GET /projects/shop/connection_uri returned another host',
+          fault: { kind: 'unexpectedReply', status: 200, reason: 'host', detail: 'other.example' },
+        }),
+    ));
 
   for (const status of [404, 405]) {
     it(`returns undefined if a call that is not promised fails with ${status}`, () =>
@@ -234,21 +244,19 @@ describe('Client', () => {
       () => ({}),
       async (client, seen) => {
         const calls = [
-          client.listComputes('../api_keys'),
-          client.createCompute('', creation),
-          client.updateCompute('shop', 'br-1', {}),
-          client.deleteCompute('shop', 'ep-1/../ep-2'),
-          client.restartCompute('shop', 'ep-1?x'),
-          client.findOperation('shop', 'all'),
-          client.findConnectionUri('a b', where),
-          client.revokeApiKey(-1),
-          client.revokeApiKey(Number.NaN),
-        ];
-        for (const call of calls)
-          await assert.rejects(
-            call,
-            (error) => error instanceof ApiError && error.fault.kind === 'invalidRequest',
-          );
+          [client.listComputes('../api_keys'), '"../api_keys" is not a project id'],
+          [client.createCompute('', creation), '"" is not a project id'],
+          [client.listComputes('a/'.repeat(99)), `"${'a/'.repeat(30)}" is not a project id`],
+          [client.updateCompute('shop', 'br-1', {}), '"br-1" is not a compute id'],
+          [client.deleteCompute('shop', 'ep-1/../ep-2'), '"ep-1/../ep-2" is not a compute id'],
+          [client.restartCompute('shop', 'ep-1?x'), '"ep-1?x" is not a compute id'],
+          [client.findOperation('shop', 'all'), '"all" is not an operation id'],
+          [client.findConnectionUri('a b', where), '"a b" is not a project id'],
+          [client.revokeApiKey(-1), '"-1" is not an API key id'],
+          [client.revokeApiKey(Number.NaN), '"NaN" is not an API key id'],
+        ] as const;
+        for (const [call, message] of calls)
+          await assert.rejects(call, { message, fault: { kind: 'invalidRequest' } });
         assert.deepEqual(seen, []);
       },
     ));
@@ -262,6 +270,21 @@ describe('Client', () => {
         () => ({ status: 204 }),
         async (client) =>
           assert.rejects(call(client), (error) => error instanceof ApiError && error.mayHaveExecuted),
+      ));
+  }
+
+  const unusable: readonly [string, unknown, (client: Client) => Promise<unknown>][] = [
+    ['createCompute: an object without a compute', {}, (c) => c.createCompute('shop', creation)],
+    ['deleteCompute: an object without a compute', {}, (c) => c.deleteCompute('shop', 'ep-1')],
+    ['restartCompute: a list', [], (c) => c.restartCompute('shop', 'ep-1')],
+    ['restartCompute: text', 'done', (c) => c.restartCompute('shop', 'ep-1')],
+    ['restartCompute: an incomplete compute', { endpoint: {} }, (c) => c.restartCompute('shop', 'ep-1')],
+  ];
+  for (const [what, json, call] of unusable) {
+    it(`rejects the reply to ${what}`, () =>
+      withService(
+        () => ({ json }),
+        async (client) => assert.rejects(call(client), (error) => faultOf(error)?.kind === 'unexpectedReply'),
       ));
   }
 });

@@ -6,6 +6,7 @@ import {
   isCertificateCode,
   isOutcomeUnknown,
   isRefused,
+  isSameFailure,
   retryAfterOf,
   type Fault,
 } from '../../../src/api/errors.ts';
@@ -57,6 +58,36 @@ describe('ApiError', () => {
     assert.equal(retryAfterOf(new ApiError('no', refused(429))), undefined);
     assert.equal(retryAfterOf(new Error('x')), undefined);
   });
+});
+
+describe('isSameFailure', () => {
+  const rows: readonly [string, unknown, unknown, boolean][] = [
+    ['the same status and message', new ApiError('no', refused(503)), new ApiError('no', refused(503)), true],
+    ['another status', new ApiError('no', refused(503)), new ApiError('no', refused(500)), false],
+    ['another message', new ApiError('no', refused(503)), new ApiError('busy', refused(503)), false],
+    ['another kind', new ApiError('no', refused(503)), new ApiError('no', { kind: 'timeout' }), false],
+    [
+      'two timeouts',
+      new ApiError('late', { kind: 'timeout' }),
+      new ApiError('late', { kind: 'timeout' }),
+      true,
+    ],
+    [
+      'a timeout, then a status',
+      new ApiError('no', { kind: 'timeout' }),
+      new ApiError('no', refused(503)),
+      false,
+    ],
+    ['two other errors with one message', new Error('x'), new Error('x'), true],
+    ['two other errors', new Error('x'), new Error('y'), false],
+    ['an error and its message', new Error('x'), 'x', false],
+    ['a message and its error', 'x', new Error('x'), false],
+    ['no failure before and after', undefined, undefined, true],
+    ['the end of a failure', new Error('x'), undefined, false],
+  ];
+  for (const [what, before, after, isSame] of rows)
+    it(`${what}: ${isSame ? 'the same' : 'another'}`, () =>
+      assert.equal(isSameFailure(before, after), isSame));
 });
 
 describe('isCertificateCode', () => {

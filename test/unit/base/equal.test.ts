@@ -19,6 +19,26 @@ describe('isEqual', () => {
     );
   });
 
+  const different: readonly [unknown, unknown][] = [
+    [[], {}],
+    [{}, []],
+    [{}, null],
+    [null, {}],
+    ['a', ['a']],
+    [['a'], 'a'],
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: 1, b: 2 }, { a: 1 }],
+    [{ a: 1 }, { a: 2 }],
+    [[1], [1, 2]],
+    [
+      [1, 2],
+      [1, 3],
+    ],
+  ];
+  for (const [a, b] of different)
+    it(`distinguishes ${JSON.stringify(a)} from ${JSON.stringify(b)}`, () =>
+      assert.equal(isEqual(a, b), false));
+
   it('ignores the order of properties', () => {
     assert.equal(isEqual({ a: 1, b: [2] }, { b: [2], a: 1 }), true);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { DisposableStore } from '../../../src/base/disposable.ts';
+import { mock } from 'node:test';
+import { DisposableStore, toDisposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/event.ts';
 
 describe('Emitter', () => {
@@ -16,6 +17,18 @@ describe('Emitter', () => {
     assert.deepEqual(received, ['first 1', 'second 1', 'second 2']);
   });
 
+  it('calls a function as often as it listens', () => {
+    const emitter = new Emitter<void>();
+    let received = 0;
+    const listener = () => (received += 1);
+    const first = emitter.event(listener);
+    emitter.event(listener);
+    emitter.fire();
+    first.dispose();
+    emitter.fire();
+    assert.equal(received, 3);
+  });
+
   it('lets a listener remove itself and add others', () => {
     const emitter = new Emitter<void>();
     let received = 0;
@@ -28,6 +41,37 @@ describe('Emitter', () => {
     assert.equal(received, 1);
     emitter.fire();
     assert.equal(received, 11);
+  });
+});
+
+describe('an Emitter whose listener throws', () => {
+  it('calls the other listeners and leaves the error to the host', () => {
+    const emitter = new Emitter<void>();
+    const error = new Error('a bug');
+    let received = 0;
+    emitter.event(() => {
+      throw error;
+    });
+    emitter.event(() => (received += 1));
+    const queue = mock.method(globalThis, 'queueMicrotask', () => undefined);
+    try {
+      emitter.fire();
+    } finally {
+      queue.mock.restore();
+    }
+    assert.equal(received, 1);
+    const [reported] = queue.mock.calls[0]?.arguments ?? [];
+    assert.throws(() => reported?.(), error);
+  });
+});
+
+describe('toDisposable', () => {
+  it('ends only once', () => {
+    let ended = 0;
+    const disposable = toDisposable(() => (ended += 1));
+    disposable.dispose();
+    disposable.dispose();
+    assert.equal(ended, 1);
   });
 });
 

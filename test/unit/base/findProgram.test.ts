@@ -1,48 +1,51 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
 
 describe('findProgram', () => {
-  const before = process.env['PATH'];
-  let root: string;
-  const file = (folder: string) =>
-    path.join(root, folder, process.platform === 'win32' ? 'tool.exe' : 'tool');
+  const NAME = 'program-for-this-test';
+  const file = process.platform === 'win32' ? `${NAME}.exe` : NAME;
+  const pathBefore = process.env['PATH'];
+  let first: string;
+  let second: string;
 
-  beforeEach(() => {
-    root = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-program-'));
-    for (const folder of ['a', 'b']) {
-      mkdirSync(path.join(root, folder));
-      writeFileSync(file(folder), '', { mode: 0o755 });
-    }
-    process.env['PATH'] = ['a', 'b'].map((folder) => path.join(root, folder)).join(path.delimiter);
-  });
-  afterEach(() => {
-    process.env['PATH'] = before;
-    rmSync(root, { recursive: true });
-  });
+  const setPath = (text: string | undefined) => {
+    if (text === undefined) delete process.env['PATH'];
+    else process.env['PATH'] = text;
+  };
 
-  it('returns the first match in PATH', () => {
-    assert.equal(findProgram('tool'), file('a'));
+  before(async () => {
+    first = await mkdtemp(path.join(os.tmpdir(), 'find-program-'));
+    second = await mkdtemp(path.join(os.tmpdir(), 'find-program-'));
+    for (const folder of [first, second]) await writeFile(path.join(folder, file), '', { mode: 0o755 });
   });
-
-  it('searches the given folders before PATH', () => {
-    assert.equal(findProgram('tool', [path.join(root, 'missing'), path.join(root, 'b')]), file('b'));
+  afterEach(() => setPath(pathBefore));
+  after(async () => {
+    for (const folder of [first, second]) await rm(folder, { recursive: true });
   });
 
-  it('skips files that are not executable', function () {
-    if (process.platform === 'win32') this.skip();
-    chmodSync(file('a'), 0o644);
-    assert.equal(findProgram('tool'), file('b'));
+  it('looks into the given folders, then into PATH', () => {
+    setPath([os.tmpdir(), second].join(path.delimiter));
+    assert.equal(findProgram(NAME, [os.tmpdir(), first]), path.join(first, file));
+    assert.equal(findProgram(NAME), path.join(second, file));
+    assert.equal(findProgram('no-such-program', [first]), undefined);
+  });
+
+  it('finds nothing without PATH', () => {
+    setPath(undefined);
+    assert.equal(findProgram(NAME), undefined);
   });
 
   it('skips relative folders', () => {
-    process.env['PATH'] = path.relative(process.cwd(), path.join(root, 'a'));
-    assert.equal(findProgram('tool'), undefined);
+    setPath('');
+    assert.equal(findProgram(NAME, [path.relative(process.cwd(), first)]), undefined);
   });
 
-  it('returns undefined if there is no such program', () => {
-    assert.equal(findProgram('other'), undefined);
+  it('skips a file that cannot be run', async function () {
+    if (process.platform === 'win32') return this.skip();
+    await chmod(path.join(first, file), 0o644);
+    assert.equal(findProgram(NAME, [first, second]), path.join(second, file));
   });
 });

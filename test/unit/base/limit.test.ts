@@ -25,4 +25,10 @@ describe('limitTo', () => {
     await assert.rejects(failing);
     assert.equal(await next, 'done');
   });
+
+  it('runs a task that comes after all others have ended', async () => {
+    const inTurn = limitTo(1);
+    assert.equal(await inTurn(async () => 'first'), 'first');
+    assert.equal(await inTurn(async () => 'second'), 'second');
+  });
 });

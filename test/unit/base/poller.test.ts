@@ -104,6 +104,50 @@ describe('Poller', () => {
     assert.deepEqual(clock.waits, []);
   });
 
+  it('runs at once when requested during a pause, and then waits the interval', async () => {
+    const polling = poller({}, 300);
+    polling.now();
+    assert.deepEqual(clock.waits, [0]);
+    await clock.turn();
+    assert.deepEqual(clock.waits, [1000]);
+    polling.dispose();
+    assert.deepEqual(clock.waits, []);
+  });
+
+  it('waits the interval after a run that was requested during another', async () => {
+    const first = Promise.withResolvers<void>();
+    const polling = poller({ poll: () => ((runs += 1) === 1 ? first.promise : Promise.resolve()) });
+    clock.next();
+    polling.now();
+    polling.reschedule();
+    first.resolve();
+    await until('the second run to be due', async () => clock.waits.length > 0);
+    assert.equal(await clock.turn(), 0);
+    assert.deepEqual(clock.waits, [1000]);
+  });
+
+  it('does not restart the pause during a run', async () => {
+    const first = Promise.withResolvers<void>();
+    const polling = poller({ poll: () => first.promise });
+    clock.next();
+    polling.reschedule();
+    assert.deepEqual(clock.waits, []);
+    first.resolve();
+    await until('the next run to be due', async () => clock.waits.length > 0);
+    polling.dispose();
+  });
+
+  it('does not report a run that fails after it was disposed', async () => {
+    const first = Promise.withResolvers<void>();
+    const errors: unknown[] = [];
+    const polling = poller({ poll: () => first.promise, onError: (error) => errors.push(error) });
+    clock.next();
+    polling.dispose();
+    first.reject(new Error('late'));
+    await new Promise((settled) => setImmediate(settled));
+    assert.deepEqual(errors, []);
+  });
+
   it('restarts the pause when the interval has changed, but not after a failure', async () => {
     let interval = 60_000;
     let fails = false;

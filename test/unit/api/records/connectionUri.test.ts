@@ -27,7 +27,26 @@ describe('isConnectionUri and hostOfUri', () => {
   });
 });
 
+describe('hostOfUri', () => {
+  const start = 'postgresql://u:p@good.example';
+  const rows = [
+    [`${start}:6432/d`, 'good.example:6432'],
+    [`${start}/d?sslmode=require`, 'good.example'],
+    ...['host', 'hostaddr', 'port', 'service', 'servicefile', 'Host'].map(
+      (name) => [`${start}/d?a=b&${name}=x`, `?a=b&${name}=x`] as const,
+    ),
+    ['not a URI', ''],
+  ] as const;
+  for (const [uri, host] of rows) it(`${uri}: ${host}`, () => assert.equal(hostOfUri(uri), host));
+});
+
 describe('isHost', () => {
+  it('accepts only text', () => {
+    assert.ok(isHost('good.example'));
+    assert.ok(!isHost(['good.example']));
+    assert.ok(!isConnectionUri(['postgresql://u:p@good.example/d']));
+  });
+
   it('accepts nothing that ends the host in a URI', () => {
     fc.assert(
       fc.property(text, (host) => {

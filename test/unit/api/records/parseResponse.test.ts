@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { maybe, number, object, text } from '../../../../src/api/records/schema.ts';
 import { ApiError } from '../../../../src/api/errors.ts';
 import type { Reply } from '../../../../src/api/transport/http.ts';
-import { MAX_RECORDS, readEach, readOne } from '../../../../src/api/records/parseResponse.ts';
+import { readEach, readOne } from '../../../../src/api/records/parseResponse.ts';
 
 const Thing = object({ id: text, size: maybe(number) });
 const reply = (json: unknown, method = 'GET'): Reply => ({
@@ -50,7 +50,9 @@ describe('readEach', () => {
     const { items } = readEach(reply(list), undefined, Thing);
     assert.equal(items[0]?.size, undefined);
     assert.deepEqual(items, [{ id: 'a', x: [[1]] }]);
-    const deep = [{ id: 'b', x: nested(40) }];
+    const within = [{ id: 'b', x: nested(31) }];
+    assert.deepEqual(readEach(reply(within), undefined, Thing).items, within);
+    const deep = [{ id: 'b', x: nested(32) }];
     assert.deepEqual(readEach(reply(deep), undefined, Thing).unreadable, [{ id: 'b', field: 'record' }]);
   });
 
@@ -67,11 +69,22 @@ describe('readEach', () => {
   }
 
   it('limits the number of records', () => {
-    const list = Array(MAX_RECORDS + 1).fill(null);
-    assert.throws(
-      () => readEach(reply(list), undefined, Thing),
-      (error) => error instanceof ApiError && JSON.stringify(error.fault).includes('tooLarge'),
-    );
+    const list = Array(100_000).fill(null);
+    assert.equal(readEach(reply(list), undefined, Thing).unreadable.length, 100_000);
+    list.push(null);
+    const fault = { kind: 'unexpectedReply', status: 200, reason: 'tooLarge' };
+    assert.throws(() => readEach(reply(list), undefined, Thing), {
+      message: 'GET /x returned too many list',
+      fault: { ...fault, detail: 'list' },
+    });
+    assert.throws(() => readEach(reply({ things: list }), 'things', Thing), {
+      message: 'GET /x returned too many things',
+      fault: { ...fault, detail: 'things' },
+    });
+  });
+
+  it('names a list that is the whole reply and is missing', () => {
+    assert.throws(() => readEach(reply({}), undefined, Thing), { message: 'GET /x returned no usable list' });
   });
 });
 

@@ -32,12 +32,22 @@ describe('a record', () => {
   it('accepts null for optional fields, and unknown values', () => {
     const odd = { ...compute, type: 'read_never', current_state: 'dreaming', name: null, settings: null };
     assert.ok(Compute(odd));
+    assert.ok(Compute({ ...compute, name: 'x'.repeat(4096), disabled: true, settings: { pg_settings: {} } }));
     assert.ok(Operation({ ...operation, action: 'x', status: 'y', error: 'z'.repeat(9999) }));
   });
 
   it('accepts a host name or an address, with or without a port', () => {
     const hosts = ['ep-1.eu.example.com', '127.0.0.1:15432', 'localhost', '[::1]:5432', 'EP-1.example:5432'];
     for (const host of hosts) assert.ok(Compute({ ...compute, host, pooler_host: host }), host);
+  });
+
+  it('names a wrong field of a field', () => {
+    const settings = { pg_settings: [] };
+    const json = { endpoint: { ...compute, settings } };
+    const reply = { what: 'GET /x', isChange: false, status: 200, json };
+    assert.throws(() => readOne(reply, 'endpoint', Compute), {
+      message: 'GET /x returned no usable endpoint.settings.pg_settings',
+    });
   });
 
   it('keeps unknown fields', () => {
@@ -53,6 +63,11 @@ describe('a record', () => {
     ['a compute without a project', Compute, { ...compute, project_id: '' }],
     ['a compute with a very long name', Compute, { ...compute, name: 'x'.repeat(4097) }],
     ['a compute with text for a size', Compute, { ...compute, autoscaling_limit_min_cu: '1' }],
+    ['a compute with an endless size', Compute, { ...compute, autoscaling_limit_min_cu: Infinity }],
+    ['a compute with a number for a flag', Compute, { ...compute, disabled: 1 }],
+    ['a compute with a list of settings', Compute, { ...compute, settings: { pg_settings: ['a'] } }],
+    ['a compute with text for settings', Compute, { ...compute, settings: { pg_settings: 'a' } }],
+    ['a list', Project, [{ id: 'shop', name: 'Shop' }]],
     ['a compute with a line break in its host', Compute, { ...compute, host: 'ep-1.example\nA=1' }],
     ['a compute with a login in its host', Compute, { ...compute, host: 'me@ep-1.example' }],
     ['a compute with a path in its host', Compute, { ...compute, host: 'ep-1.example/app?host=other' }],
@@ -66,6 +81,7 @@ describe('a record', () => {
     ['a key with a number that lost digits', ApiKey, { id: 2 ** 53, name: 'x' }],
     ['a key with a negative number', ApiKey, { id: -1, name: 'x' }],
     ['a new key without its value', CreatedApiKey, { id: 1, key: '' }],
+    ['a new key that is a number', CreatedApiKey, { id: 1, key: 7 }],
     ['a new key with a line break', CreatedApiKey, { id: 1, key: 'one\ntwo' }],
     ['a revocation without a result', RevokedApiKey, { id: 1 }],
     ['a revocation that did not happen', RevokedApiKey, { ...revoked, revoked: false }],

@@ -12,7 +12,14 @@ const creation = { branch_id: 'br-main', type: 'read_write' };
 describe('ComputeCreationBody', () => {
   const good = [
     creation,
-    { ...creation, type: 'read_only', name: 'r', suspend_timeout_seconds: -1, pooler_enabled: true },
+    {
+      ...creation,
+      type: 'read_only',
+      name: 'r',
+      suspend_timeout_seconds: -1,
+      pooler_enabled: true,
+      pooler_mode: 'transaction',
+    },
     { ...creation, autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 2 },
     { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: false, max_connections: 7 } } },
     { ...creation, settings: {} },
@@ -42,6 +49,18 @@ describe('ComputeCreationBody', () => {
       assert.equal(ComputeCreation.safeParse(endpoint).error?.issues[0]?.path[0], field));
   }
 
+  const messages = [
+    [{ branch_id: 'main' }, 'must be a branch id: br- and then a-z, 0-9 or -'],
+    [{ suspend_timeout_seconds: 59 }, 'must be 0 (default), -1 (never) or 60 to 604800 seconds'],
+  ] as const;
+  for (const [attribute, message] of messages) {
+    it(`says what ${Object.keys(attribute).join('')} must be`, () =>
+      assert.equal(
+        ComputeCreation.safeParse({ ...creation, ...attribute }).error?.issues[0]?.message,
+        message,
+      ));
+  }
+
   it('rejects unknown attributes', () => {
     assert.ok(!ComputeCreation.safeParse({ ...creation, size: 1 }).success);
     assert.ok(!ComputeCreationBody.safeParse({ endpoint: creation, more: 1 }).success);
@@ -59,7 +78,7 @@ describe('ComputeChangeBody', () => {
 
 describe('ApiKeyCreationBody', () => {
   it('requires a name of 1 to 256 characters', () => {
-    assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'ci' }), { key_name: 'ci' });
+    assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'c' }), { key_name: 'c' });
     for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(257) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);
   });

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import {
   COMPUTE_SIZES,
   computeSize,
+  DEFAULT_SIZE,
   isFixedSize,
   maxConnections,
+  POOLED_CONNECTIONS,
+  SHARED_BUFFERS_MB,
   sizeProblem,
   sizesOf,
 } from '../../../../src/api/records/sizes.ts';
@@ -36,6 +39,11 @@ describe('compute sizes', () => {
       TABLE.map(([cu]) => cu),
     );
     for (const cu of [0, 0.1, 0.75, 1.5, 11, -1, Number.NaN]) assert.equal(computeSize(cu), undefined);
+  });
+
+  it('share the default and the limits of section 8', () => {
+    assert.deepEqual(DEFAULT_SIZE, { min: 0.25, max: 0.25 });
+    assert.deepEqual([SHARED_BUFFERS_MB, POOLED_CONNECTIONS], [128, 10_000]);
   });
 
   it('determine max_connections by the minimum of a range', () => {

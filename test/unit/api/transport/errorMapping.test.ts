@@ -14,6 +14,11 @@ describe('requestError', () => {
     ['connecting took too long', failed(system('ETIMEDOUT', 'connect')), 'ETIMEDOUT', false],
     ['a live connection timed out', failed(system('ETIMEDOUT', 'read')), 'ETIMEDOUT', true],
     ['no connection in time', failed(system('UND_ERR_CONNECT_TIMEOUT')), 'UND_ERR_CONNECT_TIMEOUT', false],
+    ['a live connection lost its network', failed(system('EHOSTUNREACH', 'read')), 'EHOSTUNREACH', true],
+    ['a failed lookup', failed(system('EAI_FAIL', 'getaddrinfo')), 'EAI_FAIL', false],
+    ['refused, without the system call', failed(system('ECONNREFUSED')), 'ECONNREFUSED', false],
+    ['unknown host, without the system call', failed(system('ENOTFOUND')), 'ENOTFOUND', false],
+    ['lookup to be repeated, without the system call', failed(system('EAI_AGAIN')), 'EAI_AGAIN', false],
     ['reset', failed(system('ECONNRESET', 'read')), 'ECONNRESET', true],
     ['closed', failed(system('UND_ERR_SOCKET')), 'UND_ERR_SOCKET', true],
     ['an invalid certificate', failed(system('CERT_HAS_EXPIRED')), 'CERT_HAS_EXPIRED', false],
@@ -99,6 +104,16 @@ describe('responseError', () => {
     assert.ok(fault.kind === 'refused' && fault.requestId?.length === 1000);
   });
 
+  for (const [key, message] of [
+    ['abcdefg', 'bad abcdefg'],
+    ['abcdefgh', 'bad …'],
+  ] as const) {
+    it(`${key.length} characters ${message === 'bad …' ? 'can' : 'cannot'} be a secret`, async () => {
+      const refusal = stubFetch(() => Response.json({ message: `bad ${key}` }, { status: 400 }));
+      assert.equal((await errorOf(httpWith(refusal, { key }).call('GET', '/x'))).message, message);
+    });
+  }
+
   it('has the number of seconds of Retry-After', async () => {
     const { fault } = await errorFor(429, '{}', { 'retry-after': '7' });
     assert.equal(fault.kind === 'refused' && fault.retryAfter, 7);
@@ -109,6 +124,7 @@ describe('responseError', () => {
     [408, false],
     [423, false],
     [429, false],
+    [499, false],
     [500, true],
     [502, true],
     [503, true],
@@ -151,6 +167,7 @@ describe('responseError', () => {
 
   const targets = [
     ['https://other.example/path?secret=1', 'https://other.example'],
+    [`https://${'a'.repeat(300)}.example/`, `https://${'a'.repeat(192)}`],
     ['/other', undefined],
     ['http://[', undefined],
   ] as const;
@@ -158,7 +175,14 @@ describe('responseError', () => {
     it(`a redirect to ${location} names ${detail ?? 'no origin'}`, async () => {
       const { fault, message } = await errorFor(302, '', { location });
       assert.deepEqual(fault, { kind: 'unexpectedReply', status: 302, reason: 'redirect', detail });
-      assert.ok(!message.includes('secret'));
+      assert.equal(message, `POST /x returned a redirect${detail === undefined ? '' : ` to ${detail}`}`);
+    });
+  }
+
+  for (const status of [300, 399]) {
+    it(`${status} is a redirect`, async () => {
+      const { fault } = await errorFor(status, '');
+      assert.equal(fault.kind === 'unexpectedReply' && fault.reason, 'redirect');
     });
   }
 });

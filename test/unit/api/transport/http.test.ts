@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import { mock } from 'node:test';
 import { inspect } from 'node:util';
 import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
 import { faultOf } from '../../../../src/api/errors.ts';
-import type { Wait } from '../../../../src/api/transport/http.ts';
+import { Http, type Wait } from '../../../../src/api/transport/http.ts';
 import type { Fetch } from '../../../../src/api/transport/request.ts';
 import { errorOf, httpWith, KEY, stubFetch, timers } from './stubFetch.ts';
 
@@ -58,6 +59,55 @@ describe('Http', () => {
     const http = httpWith(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
     const error = await errorOf(http.call('GET', '/x'));
     assert.deepEqual([error.message, error.mayHaveExecuted, fetch.calls()], ['busy', false, 1]);
+  });
+
+  it('retries five times by default', async () => {
+    const fetch = stubFetch(() => new Response('', { status: 503, headers: { 'retry-after': '0.001' } }));
+    const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch });
+    await assert.rejects(http.call('GET', '/x'));
+    assert.equal(fetch.calls(), 6);
+  });
+
+  const defaults = [
+    ['waits for up to 30 seconds by default', 30, undefined, 30_000],
+    ['does not wait for longer than 30 seconds by default', 30.001, undefined, undefined],
+    ['waits if the next attempt is within two minutes', 119.999, 200_000, 119_999],
+    ['does not wait if the next attempt is not within two minutes', 120, 200_000, undefined],
+  ] as const;
+  for (const [title, seconds, longestWait, wait] of defaults) {
+    it(title, async () => {
+      const abort = new AbortController();
+      const headers = { 'retry-after': String(seconds) };
+      const fetch = stubFetch(() => new Response('', { status: 503, headers }));
+      const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait });
+      let waited: number | undefined;
+      const onWait = ({ milliseconds }: Wait) => {
+        waited = milliseconds;
+        abort.abort();
+      };
+      const now = mock.method(performance, 'now', () => 0);
+      try {
+        await assert.rejects(http.call('GET', '/x', {}, { signal: abort.signal, onWait }));
+      } finally {
+        now.mock.restore();
+      }
+      assert.equal(waited, wait);
+    });
+  }
+
+  it('ends an attempt after 30 seconds by default', async () => {
+    const timeout = mock.method(AbortSignal, 'timeout', () => AbortSignal.abort());
+    try {
+      const http = httpWith(() => never, { retries: 0 });
+      assert.equal((await errorOf(http.call('GET', '/x'))).message, 'GET /x: no reply within 30000 ms');
+    } finally {
+      timeout.mock.restore();
+    }
+  });
+
+  it('accepts every status from 200 to 299', async () => {
+    for (const status of [200, 299])
+      assert.equal((await httpWith(stubFetch(status)).call('GET', '/x')).status, status);
   });
 
   for (const limits of [{ total: 5 }, { attempt: 5 }]) {
@@ -134,7 +184,10 @@ describe('Http', () => {
   it('rejects a key that is not safe in a header, without repeating it', () => {
     assert.throws(
       () => httpWith(stubFetch(200), { key: `${KEY}\n` }),
-      (error) => faultOf(error)?.kind === 'invalidRequest' && !inspect(error).includes(KEY),
+      (error) =>
+        faultOf(error)?.kind === 'invalidRequest' &&
+        inspect(error).includes('The API key is empty or contains spaces') &&
+        !inspect(error).includes(KEY),
     );
   });
 
@@ -162,22 +215,29 @@ describe('the body of a response', () => {
       assert.deepEqual((await httpWith(stubFetch(response)).call('GET', '/x')).json, json));
   }
 
-  const oddities: readonly [string, () => Response, string][] = [
-    ['a web page', () => new Response('<!DOCTYPE html>'), 'html'],
+  const oddities: readonly [string, () => Response, string, string][] = [
+    ['a web page', () => new Response('<!DOCTYPE html>'), 'html', 'a web page'],
     [
       'a web page by its content type',
       () => new Response('Hi', { headers: { 'content-type': 'text/html' } }),
       'html',
+      'a web page',
     ],
-    ['incomplete JSON', () => new Response('{"a":'), 'json'],
-    ['blank', () => new Response('  '), 'json'],
-    ['binary', () => new Response(new Uint8Array([0xff, 0xfe, 0x00])), 'json'],
+    ['incomplete JSON', () => new Response('{"a":'), 'json', 'broken JSON'],
+    ['blank', () => new Response('  '), 'json', 'broken JSON'],
+    ['binary', () => new Response(new Uint8Array([0xff, 0xfe, 0x00])), 'json', 'broken JSON'],
+    [
+      'too large',
+      () => new Response('', { headers: { 'content-length': '99999999' } }),
+      'tooLarge',
+      'too large a body',
+    ],
   ];
-  for (const [what, response, reason] of oddities) {
+  for (const [what, response, reason, shown] of oddities) {
     it(`throws '${reason}' if it is ${what}`, async () => {
       const { fault, message } = await errorOf(httpWith(stubFetch(response)).call('GET', '/x'));
       assert.equal(fault.kind === 'unexpectedReply' && fault.reason, reason);
-      assert.match(message, /^GET \/x returned /);
+      assert.equal(message, `GET /x returned ${shown}`);
     });
   }
 });

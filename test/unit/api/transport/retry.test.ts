@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
-import { LONGEST_RETRY_AFTER, parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry.ts';
+import { parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry.ts';
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
 
@@ -13,13 +14,13 @@ const network = (code: string) => ({ kind: 'network', code }) as const;
 
 describe('retryDelay', () => {
   const rows: readonly [string, 'get' | 'change', unknown, boolean][] = [
-    ...[408, 423, 429, 500, 501, 502, 503, 504, 520].map((status): [string, 'get', unknown, boolean] => [
+    ...[408, 423, 429, 500, 501, 502, 503, 504, 520, 599].map((status): [string, 'get', unknown, boolean] => [
       `GET with ${status}`,
       'get',
       response(status),
       true,
     ]),
-    ...[301, 400, 401, 403, 404, 405, 409, 422, 999].map((status): [string, 'get', unknown, boolean] => [
+    ...[301, 400, 401, 403, 404, 405, 409, 422, 499, 600].map((status): [string, 'get', unknown, boolean] => [
       `GET with ${status}`,
       'get',
       response(status),
@@ -63,20 +64,29 @@ describe('retryDelay', () => {
       assert.equal(retryDelay(response(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
   });
 
-  it('doubles the wait, with jitter, up to the longest', () => {
-    for (let failures = 1; failures <= 5; failures += 1) {
-      const wait = retryDelay(response(500), false, failures, { retries: 5, longestWait: 1000 }) ?? 0;
-      const full = Math.min(300 * 2 ** (failures - 1), 1000);
-      assert.ok(wait >= full * 0.75 && wait <= full, `${failures}: ${wait}`);
-    }
-  });
+  for (const [random, waits, locked] of [
+    [0, [225, 450, 750, 750, 750], 3750],
+    [1, [300, 600, 1000, 1000, 1000], 5000],
+  ] as const) {
+    describe(`with ${random === 0 ? 'the least' : 'the most'} jitter`, () => {
+      before(() => mock.method(Math, 'random', () => random));
+      after(() => mock.restoreAll());
 
-  it('keeps the wait short for 423', () => {
-    const wait = retryDelay(response(423), true, 20, limits) ?? 0;
-    assert.ok(wait >= 3750 && wait <= 5000, String(wait));
-  });
+      it('doubles the wait up to the longest', () =>
+        assert.deepEqual(
+          [1, 2, 3, 4, 5].map((failures) =>
+            retryDelay(response(500), false, failures, { retries: 5, longestWait: 1000 }),
+          ),
+          waits,
+        ));
+
+      it('keeps the wait short for 423', () =>
+        assert.equal(retryDelay(response(423), true, 20, limits), locked));
+    });
+  }
 
   const asked = [
+    [503, 0.001, 1],
     [423, 2, 2000],
     [429, 3, 3000],
     [503, 30, 30_000],
@@ -101,13 +111,13 @@ describe('parseRetryAfter', () => {
     ['a fraction of a second', { 'retry-after': '0.5' }, 0.5],
     [
       'a date, by the clock of the service',
-      { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 07:27:30 GMT' },
-      30,
+      { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 06:38:00 GMT' },
+      3000,
     ],
     ['a date in the past', { 'retry-after': DATE, date: 'Wed, 21 Oct 2026 08:00:00 GMT' }, 0],
-    ['a year', { 'retry-after': '31536000' }, LONGEST_RETRY_AFTER],
-    ['more than a timer can have', { 'retry-after': '9'.repeat(400) }, LONGEST_RETRY_AFTER],
-    ['a far date', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT', date: DATE }, LONGEST_RETRY_AFTER],
+    ['a year', { 'retry-after': '31536000' }, 3600],
+    ['more than a timer can have', { 'retry-after': '9'.repeat(400) }, 3600],
+    ['a far date', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT', date: DATE }, 3600],
     ['nothing', {}, undefined],
     ['an empty text', { 'retry-after': '' }, undefined],
     ['text', { 'retry-after': 'soon' }, undefined],

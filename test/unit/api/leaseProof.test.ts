@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../../src/api/leaseProof.ts';
+
+const challenge = { secret: 'secret', nonce: 'n1', baseUrl: 'http://127.0.0.1:1/api/v2' };
+
+describe('a lease proof', () => {
+  it('proves knowledge of the secret', () => {
+    const proof = leaseProof('window', challenge);
+    assert.match(proof, /^[\w-]{43}$/);
+    assert.ok(isLeaseProof('window', challenge, proof));
+    assert.equal(LEASE_PROOF_HEADER, 'x-lease-proof');
+  });
+
+  it('is valid for one side, secret, nonce and address only', () => {
+    const proof = leaseProof('window', challenge);
+    assert.ok(!isLeaseProof('service', challenge, proof));
+    for (const name of ['secret', 'nonce', 'baseUrl'] as const)
+      assert.ok(!isLeaseProof('window', { ...challenge, [name]: `${challenge[name]}2` }, proof), name);
+  });
+
+  it('is never a text of another length, or something else', () => {
+    const proof = leaseProof('window', challenge);
+    for (const given of ['', proof.slice(1), `${proof}x`, [proof], null, undefined, 7])
+      assert.ok(!isLeaseProof('window', challenge, given));
+  });
+
+  it('has a new secret of 32 bytes each time', () => {
+    const secret = newLeaseSecret();
+    assert.match(secret, /^[\w-]{43}$/);
+    assert.notEqual(newLeaseSecret(), secret);
+  });
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mock } from 'node:test';
+import {
+  isAlive,
+  isRunning,
+  isSameProcess,
+  isStillRunning,
+  ownIdentity,
+  processMark,
+  startTime,
+  statFields,
+} from '../../../src/base/processIdentity.ts';
+import { until } from '../../workbench/until.ts';
+
+const isLinux = process.platform === 'linux';
+const ARGUMENT = 'an argument that no other process has';
+
+/** Runs a test as on another system. */
+async function on(platform: NodeJS.Platform, run: () => unknown): Promise<void> {
+  const actual = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
+  Object.defineProperty(process, 'platform', { ...actual, value: platform });
+  try {
+    await run();
+  } finally {
+    Object.defineProperty(process, 'platform', actual);
+  }
+}
+
+describe('a process identity', () => {
+  const now = () => Date.now() / 1000;
+  let child: ChildProcess;
+  let pid: number;
+  let endedPid: number;
+
+  before(async () => {
+    child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', ARGUMENT], { stdio: 'ignore' });
+    pid = child.pid ?? 0;
+    const ended = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
+    endedPid = ended.pid ?? 0;
+    await once(ended, 'exit');
+  });
+  after(() => child.kill('SIGKILL'));
+
+  it('has the start time in seconds since 1970', () => {
+    const startedAt = startTime(pid) ?? 0;
+    assert.ok(Math.abs(startedAt - now()) < 60, String(startedAt));
+    assert.equal(startTime(endedPid), undefined);
+  });
+
+  it('has two digits after the point on Linux', function () {
+    if (!isLinux) return this.skip();
+    const own = startTime(process.pid) ?? 0;
+    assert.ok(Math.abs(own - performance.timeOrigin / 1000) < 3, String(own));
+    const ticks = own * 100;
+    assert.ok(Math.abs(ticks - Math.round(ticks)) < 0.001, String(own));
+  });
+
+  it('describes this process', () => {
+    const own = ownIdentity();
+    assert.equal(own.pid, process.pid);
+    assert.equal(own.startedAt, startTime(process.pid));
+    assert.equal(own.mark, processMark(process.pid));
+    assert.equal(own.mark !== undefined, isLinux);
+  });
+
+  it('allows three seconds of difference in the start time', () => {
+    const startedAt = startTime(pid) ?? 0;
+    for (const difference of [-2.9, 0, 3]) assert.ok(isSameProcess(pid, startedAt + difference));
+    for (const difference of [-3.1, 3.5]) assert.ok(!isSameProcess(pid, startedAt + difference));
+    assert.ok(!isSameProcess(endedPid, startedAt));
+  });
+
+  it('accepts a unique argument for another start time on Linux', () => {
+    assert.equal(isSameProcess(pid, 0, ARGUMENT), isLinux);
+    assert.ok(!isSameProcess(pid, 0, 'another argument'));
+    assert.ok(!isSameProcess(pid, 0));
+  });
+
+  it('knows by the start time whether the process still runs', async () => {
+    const startedAt = startTime(pid) ?? 0;
+    const rows = [
+      [{ pid, startedAt }, true],
+      [{ pid, startedAt: startedAt - 60 }, false],
+      [{ pid: endedPid, startedAt }, false],
+    ] as const;
+    for (const [identity, runs] of rows) {
+      assert.equal(isRunning(identity), runs);
+      assert.equal(await isStillRunning(identity), runs);
+    }
+  });
+
+  it('knows by the mark whether the process still runs, even if the clock was changed', async function () {
+    if (!isLinux) return this.skip();
+    const mark = processMark(pid);
+    assert.match(mark ?? '', /^\d+ [0-9a-f-]{36}$/);
+    const rows = [
+      [{ pid, startedAt: 0, mark }, true],
+      [{ pid, startedAt: startTime(pid) ?? 0, mark: `1${mark}` }, false],
+      [{ pid: endedPid, startedAt: 0, mark }, false],
+    ] as const;
+    for (const [identity, runs] of rows) {
+      assert.equal(isRunning(identity), runs);
+      assert.equal(await isStillRunning(identity), runs);
+    }
+    assert.equal(processMark(endedPid), undefined);
+  });
+
+  it('is that of an ended process even before its parent has read the exit status', async function () {
+    if (!isLinux) return this.skip();
+    const parent = spawn('sh', ['-c', 'sleep 20 & echo $!; exec sleep 20'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      const [text]: unknown[] = await once(parent.stdout, 'data');
+      const ended = Number(String(text));
+      const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim();
+      await until('the shell to become a program that reads no exit status', async () => name() === 'sleep');
+      process.kill(ended, 'SIGKILL');
+      await until('the process to end', async () => startTime(ended) === undefined);
+      assert.ok(isAlive(ended));
+      assert.equal(processMark(ended), undefined);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  it('has the same start time, and no mark, on macOS', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const startedAt = startTime(pid) ?? 0;
+    await on('darwin', async () => {
+      const read = startTime(pid) ?? 0;
+      assert.ok(Math.abs(read - startedAt) <= 3, String(read));
+      assert.equal(startTime(endedPid), undefined);
+      assert.equal(processMark(pid), undefined);
+      assert.ok(!isSameProcess(pid, 0, ARGUMENT));
+      assert.equal(await isStillRunning({ pid, startedAt }), true);
+      assert.equal(await isStillRunning({ pid, startedAt: read + 3 }), true);
+      assert.equal(await isStillRunning({ pid, startedAt: read - 4 }), false);
+      assert.equal(await isStillRunning({ pid: endedPid, startedAt }), false);
+    });
+  });
+
+  it('cannot be read if the program for it is missing', async function () {
+    if (process.platform === 'win32') return this.skip();
+    await on('win32', async () => {
+      assert.equal(startTime(pid), undefined);
+      assert.equal(await isStillRunning({ pid, startedAt: now() }), false);
+      assert.equal(ownIdentity().startedAt, performance.timeOrigin / 1000);
+    });
+  });
+});
+
+describe('isAlive', () => {
+  const killThrows = (code: string) =>
+    mock.method(process, 'kill', () => {
+      throw Object.assign(new Error(code), { code });
+    });
+
+  for (const [code, alive] of [
+    ['EPERM', true],
+    ['ESRCH', false],
+  ] as const) {
+    it(`is ${alive} if a signal fails with ${code}`, () => {
+      const kill = killThrows(code);
+      try {
+        assert.equal(isAlive(1), alive);
+        assert.deepEqual(kill.mock.calls[0]?.arguments, [1, 0]);
+      } finally {
+        kill.mock.restore();
+      }
+    });
+  }
+});
+
+describe('statFields', () => {
+  it('begins after the name, even if that contains parentheses and spaces', () =>
+    assert.deepEqual(statFields('7 (a) b) c) S 1 7'), ['S', '1', '7']));
+});
