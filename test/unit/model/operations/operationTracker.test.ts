@@ -199,6 +199,79 @@ describe('OperationTracker', () => {
     await other.close();
   });
 
+  it('polls a young change every second, then less often', async () => {
+    operation = 404;
+    follow();
+    store.clock.next();
+    const waitAfter = async (age: number) => {
+      await until('the next tick', async () => store.clock.waits.length === 1);
+      store.clock.pass(age - store.clock.now());
+      await store.clock.turn();
+      return store.clock.waits;
+    };
+    assert.deepEqual(await waitAfter(30_000), [1000]);
+    assert.deepEqual(await waitAfter(60_000), [2000]);
+    assert.deepEqual(await waitAfter(4 * 60_000), [2000]);
+    assert.deepEqual(await waitAfter(5 * 60_000), [5000]);
+  });
+
+  it('keeps a change that is old because the service cannot be reached', async () => {
+    follow();
+    await service.close();
+    store.clock.pass(GIVE_UP_AFTER);
+    await store.clock.turn();
+    assert.deepEqual(ends, []);
+    assert.equal(store.tracker.pending.length, 1);
+    assert.equal(store.errors.length, 1);
+    service = await scriptService(() => 404);
+  });
+
+  it('gives up an old change although the service replies with an error', async () => {
+    follow();
+    service.script = () => 500;
+    store.clock.pass(GIVE_UP_AFTER);
+    store.clock.next();
+    assert.equal((await end()).outcome, 'stuck');
+  });
+
+  it('ends when all operations of the change have ended', async () => {
+    settle();
+    const both = [operationRecord(1), operationRecord(2)] as Operation[];
+    const ended = operationRecord(3, { status: 'finished' }) as Operation;
+    service.script = (call) => {
+      if (!call.includes('/operations/')) return { endpoints: computes };
+      return { operation: call.endsWith('2') ? operation : operationRecord(1, { status: 'finished' }) };
+    };
+    operation = operationRecord(2);
+    const compute = { id: 'ep-one', project_id: 'shop' };
+    assert.equal(store.tracker.follow('edit', compute, [...both, ended]), true);
+    assert.equal(store.tracker.pending[0]?.operations.length, 2);
+    await store.clock.turn();
+    const statuses = () => store.tracker.pending[0]?.operations.map(({ status }) => status);
+    assert.deepEqual(statuses(), ['finished', 'running']);
+    operation = operationRecord(2, { status: 'finished' });
+    service.requests.length = 0;
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+    assert.equal(service.requests.filter((call) => call.includes('/operations/')).length, 1);
+  });
+
+  it('follows a change once, and reports its start and its end', async () => {
+    let told = 0;
+    store.tracker.onDidChange(() => (told += 1));
+    follow();
+    follow();
+    assert.equal(store.tracker.pending.length, 1);
+    assert.equal(told, 2);
+    assert.deepEqual(store.tracker.projects, new Set(['shop']));
+    settle();
+    operation = operationRecord(1, { status: 'finished' });
+    store.clock.next();
+    await end();
+    assert.equal(told, 3);
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), []);
+  });
+
   it('starts empty if the stored value is invalid', async () => {
     const odd = [{ id: 'x' }, null, 7, { ...store.tracker.pending[0], operations: [] }];
     const next = await connectStore(service, { memory: { get: () => odd, update: async () => undefined } });
