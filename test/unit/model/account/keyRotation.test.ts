@@ -100,6 +100,30 @@ describe('rotateKey', () => {
       assert.equal(await key.storedKey(), before);
     });
 
+    it('revokes a lost key that is gone already, and no key without an account', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'lost');
+      const rotation = key.kept();
+      await service.client.revokeApiKey(outcome.newKey.id);
+      const accounts = { ...key.parts.accounts, list: async () => ({ accounts: [], current: undefined }) };
+      const revoking = revokeLost({ ...key.parts, accounts }, rotation, outcome.newKey.id);
+      await assert.rejects(revoking, /No API key is stored/);
+      assert.deepEqual(key.kept(), rotation);
+      await revokeLost(key.parts, rotation, outcome.newKey.id);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('stays pending when the list fails after a reload', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      assert.equal((await key.rotate()).kind, 'lost');
+      const openClient = async () => await Promise.reject(new Error('offline'));
+      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'create');
+      assert.deepEqual(outcome.newKey, { id: undefined, name: 'laptop 2' });
+      assert.equal((await key.resume()).kind, 'lost');
+    });
+
     it('stays pending when the reply was lost and there is no new key yet', async () => {
       key.proxy.inject('resetBeforeHeaders', { method: 'POST' });
       assert.equal((await key.rotate()).kind, 'absent');

@@ -224,6 +224,7 @@ describe('PendingRotations without a service', () => {
     const work = Promise.withResolvers<void>();
     const running = pending.begin(rotation, () => work.promise);
     await until('the first sign', async () => clock.waits.length === 1);
+    assert.deepEqual(clock.waits, [0]);
     await clock.turn();
     assert.deepEqual(clock.waits, [1000]);
     assert.equal(rotations.all()[0]?.beat, 1);
@@ -242,7 +243,7 @@ describe('PendingRotations without a service', () => {
   it('stops waiting for another window when disposed', async () => {
     await pending.begin(rotation, async () => undefined);
     void pending.abandoned('one');
-    assert.deepEqual(clock.waits, [QUIET]);
+    assert.deepEqual(clock.waits, [5000]);
     pending.dispose();
     assert.deepEqual(clock.waits, []);
   });

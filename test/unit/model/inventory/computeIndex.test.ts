@@ -58,6 +58,20 @@ describe('ComputeIndex', () => {
     assert.equal(found(`${primary}-pooler.eu-central-1.example.com`), primary);
   });
 
+  it('shows which host is pooled, and whether the port belongs to it', () => {
+    const [name = '', port] = host(primary).split(':');
+    const match = index.find({ host: name, port });
+    assert.equal(match?.isPooled, false);
+    assert.equal(match?.withPort, true);
+    assert.equal(index.find({ host: primary, port: '1' })?.withPort, false);
+  });
+
+  it('ignores changes of the inventory when disposed', async () => {
+    index.dispose();
+    await connected.inventory.loadComputes(analytics);
+    assert.equal(found(dashboards), undefined);
+  });
+
   it('adds computes when they are loaded', async () => {
     assert.equal(found(dashboards), undefined);
     await connected.inventory.loadComputes(analytics);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../../src/api/records/records.ts';
-import { GIVE_UP_AFTER } from '../../../../src/model/operations/operationTracker.ts';
 import {
   PENDING_ENTRY,
   parsePending,
@@ -15,6 +14,7 @@ import {
 } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
+const GIVE_UP_AFTER = 15 * 60_000;
 const LIST = 'GET /projects/shop/endpoints';
 
 describe('OperationTracker', () => {
@@ -130,11 +130,28 @@ describe('OperationTracker', () => {
   it('polls a running operation with growing pauses', async () => {
     settle();
     follow();
-    for (let turns = 0; turns < 12; turns += 1) await store.clock.turn();
-    const asked = service.requests.filter((call) => call.includes('/operations/'));
-    assert.equal(service.requests.filter((call) => call === LIST).length, 12);
-    assert.ok(asked.length >= 2 && asked.length <= 4, `${asked.length} questions in 12 ticks`);
+    const { script } = service;
+    const asked: number[] = [];
+    service.script = (call) => {
+      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
+      return script(call);
+    };
+    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
+    assert.equal(service.requests.filter((call) => call === LIST).length, 50);
+    assert.deepEqual(asked, [0, 1, 3, 7, 15, 30, 45]);
     assert.deepEqual(ends, []);
+  });
+
+  it('polls the operation of an unsettled compute every 15 seconds', async () => {
+    follow();
+    const { script } = service;
+    const asked: number[] = [];
+    service.script = (call) => {
+      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
+      return script(call);
+    };
+    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
+    assert.deepEqual(asked, [15, 30, 45]);
   });
 
   it('sends one request per project and tick, however many operations are pending', async () => {
