@@ -73,6 +73,7 @@ const unwanted: readonly string[] = [
   'PGUSER=|',
   'PGPORT=|',
   'POSTGRES_USER=|',
+  'POSTGRES_REPLICATION_USER=|',
   'POSTGRES_PASSWORD=|',
   'POSTGRES_DB=|',
   'POSTGRES_PORT: |',
@@ -103,6 +104,14 @@ describe('completionContext', () => {
       start: line.length - 3,
       end: line.length,
     });
+  });
+
+  it('reads up to 1000 characters before the cursor, and 260 of the host', () => {
+    const kindAt = (line: string) => completionContext(line, line.length)?.kind;
+    const uri = (length: number) => `postgresql://${'p'.repeat(length - 14)}@`;
+    assert.equal(kindAt(uri(1000)), 'host');
+    assert.equal(kindAt(`PGHOST=${'a'.repeat(260)}`), 'host');
+    assert.equal(kindAt(`PGHOST=${'a'.repeat(261)}`), undefined);
   });
 
   it('takes linear time in hostile lines', () => {

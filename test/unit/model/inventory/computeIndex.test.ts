@@ -121,6 +121,14 @@ describe('ComputeIndex', () => {
     assert.deepEqual(ids('nothing of the kind'), []);
   });
 
+  it('returns computes whose host starts with the text before others', async () => {
+    await service.client.updateCompute(shop, reports, { name: host(rewrite) });
+    await connected.inventory.refreshComputes(shop);
+    assert.deepEqual(ids(host(rewrite)), [rewrite, reports]);
+    assert.deepEqual(ids(host(rewrite), 1), [rewrite]);
+    await service.client.updateCompute(shop, reports, { name: 'reports' });
+  });
+
   it('limits the matches and reports that there are more', () => {
     assert.equal(index.search('', 2).hosts.length, 2);
     assert.equal(index.search('', 2).hasMore, true);

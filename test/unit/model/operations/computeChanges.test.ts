@@ -140,6 +140,18 @@ describe('ComputeChanges', () => {
     assert.deepEqual(verbs, ['delete', 'create', 'edit']);
   });
 
+  it('follows nothing when the account has changed before the reply', async () => {
+    const reply = Promise.withResolvers<unknown>();
+    answerChangesWith(() => reply.promise);
+    const making = store.changes.restart(node);
+    making.catch(() => undefined);
+    await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    await assert.rejects(making, /cancelled/);
+    assert.deepEqual(store.tracker.pending, []);
+  });
+
   it('finds the restart in the list after a lost reply', async () => {
     answerChangesWith(() => {
       computes = [computeRecord('ep-one', { pending_state: 'active' })];
