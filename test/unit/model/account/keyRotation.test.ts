@@ -84,6 +84,7 @@ describe('rotateKey', () => {
 
     it('creates nothing when another key has the name', async () => {
       assert.deepEqual(await key.rotate({ name: 'laptop' }), { kind: 'taken' });
+      assert.deepEqual(key.pending.accounts, []);
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
@@ -186,6 +187,23 @@ describe('rotateKey', () => {
       assert.ok(outcome.kind === 'unfinished');
       assert.ok(await key.storedKeyWorks());
       assert.equal((await key.resume()).kind, 'rotated');
+    });
+
+    it('recognizes a stored new key by its id', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      await key.accounts.forgetNewKey(key.account.baseUrl);
+      const outcome = await key.resume();
+      assert.ok(outcome.kind === 'rotated');
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('never takes the old key for the new one', async () => {
+      const name = 'laptop 5';
+      const { id } = await service.client.createApiKey(name);
+      const rotation = { account: key.account.baseUrl, name, oldKey: { id, name } };
+      await key.pending.begin(rotation, async () => undefined);
+      assert.deepEqual(await key.resume(), { kind: 'absent', error: undefined });
     });
 
     it('notices that the old key was revoked although the reply was lost', async () => {

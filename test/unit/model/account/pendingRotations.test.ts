@@ -79,6 +79,7 @@ describe('PendingRotations', () => {
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'store');
       assert.equal(await key.storedKey(), first);
+      assert.equal(key.seen.length, 1, 'the new value is reported as secret');
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 

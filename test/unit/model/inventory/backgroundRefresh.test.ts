@@ -107,9 +107,15 @@ describe('BackgroundRefresh', () => {
     refresh.setWanted(true);
     state = 'init';
     await store.clock.turn();
-    store.clock.pass(5 * MINUTE);
-    await store.clock.turn();
-    assert.deepEqual(store.clock.waits, [MINUTE]);
+    interval = 10 * MINUTE;
+    const waitAfter = (milliseconds: number) => {
+      refresh.setWanted(false);
+      store.clock.pass(milliseconds);
+      refresh.setWanted(true);
+      return store.clock.waits;
+    };
+    assert.deepEqual(waitAfter(2 * MINUTE - 1), [2000]);
+    assert.deepEqual(waitAfter(1), [8 * MINUTE]);
   });
 
   it('refreshes a watched project quickly', async () => {

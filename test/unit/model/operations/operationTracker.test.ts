@@ -195,6 +195,7 @@ describe('OperationTracker', () => {
     const next = await connectStore(service, { memory });
     const ended = new Promise<ChangeEnd>((resolve) => next.tracker.onDidEnd(resolve));
     assert.equal(next.tracker.pending[0]?.computeId, 'ep-one');
+    assert.deepEqual(next.clock.waits, [0]);
     settle();
     operation = operationRecord(1, { status: 'finished' });
     next.clock.next();
