@@ -201,6 +201,7 @@ describe('Inventory', () => {
   });
 
   it('starts with the known data when the key of the account changes', async () => {
+    service.script = () => ({ projects: [{ id: 'shop', name: 'shop' }], endpoints: computes });
     await store.inventory.loadComputes('shop');
     await store.inventory.refreshProjects();
     const before = store.inventory.compute('shop', 'ep-one');
@@ -208,6 +209,7 @@ describe('Inventory', () => {
     await store.accounts.add(store.account, 'another-key');
     await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
     assert.deepEqual(told, ['key']);
+    assert.equal(store.inventory.project('shop')?.name, 'shop');
     assert.equal(store.inventory.compute('shop', 'ep-one'), before);
     computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
     assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);

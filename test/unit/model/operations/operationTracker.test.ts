@@ -65,6 +65,7 @@ describe('OperationTracker', () => {
   });
 
   it('requests only the list while the compute is unsettled', async () => {
+    store.clock.pass(GIVE_UP_AFTER);
     follow();
     await store.clock.turn();
     await store.clock.turn();
