@@ -88,6 +88,18 @@ const unwanted: readonly string[] = [
 ];
 
 describe('completionContext', () => {
+  for (const word of ['HOST', 'HOSTNAME', 'SERVER', 'ENDPOINT']) {
+    it(`finds a host in DB_${word}`, () => assert.equal(placeIn(`DB_${word}=|`), 'host |'));
+  }
+
+  for (const word of ['URL', 'URI', 'DSN', 'CONNECTION', 'CONN']) {
+    it(`finds a connection string in DB_${word}`, () => assert.equal(placeIn(`DB_${word}=|`), 'uri |'));
+  }
+
+  for (const word of ['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB']) {
+    it(`finds a host in ${word}_SERVER`, () => assert.equal(placeIn(`${word}_SERVER=|`), 'host |'));
+  }
+
   for (const [line, place] of wanted) {
     it(`finds a host in ${line}`, () => assert.equal(placeIn(line), place));
   }
