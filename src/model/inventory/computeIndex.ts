@@ -94,7 +94,6 @@ export class ComputeIndex implements Disposable {
   #update(projectId: string): void {
     const before = this.#byProject.get(projectId);
     const computes = this.#inventory.computesOf(projectId)?.computes;
-    if (computes === undefined || computes.size === 0) this.#byProject.delete(projectId);
     const projectName = this.#inventory.project(projectId)?.name ?? '';
     const entries = new Map<string, IndexEntry>();
     const added: IndexEntry[] = [];
@@ -107,7 +106,7 @@ export class ComputeIndex implements Disposable {
     }
     for (const [id, entry] of before ?? []) if (entries.get(id) !== entry) this.#forget(entry);
     for (const entry of added) this.#add(entry);
-    if (entries.size > 0) this.#byProject.set(projectId, entries);
+    this.#byProject.set(projectId, entries);
   }
 
   #add({ compute, hosts }: IndexEntry): void {

@@ -5,6 +5,7 @@ import { SecretMap } from '../../../helpers/secretMap.ts';
 
 const main: Account = { baseUrl: PUBLIC_BASE_URL, name: '' };
 const work: Account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
+const createdKey = { id: 7, key: 'new', name: 'laptop' };
 
 describe('Accounts', () => {
   let secrets: SecretMap;
@@ -68,6 +69,70 @@ describe('Accounts', () => {
     await accounts.add(main, 'a');
     assert.ok(told > 0);
     assert.deepEqual((await other.list()).current, main);
+  });
+
+  it('fires no event for other secrets', async () => {
+    let told = 0;
+    accounts.onDidChange(() => (told += 1));
+    await secrets.store('another.secret', 'a');
+    await accounts.keepNewKey(main, createdKey);
+    assert.equal(told, 0);
+  });
+
+  it('gives a new key only to its account, and the current account stays', async () => {
+    for (const account of [main, work]) await accounts.add(account, 'old');
+    await accounts.replaceKey(main, createdKey);
+    assert.deepEqual(await accounts.list(), { accounts: [{ ...main, keyId: 7 }, work], current: work });
+    assert.equal(await accounts.key(main), 'new');
+    assert.equal(await accounts.key(work), 'old');
+  });
+
+  it('stores no new key for an account that was removed', async () => {
+    await accounts.add(main, 'a');
+    await assert.rejects(accounts.replaceKey(work, createdKey), /no longer stored/);
+    assert.equal(await accounts.key(work), undefined);
+  });
+
+  it('keeps the new key of a rotation until it is forgotten or the account is removed', async () => {
+    assert.equal(await accounts.newKey(main), undefined);
+    await accounts.keepNewKey(main, createdKey);
+    assert.deepEqual(await accounts.newKey(main), { id: 7, key: 'new' });
+    await accounts.forgetNewKey(accountId(main));
+    assert.equal(await accounts.newKey(main), undefined);
+    await accounts.keepNewKey(main, createdKey);
+    await accounts.remove(main);
+    assert.equal(await accounts.newKey(main), undefined);
+  });
+
+  it('ignores an invalid new key', async () => {
+    for (const stored of ['{}', '{"id":7}', '{"key":"new"}', '{"id":"7","key":"new"}']) {
+      secrets.entries.set(`hostedPostgres.newApiKey:${PUBLIC_BASE_URL}`, stored);
+      assert.equal(await accounts.newKey(main), undefined, stored);
+    }
+  });
+
+  it('makes only a known account the current one', async () => {
+    await accounts.add(main, 'a');
+    await accounts.choose(work);
+    assert.deepEqual(await accounts.list(), { accounts: [main], current: undefined });
+    await accounts.choose(main);
+    assert.deepEqual((await accounts.list()).current, main);
+    await accounts.choose(undefined);
+    assert.equal((await accounts.list()).current, undefined);
+  });
+
+  it('keeps the current account when another one is removed', async () => {
+    for (const account of [work, main]) await accounts.add(account, 'a');
+    await accounts.remove(work);
+    assert.deepEqual((await accounts.list()).current, main);
+  });
+
+  it('leaves out invalid accounts and fields', async () => {
+    const local = { ...work, local: true, keyId: 7 };
+    const odd = [null, 'text', { name: '' }, { ...main, baseUrl: 7 }, { ...main, name: 7 }];
+    const stored = [...odd, { ...main, local: 'yes', keyId: '7' }, local];
+    secrets.entries.set('hostedPostgres.accounts', JSON.stringify({ accounts: stored }));
+    assert.deepEqual(await accounts.list(), { accounts: [main, local], current: undefined });
   });
 
   for (const entry of ['', '{', 'null', '[]', '{"accounts":[{"baseUrl":"http://evil.test/v2","name":""}]}']) {

@@ -47,6 +47,96 @@ describe('ApiKeyList', () => {
     assert.equal(service.requests.length, asked);
   });
 
+  it('knows which key is in use if it is the only one or was created from here', async () => {
+    assert.equal(keys.isInUse(1), true);
+    assert.equal(keys.isInUse(2), false);
+    assert.equal(keys.isUseKnown, true);
+    service.script = () => [
+      { id: 1, name: 'laptop' },
+      { id: 2, name: 'new' },
+    ];
+    await keys.refresh();
+    assert.equal(keys.isInUse(1), false);
+    assert.equal(keys.isUseKnown, false);
+    await store.accounts.add({ ...store.account, keyId: 2 }, 'other-key');
+    await until('the id', async () => store.session.connection?.account.keyId === 2);
+    assert.equal(keys.isInUse(1), false);
+    assert.equal(keys.isInUse(2), true);
+    assert.equal(keys.isUseKnown, true);
+  });
+
+  it('does not know the key in use while another key is unreadable', async () => {
+    service.script = () => [
+      { id: 1, name: 'laptop' },
+      { id: 2, name: 7 },
+    ];
+    await keys.refresh();
+    assert.deepEqual(keys.unreadable, [{ id: '2', field: 'name' }]);
+    assert.equal(keys.isInUse(1), false);
+  });
+
+  it('is wanted once it was loaded, or failed to load', async () => {
+    assert.equal(keys.isWanted, true);
+    await useKey('other', 'second-key');
+    assert.equal(keys.isWanted, false);
+    service.script = () => 403;
+    await keys.ensureLoaded();
+    assert.equal(keys.isWanted, true);
+    assert.match(String(keys.failure), /status 403/);
+    const asked = service.requests.length;
+    await keys.ensureLoaded();
+    assert.equal(service.requests.length, asked);
+  });
+
+  it('shows a created key, and no longer a revoked one', async () => {
+    let listed = [
+      { id: 1, name: 'laptop' },
+      { id: 2, name: 'new' },
+    ];
+    service.script = (call) => {
+      if (call.startsWith('GET')) return listed;
+      return call.startsWith('POST')
+        ? { id: 2, name: 'new', key: 'value' }
+        : { id: 1, name: 'laptop', revoked: true };
+    };
+    assert.equal((await keys.create('new')).key, 'value');
+    assert.equal(keys.key(2)?.name, 'new');
+    const gate = Promise.withResolvers<unknown>();
+    const { script } = service;
+    service.script = (call) => (call.startsWith('GET') ? gate.promise : script(call));
+    const revoking = keys.revoke(1);
+    await until('the key to vanish', async () => keys.key(1) === undefined);
+    listed = listed.slice(1);
+    gate.resolve(listed);
+    await revoking;
+    assert.deepEqual(
+      keys.keys.map(({ id }) => id),
+      [2],
+    );
+  });
+
+  it('is empty and refuses changes without a connection', async () => {
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    await keys.refresh();
+    assert.deepEqual([keys.keys, keys.unreadable, keys.isWanted, keys.isInUse(1)], [[], [], false, false]);
+    await assert.rejects(keys.create('new'), /Not connected/);
+    await assert.rejects(keys.revoke(1), /Not connected/);
+  });
+
+  it('reports changes until it is disposed', async () => {
+    let told = 0;
+    keys.onDidChange(() => (told += 1));
+    await keys.refresh();
+    assert.ok(told > 0);
+    const before = told;
+    const refreshing = keys.refresh();
+    keys.dispose();
+    await refreshing;
+    await useKey('other', 'second-key');
+    assert.equal(told, before);
+  });
+
   describe('when the reply to a change is lost', () => {
     /** The change is made, and its answer lost; the list replies as given. */
     const lose = (list: () => unknown) => {

@@ -84,6 +84,7 @@ describe('rotateKey', () => {
 
     it('creates nothing when another key has the name', async () => {
       assert.deepEqual(await key.rotate({ name: 'laptop' }), { kind: 'taken' });
+      assert.deepEqual(key.pending.accounts, []);
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
@@ -98,6 +99,30 @@ describe('rotateKey', () => {
       assert.deepEqual(await key.existing(), [key.oldKey]);
       assert.deepEqual(key.pending.accounts, []);
       assert.equal(await key.storedKey(), before);
+    });
+
+    it('revokes a lost key that is gone already, and no key without an account', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      const outcome = await key.rotate();
+      assert.ok(outcome.kind === 'lost');
+      const rotation = key.kept();
+      await service.client.revokeApiKey(outcome.newKey.id);
+      const accounts = { ...key.parts.accounts, list: async () => ({ accounts: [], current: undefined }) };
+      const revoking = revokeLost({ ...key.parts, accounts }, rotation, outcome.newKey.id);
+      await assert.rejects(revoking, /No API key is stored/);
+      assert.deepEqual(key.kept(), rotation);
+      await revokeLost(key.parts, rotation, outcome.newKey.id);
+      assert.deepEqual(key.pending.accounts, []);
+    });
+
+    it('stays pending when the list fails after a reload', async () => {
+      key.proxy.inject('resetAfter', { method: 'POST' });
+      assert.equal((await key.rotate()).kind, 'lost');
+      const openClient = async () => await Promise.reject(new Error('offline'));
+      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'create');
+      assert.deepEqual(outcome.newKey, { id: undefined, name: 'laptop 2' });
+      assert.equal((await key.resume()).kind, 'lost');
     });
 
     it('stays pending when the reply was lost and there is no new key yet', async () => {
@@ -162,6 +187,23 @@ describe('rotateKey', () => {
       assert.ok(outcome.kind === 'unfinished');
       assert.ok(await key.storedKeyWorks());
       assert.equal((await key.resume()).kind, 'rotated');
+    });
+
+    it('recognizes a stored new key by its id', async () => {
+      key.proxy.inject('internalError', { method: 'DELETE' });
+      await key.rotate();
+      await key.accounts.forgetNewKey(key.account.baseUrl);
+      const outcome = await key.resume();
+      assert.ok(outcome.kind === 'rotated');
+      assert.deepEqual(await key.existing(), [outcome.newKey]);
+    });
+
+    it('never takes the old key for the new one', async () => {
+      const name = 'laptop 5';
+      const { id } = await service.client.createApiKey(name);
+      const rotation = { account: key.account.baseUrl, name, oldKey: { id, name } };
+      await key.pending.begin(rotation, async () => undefined);
+      assert.deepEqual(await key.resume(), { kind: 'absent', error: undefined });
     });
 
     it('notices that the old key was revoked although the reply was lost', async () => {

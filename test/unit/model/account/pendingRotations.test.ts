@@ -10,7 +10,7 @@ import { Accounts } from '../../../../src/model/account/accounts.ts';
 import { rotateKey } from '../../../../src/model/account/keyRotation.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
-import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
+import { RotatingAccount, RotationMap } from '../../../helpers/rotatingAccount.ts';
 import { until } from '../../../workbench/until.ts';
 
 describe('PendingRotations', () => {
@@ -79,6 +79,7 @@ describe('PendingRotations', () => {
       const outcome = await key.rotate();
       assert.ok(outcome.kind === 'unchanged' && outcome.step === 'store');
       assert.equal(await key.storedKey(), first);
+      assert.equal(key.seen.length, 1, 'the new value is reported as secret');
       assert.deepEqual(await key.existing(), [key.oldKey]);
     });
 
@@ -182,6 +183,70 @@ describe('PendingRotations', () => {
       await key.pending.forget(key.account.baseUrl);
       assert.equal(await key.pending.abandoned(key.account.baseUrl), undefined);
     });
+  });
+});
+
+describe('PendingRotations without a service', () => {
+  const rotation: PendingRotation = { account: 'one', name: 'new', oldKey: { id: 1, name: 'old' } };
+  let rotations: RotationMap;
+  let clock: FakeClock;
+  let pending: PendingRotations;
+
+  beforeEach(() => {
+    rotations = new RotationMap();
+    clock = new FakeClock();
+    pending = new PendingRotations(rotations, clock);
+  });
+
+  it('finds the rotation of each account', async () => {
+    const other = { account: 'two', name: 'new' };
+    for (const each of [rotation, other]) await pending.begin(each, async () => undefined);
+    assert.deepEqual(pending.accounts, ['one', 'two']);
+    assert.deepEqual(pending.of('two'), other);
+    assert.equal(pending.of('three'), undefined);
+  });
+
+  for (const odd of [
+    null,
+    'one',
+    { account: 'one' },
+    { name: 'new' },
+    { ...rotation, oldKey: null },
+    { ...rotation, oldKey: { id: 1 } },
+    { ...rotation, oldKey: { id: 'x', name: 'old' } },
+  ])
+    it(`ignores the invalid record ${JSON.stringify(odd)}`, async () => {
+      await rotations.create('one', odd);
+      assert.deepEqual(pending.accounts, []);
+      assert.equal(pending.of('one'), undefined);
+    });
+
+  it('shows every second that the window is alive, and stops with the work or the window', async () => {
+    const work = Promise.withResolvers<void>();
+    const running = pending.begin(rotation, () => work.promise);
+    await until('the first sign', async () => clock.waits.length === 1);
+    assert.deepEqual(clock.waits, [0]);
+    await clock.turn();
+    assert.deepEqual(clock.waits, [1000]);
+    assert.equal(rotations.all()[0]?.beat, 1);
+    await clock.turn();
+    assert.equal(rotations.all()[0]?.beat, 2);
+    const other = new PendingRotations(rotations, clock);
+    void other.run('one', () => work.promise);
+    assert.equal(clock.waits.length, 2);
+    other.dispose();
+    assert.equal(clock.waits.length, 1);
+    work.resolve();
+    await running;
+    assert.deepEqual(clock.waits, []);
+  });
+
+  it('stops waiting for another window when disposed', async () => {
+    await pending.begin(rotation, async () => undefined);
+    void pending.abandoned('one');
+    assert.deepEqual(clock.waits, [5000]);
+    pending.dispose();
+    assert.deepEqual(clock.waits, []);
   });
 });
 

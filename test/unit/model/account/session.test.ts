@@ -94,6 +94,57 @@ describe('Session', () => {
     assert.equal(store.inventory.state.kind, 'ready');
   });
 
+  it('is signed out while the account has no key', async () => {
+    await store.secrets.delete(`hostedPostgres.apiKey:${store.account.baseUrl}`);
+    await becomes('signedOut');
+    await store.accounts.add(store.account, 'key');
+    await becomes('loading');
+  });
+
+  it('opens a new connection when the id of the key becomes known', async () => {
+    const before = store.session.connection;
+    await store.accounts.replaceKey(store.account, { id: 7, key: 'key', name: 'laptop' });
+    await until('the id', async () => store.session.connection?.account.keyId === 7);
+    assert.equal(before?.isClosed, true);
+  });
+
+  it('reports being signed out once', async () => {
+    const told: string[] = [];
+    store.session.onDidChange(({ kind }) => told.push(kind));
+    await store.accounts.choose(undefined);
+    await store.session.reread();
+    await store.session.reread();
+    assert.deepEqual(told, ['signedOut']);
+  });
+
+  it('closes only the current connection when its service has ended', async () => {
+    const { connection } = store.session;
+    assert.ok(connection !== undefined);
+    await store.accounts.add(store.account, 'new-key');
+    await until('another connection', async () => store.session.connection !== connection);
+    store.session.end(connection, new Error('ended'));
+    const current = store.session.connection;
+    assert.ok(current !== undefined);
+    store.session.end(current, new Error('ended'));
+    assert.equal(current.isClosed, true);
+    assert.equal(store.inventory.state.kind, 'failed');
+  });
+
+  it('drops a read of the secret store that another one has overtaken', async () => {
+    const gate = Promise.withResolvers<void>();
+    const get = store.secrets.get.bind(store.secrets);
+    store.secrets.get = async () => {
+      await gate.promise;
+      throw new Error('late');
+    };
+    const early = store.session.reread();
+    store.secrets.get = get;
+    const late = store.session.reread();
+    gate.resolve();
+    await Promise.all([early, late]);
+    assert.equal(store.session.current.kind, 'connected');
+  });
+
   it('has failed without a connection when the secret store fails, and recovers', async () => {
     store.secrets.isLocked = true;
     await store.session.reread();

@@ -73,6 +73,7 @@ const unwanted: readonly string[] = [
   'PGUSER=|',
   'PGPORT=|',
   'POSTGRES_USER=|',
+  'POSTGRES_REPLICATION_USER=|',
   'POSTGRES_PASSWORD=|',
   'POSTGRES_DB=|',
   'POSTGRES_PORT: |',
@@ -87,6 +88,18 @@ const unwanted: readonly string[] = [
 ];
 
 describe('completionContext', () => {
+  for (const word of ['HOST', 'HOSTNAME', 'SERVER', 'ENDPOINT']) {
+    it(`finds a host in DB_${word}`, () => assert.equal(placeIn(`DB_${word}=|`), 'host |'));
+  }
+
+  for (const word of ['URL', 'URI', 'DSN', 'CONNECTION', 'CONN']) {
+    it(`finds a connection string in DB_${word}`, () => assert.equal(placeIn(`DB_${word}=|`), 'uri |'));
+  }
+
+  for (const word of ['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB']) {
+    it(`finds a host in ${word}_SERVER`, () => assert.equal(placeIn(`${word}_SERVER=|`), 'host |'));
+  }
+
   for (const [line, place] of wanted) {
     it(`finds a host in ${line}`, () => assert.equal(placeIn(line), place));
   }
@@ -103,6 +116,14 @@ describe('completionContext', () => {
       start: line.length - 3,
       end: line.length,
     });
+  });
+
+  it('reads up to 1000 characters before the cursor, and 260 of the host', () => {
+    const kindAt = (line: string) => completionContext(line, line.length)?.kind;
+    const uri = (length: number) => `postgresql://${'p'.repeat(length - 14)}@`;
+    assert.equal(kindAt(uri(1000)), 'host');
+    assert.equal(kindAt(`PGHOST=${'a'.repeat(260)}`), 'host');
+    assert.equal(kindAt(`PGHOST=${'a'.repeat(261)}`), undefined);
   });
 
   it('takes linear time in hostile lines', () => {

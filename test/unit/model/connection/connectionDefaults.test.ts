@@ -40,6 +40,15 @@ describe('ConnectionDefaults', () => {
     assert.equal(logins.propose('project-50', nothing).role, 'role-50');
   });
 
+  it('remembers other projects next to a changed one', async () => {
+    const defaults = at(false);
+    await defaults.remember('shop', { role: 'owner', database: 'orders' });
+    await defaults.remember('blog', { role: 'editor', database: 'posts' });
+    await defaults.remember('blog', { role: 'reader', database: 'posts' });
+    assert.deepEqual(defaults.propose('shop', nothing), { role: 'owner', database: 'orders' });
+    assert.deepEqual(defaults.propose('blog', nothing), { role: 'reader', database: 'posts' });
+  });
+
   it('ignores invalid entries', async () => {
     const memory = new MemoryMap();
     await memory.update('hostedPostgres.logins', [null, { projectId: 'shop', role: 1 }, 'shop']);

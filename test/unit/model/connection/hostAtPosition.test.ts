@@ -50,6 +50,12 @@ describe('hostAtPosition', () => {
     );
   });
 
+  it('finds a host of up to 253 characters from any position in it', () => {
+    const host = `${'a'.repeat(249)}.com`;
+    for (const column of [0, 100, 253]) assert.equal(hostAtPosition(host, column)?.host, host);
+    for (const column of [0, 100, 254]) assert.equal(hostAtPosition(`a${host}`, column), undefined);
+  });
+
   it('may be a compute if it has such a name', () => {
     assert.equal(looksLikeCompute('ep-little-smoke-851426'), true);
     assert.equal(looksLikeCompute('ep-little-smoke-851426.eu-central-1.example.com'), true);

@@ -107,9 +107,15 @@ describe('BackgroundRefresh', () => {
     refresh.setWanted(true);
     state = 'init';
     await store.clock.turn();
-    store.clock.pass(5 * MINUTE);
-    await store.clock.turn();
-    assert.deepEqual(store.clock.waits, [MINUTE]);
+    interval = 10 * MINUTE;
+    const waitAfter = (milliseconds: number) => {
+      refresh.setWanted(false);
+      store.clock.pass(milliseconds);
+      refresh.setWanted(true);
+      return store.clock.waits;
+    };
+    assert.deepEqual(waitAfter(2 * MINUTE - 1), [2000]);
+    assert.deepEqual(waitAfter(1), [8 * MINUTE]);
   });
 
   it('refreshes a watched project quickly', async () => {
@@ -117,6 +123,55 @@ describe('BackgroundRefresh', () => {
     refresh.watch('shop');
     assert.equal(await store.clock.turn(), 2000);
     assert.equal(await store.clock.turn(), 2000);
+  });
+
+  it('returns to the normal interval two minutes after a project is watched', async () => {
+    refresh.watch('shop');
+    refresh.setWanted(true);
+    assert.deepEqual(store.clock.waits, [2000]);
+    refresh.setWanted(false);
+    store.clock.pass(2 * MINUTE - 1);
+    interval = 10 * MINUTE;
+    refresh.setWanted(true);
+    assert.deepEqual(store.clock.waits, [2000]);
+    refresh.setWanted(false);
+    store.clock.pass(1);
+    refresh.setWanted(true);
+    assert.deepEqual(store.clock.waits, [8 * MINUTE]);
+  });
+
+  it('refreshes quickly as soon as another window or a command shows a pending change', async () => {
+    refresh.setWanted(true);
+    store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
+    assert.deepEqual(store.clock.waits, [2000]);
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    assert.deepEqual(store.clock.waits, [MINUTE]);
+  });
+
+  it('requests the list of projects at the next interval if it failed', async () => {
+    const { script } = service;
+    service.script = (call) => (call === 'GET /projects' ? 500 : script(call));
+    await store.inventory.refreshProjects().catch(() => undefined);
+    service.script = script;
+    service.requests.length = 0;
+    refresh.setWanted(true);
+    await store.clock.turn();
+    assert.deepEqual(service.requests.toSorted(), ['GET /projects', 'GET /projects/shop/endpoints']);
+  });
+
+  it('waits at most ten minutes while the service fails', async () => {
+    service.script = () => 500;
+    refresh.setWanted(true);
+    for (let turns = 0; turns < 8; turns += 1) await store.clock.turn();
+    assert.deepEqual(store.clock.waits, [10 * MINUTE]);
+  });
+
+  it('ignores changes of the inventory when disposed', () => {
+    refresh.setWanted(true);
+    refresh.dispose();
+    store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
+    assert.deepEqual(store.clock.waits, []);
   });
 
   it('backs off while the service fails, and recovers', async () => {

@@ -58,6 +58,20 @@ describe('ComputeIndex', () => {
     assert.equal(found(`${primary}-pooler.eu-central-1.example.com`), primary);
   });
 
+  it('shows which host is pooled, and whether the port belongs to it', () => {
+    const [name = '', port] = host(primary).split(':');
+    const match = index.find({ host: name, port });
+    assert.equal(match?.isPooled, false);
+    assert.equal(match?.withPort, true);
+    assert.equal(index.find({ host: primary, port: '1' })?.withPort, false);
+  });
+
+  it('ignores changes of the inventory when disposed', async () => {
+    index.dispose();
+    await connected.inventory.loadComputes(analytics);
+    assert.equal(found(dashboards), undefined);
+  });
+
   it('adds computes when they are loaded', async () => {
     assert.equal(found(dashboards), undefined);
     await connected.inventory.loadComputes(analytics);
@@ -105,6 +119,14 @@ describe('ComputeIndex', () => {
     assert.deepEqual(ids('br-sweet'), [rewrite]);
     assert.deepEqual(ids('shop').toSorted(), [primary, primary, rewrite, reports].toSorted());
     assert.deepEqual(ids('nothing of the kind'), []);
+  });
+
+  it('returns computes whose host starts with the text before others', async () => {
+    await service.client.updateCompute(shop, reports, { name: host(rewrite) });
+    await connected.inventory.refreshComputes(shop);
+    assert.deepEqual(ids(host(rewrite)), [rewrite, reports]);
+    assert.deepEqual(ids(host(rewrite), 1), [rewrite]);
+    await service.client.updateCompute(shop, reports, { name: 'reports' });
   });
 
   it('limits the matches and reports that there are more', () => {

@@ -50,6 +50,17 @@ describe('computeLink', () => {
     );
   });
 
+  it('is at most 2000 characters long', () => {
+    const link = `${computeLink('vscode', account, node)}&more=`;
+    assert.ok(parseComputeLink(link.padEnd(2000, 'x')));
+    assert.equal(parseComputeLink(link.padEnd(2001, 'x')), undefined);
+  });
+
+  it('is read in any case of the address', () => {
+    const link = computeLink('vscode', account, node).replace('hosted-postgres.', 'Hosted-Postgres.');
+    assert.deepEqual(parseComputeLink(link), { ...node, service: PUBLIC_BASE_URL });
+  });
+
   const refused = [
     '',
     'compute',

@@ -40,6 +40,7 @@ describe('sizeText', () => {
     assert.equal(size(0.25, 0.25), '0.25 CU');
     assert.equal(size(1, 4), '1–4 CU');
     assert.equal(size(2), '2 CU');
+    assert.equal(size(undefined, 3), '3 CU');
     assert.equal(size(), '');
   });
 });

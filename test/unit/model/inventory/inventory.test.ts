@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { pause } from '../../../../src/base/clock.ts';
 import { wordsOf } from '../../../helpers/changeWords.ts';
 import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
@@ -178,17 +179,19 @@ describe('Inventory', () => {
   });
 
   it('sends at most six requests at once', async () => {
-    let underway = 0;
-    let most = 0;
+    const gate = Promise.withResolvers<void>();
     service.script = async () => {
-      most = Math.max(most, ++underway);
-      await new Promise((resolve) => setImmediate(resolve));
-      underway -= 1;
+      await gate.promise;
       return { endpoints: [] };
     };
-    await store.inventory.refreshComputesOf(Array.from({ length: 40 }, (_, index) => `p-${index}`));
+    const ids = Array.from({ length: 40 }, (_, index) => `p-${index}`);
+    const refreshing = store.inventory.refreshComputesOf(ids);
+    await until('the first requests', async () => service.requests.length >= 6);
+    await pause(20);
+    assert.equal(service.requests.length, 6);
+    gate.resolve();
+    await refreshing;
     assert.equal(service.requests.length, 40);
-    assert.ok(most > 1 && most <= 6, `${most} at once`);
   });
 
   it('refreshes the other projects when one fails, and throws its failure', async () => {
@@ -198,6 +201,7 @@ describe('Inventory', () => {
   });
 
   it('starts with the known data when the key of the account changes', async () => {
+    service.script = () => ({ projects: [{ id: 'shop', name: 'shop' }], endpoints: computes });
     await store.inventory.loadComputes('shop');
     await store.inventory.refreshProjects();
     const before = store.inventory.compute('shop', 'ep-one');
@@ -205,6 +209,7 @@ describe('Inventory', () => {
     await store.accounts.add(store.account, 'another-key');
     await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
     assert.deepEqual(told, ['key']);
+    assert.equal(store.inventory.project('shop')?.name, 'shop');
     assert.equal(store.inventory.compute('shop', 'ep-one'), before);
     computes[1] = computeRecord('ep-two', { type: 'read_only', current_state: 'idle' });
     assert.deepEqual(await refreshed(), ['compute shop br-main ep-two']);
@@ -245,6 +250,41 @@ describe('Inventory', () => {
     assert.ok(store.inventory.computesOf('blog') && store.inventory.computesOf('linked'));
     assert.equal(index.search('', 10).hosts.length, 4);
     index.dispose();
+  });
+
+  it('loads the computes again that a refresh did not show', async () => {
+    await store.inventory.loadComputesOf(['shop', 'blog']);
+    service.requests.length = 0;
+    told = [];
+    await store.inventory.refreshAll(['shop']);
+    assert.deepEqual(service.requests.toSorted(), ['GET /projects', COMPUTES]);
+    assert.equal(store.inventory.computesOf('blog'), undefined);
+    assert.equal(told[0], 'project blog');
+  });
+
+  it('is loading again while a failed list of projects is refreshed', async () => {
+    const kind = () => store.inventory.state.kind;
+    service.script = () => 500;
+    await store.inventory.ensureProjects();
+    await store.inventory.ensureProjects();
+    assert.equal(service.requests.length, 1);
+    assert.equal(kind(), 'failed');
+    service.script = () => ({ projects: [] });
+    const refreshing = store.inventory.refreshAll([]);
+    assert.equal(kind(), 'loading');
+    await refreshing;
+    assert.equal(kind(), 'empty');
+  });
+
+  it('shows computes in the order of display', async () => {
+    computes = [
+      computeRecord('ep-b', { type: 'read_only' }),
+      computeRecord('ep-a', { type: 'read_only' }),
+      computeRecord('ep-z'),
+    ];
+    const list = await store.inventory.loadComputes('shop');
+    const shown = [...(list?.branches() ?? [])].map(([id, all]) => [id, ...all.map((each) => each.id)]);
+    assert.deepEqual(shown, [['br-main', 'ep-z', 'ep-a', 'ep-b']]);
   });
 
   it('starts empty with another account', async () => {

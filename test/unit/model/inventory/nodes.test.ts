@@ -35,6 +35,12 @@ describe('nodes from command arguments', () => {
     ];
     for (const value of odd) assert.equal(asComputeNode(value), undefined);
     assert.equal(asApiKeyNode({ kind: 'apiKey', keyId: '1' }), undefined);
+    assert.equal(asApiKeyNode({ kind: 'key', keyId: 1 }), undefined);
+    assert.equal(asProjectNode({ kind: 'branch', projectId: 'shop' }), undefined);
+    const branch = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
+    for (const field of ['kind', 'projectId', 'branchId'])
+      assert.equal(asBranchNode({ ...branch, [field]: 'a/b' }), undefined, field);
+    assert.equal(asComputeNode({ ...compute, branchId: 'a/b' }), undefined);
     assert.equal(asApiKeyNode({ kind: 'apiKey', keyId: -1 }), undefined);
     assert.equal(asProjectNode({ kind: 'project', projectId: 'A' }), undefined);
   });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { BaseUrl } from '../../../../src/api/baseUrl.ts';
 import { Prefetch, PREFETCHED_PROJECTS } from '../../../../src/model/inventory/prefetch.ts';
 import { connectInventory } from '../../../helpers/connectedInventory.ts';
+import { scriptService } from '../../../helpers/scriptedService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 
 const noError = (error: unknown) => assert.fail(String(error));
@@ -63,6 +64,31 @@ describe('Prefetch', () => {
     await prefetch.start();
     assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
     connected.dispose();
+  });
+
+  it('is complete when the computes of all projects are loaded', async () => {
+    const connected = await connectInventory(service);
+    const prefetch = new Prefetch(connected.inventory, noError);
+    await connected.inventory.projects?.load();
+    await connected.inventory.loadComputesOf(connected.inventory.projects?.entries.keys() ?? []);
+    assert.equal(prefetch.isPartial, false);
+    connected.dispose();
+  });
+
+  it('reports a project that fails, but not one that was deleted', async () => {
+    let status = 404;
+    const scripted = await scriptService((call) =>
+      call === 'GET /projects' ? { projects: [{ id: 'shop', name: 'shop' }] } : status,
+    );
+    for (const expected of [0, 1]) {
+      const connected = await connectInventory({ baseUrl: scripted.baseUrl, key: 'key' });
+      const errors: unknown[] = [];
+      await new Prefetch(connected.inventory, (error) => errors.push(error)).start();
+      assert.equal(errors.length, expected);
+      connected.dispose();
+      status = 500;
+    }
+    await scripted.close();
   });
 
   it('reports a failure once and retries after a minute, not at every keystroke', async () => {

@@ -79,6 +79,27 @@ describe('ProjectList', () => {
     assert.deepEqual(told, ['project p-0', 'projects']);
   });
 
+  it('reports the list when projects move', async () => {
+    await loadAll();
+    told = [];
+    service.script = () => ({ projects: projects(0, 3).toReversed() });
+    await store.inventory.refreshProjects();
+    assert.deepEqual(told, ['projects']);
+    assert.deepEqual(ids(), ['p-2', 'p-1', 'p-0']);
+  });
+
+  it('keeps a project that became unreadable, and is not empty with unreadable projects only', async () => {
+    await loadAll();
+    service.script = () => ({ endpoints: [] });
+    await store.inventory.loadComputes('p-0');
+    service.script = () => ({ projects: [{ id: 'p-0', name: 7 }] });
+    await store.inventory.refreshProjects();
+    assert.deepEqual(ids(), []);
+    assert.equal(store.inventory.projects?.isEmpty, false);
+    assert.equal(store.inventory.state.kind, 'ready');
+    assert.ok(store.inventory.computesOf('p-0'));
+  });
+
   it('keeps its projects when a refresh fails on a later page', async () => {
     await loadAll();
     service.script = () => 500;

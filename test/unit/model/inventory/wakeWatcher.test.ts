@@ -48,6 +48,17 @@ describe('WakeWatcher', () => {
     assert.deepEqual(woken, [['ep-one', 'ep-two']]);
   });
 
+  it('ignores computes of another account, and everything when disposed', async () => {
+    await store.accounts.add({ ...store.account, name: 'other' }, 'other-key');
+    await store.session.reread();
+    computes = [computeRecord('ep-one'), computeRecord('ep-two', { current_state: 'idle' })];
+    await refresh();
+    watcher.dispose();
+    computes = [computeRecord('ep-one'), computeRecord('ep-two')];
+    await refresh();
+    assert.deepEqual(woken, []);
+  });
+
   it('ignores computes with a pending change of the user', async () => {
     followed.add('ep-one');
     computes = [computeRecord('ep-one'), computeRecord('ep-two')];

@@ -120,6 +120,64 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.update(node, { ...change, name: 'newer' }), /status 504/);
   });
 
+  it('refuses a change without a connection', async () => {
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    await assert.rejects(store.changes.restart(node), /Not connected/);
+  });
+
+  it('follows each kind of change under its own name, and hides a compute that is being deleted', async () => {
+    let number = 0;
+    answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(++number)] }));
+    computes = [];
+    await store.inventory.refreshComputes('shop');
+    await store.changes.delete(node);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+    await store.changes.create('shop', { branch_id: 'br-main', type: 'read_write' });
+    assert.ok(store.inventory.compute('shop', 'ep-one'));
+    await store.changes.update(node, { name: 'new' });
+    const verbs = store.tracker.pending.map(({ verb }) => verb);
+    assert.deepEqual(verbs, ['delete', 'create', 'edit']);
+  });
+
+  it('follows nothing when the account has changed before the reply', async () => {
+    const reply = Promise.withResolvers<unknown>();
+    answerChangesWith(() => reply.promise);
+    const making = store.changes.restart(node);
+    making.catch(() => undefined);
+    await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    await assert.rejects(making, /cancelled/);
+    assert.deepEqual(store.tracker.pending, []);
+  });
+
+  it('finds the restart in the list after a lost reply', async () => {
+    answerChangesWith(() => {
+      computes = [computeRecord('ep-one', { pending_state: 'active' })];
+      return 504;
+    });
+    assert.deepEqual(await store.changes.restart(node), { compute: undefined, isPending: false });
+    computes = [computeRecord('ep-one')];
+    answerChangesWith(() => 504);
+    await assert.rejects(store.changes.restart(node), /status 504/);
+  });
+
+  it('ignores new computes of another branch or type after a lost reply', async () => {
+    answerChangesWith(() => {
+      computes.push(computeRecord('ep-new', { type: 'read_only', branch_id: 'br-dev' }));
+      computes.push(computeRecord('ep-other'));
+      return 502;
+    });
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.changes.create('shop', creation), /status 502/);
+  });
+
+  it('throws if the list cannot be requested after a lost reply', async () => {
+    service.script = () => 504;
+    await assert.rejects(store.changes.delete(node), /status 504/);
+  });
+
   it('finds the deletion in the list after a lost reply', async () => {
     answerChangesWith(() => {
       computes = [];

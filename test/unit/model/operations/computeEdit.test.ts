@@ -30,6 +30,30 @@ describe('onlyChanged', () => {
     assert.deepEqual(onlyChanged(compute, { suspend_timeout_seconds: -1 }), { suspend_timeout_seconds: -1 });
   });
 
+  it('compares every attribute with the record', () => {
+    const full: Compute = {
+      ...compute,
+      name: 'orders',
+      suspend_timeout_seconds: 300,
+      pooler_enabled: true,
+      disabled: true,
+      settings: { pg_settings: { work_mem: '8MB' } },
+    };
+    const same = {
+      branch_id: 'br-main',
+      autoscaling_limit_min_cu: 1,
+      autoscaling_limit_max_cu: 4,
+      name: 'orders',
+      suspend_timeout_seconds: 300,
+      pooler_enabled: true,
+      disabled: true,
+      settings: { pg_settings: { work_mem: '8MB' } },
+    };
+    assert.equal(onlyChanged(full, same), undefined);
+    assert.equal(onlyChanged(compute, { name: '', settings: { pg_settings: {} } }), undefined);
+    assert.deepEqual(onlyChanged(full, { name: '' }), { name: '' });
+  });
+
   it('returns a size that the record lacks', () => {
     const { autoscaling_limit_min_cu: _, autoscaling_limit_max_cu: __, ...sizeless } = compute;
     const wanted = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };

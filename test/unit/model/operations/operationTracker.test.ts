@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../../src/api/records/records.ts';
-import { GIVE_UP_AFTER } from '../../../../src/model/operations/operationTracker.ts';
 import {
   PENDING_ENTRY,
   parsePending,
@@ -15,6 +14,7 @@ import {
 } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
+const GIVE_UP_AFTER = 15 * 60_000;
 const LIST = 'GET /projects/shop/endpoints';
 
 describe('OperationTracker', () => {
@@ -65,6 +65,7 @@ describe('OperationTracker', () => {
   });
 
   it('requests only the list while the compute is unsettled', async () => {
+    store.clock.pass(GIVE_UP_AFTER);
     follow();
     await store.clock.turn();
     await store.clock.turn();
@@ -130,11 +131,28 @@ describe('OperationTracker', () => {
   it('polls a running operation with growing pauses', async () => {
     settle();
     follow();
-    for (let turns = 0; turns < 12; turns += 1) await store.clock.turn();
-    const asked = service.requests.filter((call) => call.includes('/operations/'));
-    assert.equal(service.requests.filter((call) => call === LIST).length, 12);
-    assert.ok(asked.length >= 2 && asked.length <= 4, `${asked.length} questions in 12 ticks`);
+    const { script } = service;
+    const asked: number[] = [];
+    service.script = (call) => {
+      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
+      return script(call);
+    };
+    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
+    assert.equal(service.requests.filter((call) => call === LIST).length, 50);
+    assert.deepEqual(asked, [0, 1, 3, 7, 15, 30, 45]);
     assert.deepEqual(ends, []);
+  });
+
+  it('polls the operation of an unsettled compute every 15 seconds', async () => {
+    follow();
+    const { script } = service;
+    const asked: number[] = [];
+    service.script = (call) => {
+      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
+      return script(call);
+    };
+    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
+    assert.deepEqual(asked, [15, 30, 45]);
   });
 
   it('sends one request per project and tick, however many operations are pending', async () => {
@@ -178,6 +196,7 @@ describe('OperationTracker', () => {
     const next = await connectStore(service, { memory });
     const ended = new Promise<ChangeEnd>((resolve) => next.tracker.onDidEnd(resolve));
     assert.equal(next.tracker.pending[0]?.computeId, 'ep-one');
+    assert.deepEqual(next.clock.waits, [0]);
     settle();
     operation = operationRecord(1, { status: 'finished' });
     next.clock.next();
@@ -197,6 +216,79 @@ describe('OperationTracker', () => {
     await until('the first account', async () => store.tracker.pending.length === 1);
     assert.deepEqual(other.requests, []);
     await other.close();
+  });
+
+  it('polls a young change every second, then less often', async () => {
+    operation = 404;
+    follow();
+    store.clock.next();
+    const waitAfter = async (age: number) => {
+      await until('the next tick', async () => store.clock.waits.length === 1);
+      store.clock.pass(age - store.clock.now());
+      await store.clock.turn();
+      return store.clock.waits;
+    };
+    assert.deepEqual(await waitAfter(30_000), [1000]);
+    assert.deepEqual(await waitAfter(60_000), [2000]);
+    assert.deepEqual(await waitAfter(4 * 60_000), [2000]);
+    assert.deepEqual(await waitAfter(5 * 60_000), [5000]);
+  });
+
+  it('keeps a change that is old because the service cannot be reached', async () => {
+    follow();
+    await service.close();
+    store.clock.pass(GIVE_UP_AFTER);
+    await store.clock.turn();
+    assert.deepEqual(ends, []);
+    assert.equal(store.tracker.pending.length, 1);
+    assert.equal(store.errors.length, 1);
+    service = await scriptService(() => 404);
+  });
+
+  it('gives up an old change although the service replies with an error', async () => {
+    follow();
+    service.script = () => 500;
+    store.clock.pass(GIVE_UP_AFTER);
+    store.clock.next();
+    assert.equal((await end()).outcome, 'stuck');
+  });
+
+  it('ends when all operations of the change have ended', async () => {
+    settle();
+    const both = [operationRecord(1), operationRecord(2)] as Operation[];
+    const ended = operationRecord(3, { status: 'finished' }) as Operation;
+    service.script = (call) => {
+      if (!call.includes('/operations/')) return { endpoints: computes };
+      return { operation: call.endsWith('2') ? operation : operationRecord(1, { status: 'finished' }) };
+    };
+    operation = operationRecord(2);
+    const compute = { id: 'ep-one', project_id: 'shop' };
+    assert.equal(store.tracker.follow('edit', compute, [...both, ended]), true);
+    assert.equal(store.tracker.pending[0]?.operations.length, 2);
+    await store.clock.turn();
+    const statuses = () => store.tracker.pending[0]?.operations.map(({ status }) => status);
+    assert.deepEqual(statuses(), ['finished', 'running']);
+    operation = operationRecord(2, { status: 'finished' });
+    service.requests.length = 0;
+    store.clock.next();
+    assert.equal((await end()).outcome, 'finished');
+    assert.equal(service.requests.filter((call) => call.includes('/operations/')).length, 1);
+  });
+
+  it('follows a change once, and reports its start and its end', async () => {
+    let told = 0;
+    store.tracker.onDidChange(() => (told += 1));
+    follow();
+    follow();
+    assert.equal(store.tracker.pending.length, 1);
+    assert.equal(told, 2);
+    assert.deepEqual(store.tracker.projects, new Set(['shop']));
+    settle();
+    operation = operationRecord(1, { status: 'finished' });
+    store.clock.next();
+    await end();
+    assert.equal(told, 3);
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), []);
   });
 
   it('starts empty if the stored value is invalid', async () => {

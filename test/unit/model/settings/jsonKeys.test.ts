@@ -22,6 +22,11 @@ describe('topLevelKeys', () => {
     assert.deepEqual(keysOf('{"a":"\\"b\\": {","c":"}"}'), ['a', 'c']);
   });
 
+  it('leaves out keys with an invalid escape, and strings without a colon', () => {
+    assert.deepEqual(keysOf('{"\\x": 1, "a"  \n : 2, "b"}'), ['a']);
+    assert.deepEqual(keysOf('{"a": [1], "b": {}}, "c": 1'), ['a', 'b']);
+  });
+
   it('reads incomplete text', () => {
     assert.deepEqual(keysOf('{"a": , "b": "lo'), ['a', 'b']);
     assert.deepEqual(keysOf(''), []);

@@ -28,6 +28,14 @@ describe('parseSettings', () => {
       assert.deepEqual(settingsOn({ settings }), {});
   });
 
+  it('formats one setting a line and ends with a line break', () => {
+    assert.equal(
+      formatSettings({ jit: 'off', work_mem: '1MB' }),
+      '{\n  "jit": "off",\n  "work_mem": "1MB"\n}\n',
+    );
+    assert.deepEqual(settingsOn({ settings: { pg_settings: { odd: null } } }), { odd: '' });
+  });
+
   it('ignores the order of settings when comparing', () => {
     assert.ok(areSameSettings({ a: '1', b: '2' }, { b: '2', a: '1' }));
     assert.ok(!areSameSettings({ a: '1' }, { a: '1', b: '2' }));

@@ -10,6 +10,14 @@ describe('settingsUri', () => {
     assert.deepEqual(settingsOwner(settingsUri(account, owner)), owner);
   });
 
+  it('stays the same in a later version, because VS Code restores open editors by it', () => {
+    assert.deepEqual(settingsUri(account, owner), {
+      scheme: 'hosted-postgres-settings',
+      path: '/shop/ep-one.pg_settings.json',
+      query: `${PUBLIC_BASE_URL}#work`,
+    });
+  });
+
   it('belongs to one account', () => {
     const address = settingsUri(account, owner);
     assert.ok(belongsToAccount(address, account));
@@ -24,6 +32,7 @@ describe('settingsUri', () => {
     });
     const [before, after] = local;
     assert.ok(before !== undefined && after !== undefined);
+    assert.equal(settingsUri(before, owner).query, 'local');
     assert.ok(belongsToAccount(settingsUri(before, owner), after));
   });
 
