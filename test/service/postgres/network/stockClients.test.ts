@@ -49,7 +49,10 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     if (state === 'idle') return work();
     await service.engine.start(compute);
     if (state === 'active') return work();
+    const witness = await connectTo(uri);
+    const isDropped = new Promise((resolve) => witness.once('end', resolve));
     const ended = service.engine.suspend(compute.id).then(async () => service.engine.start(compute));
+    await isDropped;
     const [result] = await Promise.all([work(), ended]);
     return result;
   }
