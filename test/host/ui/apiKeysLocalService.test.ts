@@ -31,7 +31,7 @@ describe('the API key of the local service', () => {
     // The progress of the start may still be listed.
     const shown = await opened().workbench.notifications.all();
     assert.deepEqual(
-      shown.filter(({ severity }) => severity !== 'info'),
+      shown.filter(({ message }) => message !== 'Starting the local service'),
       [],
     );
     await opened().workbench.notifications.clear();
