@@ -66,12 +66,12 @@ for (const name of readdirSync(folder)) {
       const lint = async (content: string, file = name) => {
         const document = TextDocument.create(`file:///.github/workflows/${file}`, 'yaml', 0, content);
         const found = await validate(document);
-        return found.map(({ message, range }) => `${range.start.line + 1}: ${message}`);
+        return found.map(({ message, range }) => `${range.start.line + 1}: ${JSON.stringify(message)}`);
       };
       const problems = await lint(text);
       assert.deepEqual(problems, [], problems.join('\n'));
       const broken = await lint(text.replace('timeout-minutes:', 'timeout-minute:'), `broken-${name}`);
-      assert.match(broken.join('\n'), /Unexpected value 'timeout-minute'/);
+      assert.match(broken.join('\n'), /Unexpected value .timeout-minute./);
     });
 
     it('uses no stored secret', () => assert.doesNotMatch(text, /\bsecrets\s*[.[:]/));
