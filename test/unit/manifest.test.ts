@@ -10,7 +10,13 @@ const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
 interface Manifest {
+  readonly version: string;
   readonly icon: string;
+  readonly categories: readonly string[];
+  readonly keywords: readonly string[];
+  readonly galleryBanner: { readonly color: string; readonly theme: string };
+  readonly pricing: string;
+  readonly qna: string;
   readonly capabilities: {
     readonly untrustedWorkspaces: {
       readonly supported: string;
@@ -187,6 +193,24 @@ describe('The manifest', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const used = new Set([...source.matchAll(/"%([^%"]+)%"/g)].map(([, key = '']) => key));
     assert.deepEqual([...used].toSorted(), Object.keys(texts).toSorted());
+  });
+
+  it('has what the Marketplace shows', () => {
+    const { categories, keywords, galleryBanner, pricing, qna } = manifest;
+    assert.deepEqual([pricing, qna], ['Free', 'marketplace']);
+    assert.deepEqual(categories, ['Other', 'AI']);
+    // The Marketplace rejects more keywords.
+    assert.ok(keywords.length <= 30 && new Set(keywords).size === keywords.length);
+    assert.match(galleryBanner.color, /^#[\da-f]{6}$/);
+    assert.equal(galleryBanner.theme, 'dark');
+  });
+
+  it('has the version of package-lock.json', () => {
+    const lock = read('package-lock.json') as {
+      version: string;
+      packages: Record<string, { version: string }>;
+    };
+    assert.deepEqual([lock.version, lock.packages['']?.version], [manifest.version, manifest.version]);
   });
 
   it('names existing files', () => {

@@ -1,5 +1,4 @@
 /** The engine that runs a real Postgres for each compute. */
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type {
   BranchLogin,
@@ -16,6 +15,7 @@ import { Compute } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
+import { removeAll } from './data/privateFiles.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import type { Postmaster } from './process/postmaster.ts';
@@ -116,8 +116,7 @@ class PostgresEngine implements ComputeEngine {
     await this.#computes.get(computeId)?.close();
     this.#computes.delete(computeId);
     const { storage } = this.#tools;
-    for (const folder of [storage.replica(computeId), storage.pooler(computeId)])
-      rmSync(folder, { recursive: true, force: true });
+    for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {

@@ -127,7 +127,8 @@ export function chooseBinaries({ first, others, missing }: Programs): Binaries |
 
 function majorOf(postgres: string): number {
   try {
-    const version = execFileSync(postgres, ['--version'], { encoding: 'utf8', env: serverEnvironment() });
+    const options = { encoding: 'utf8', env: serverEnvironment(), windowsHide: true } as const;
+    const version = execFileSync(postgres, ['--version'], options);
     return Number(/ (\d+)/.exec(version)?.[1] ?? 0);
   } catch {
     return 0; // It can't be run: another architecture, or missing libraries.

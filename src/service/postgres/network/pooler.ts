@@ -10,7 +10,7 @@ import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
 import { SUPERUSER } from '../data/logins.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
-import { serverEnvironment } from '../process/runProgram.ts';
+import { inBackground, serverEnvironment } from '../process/runProgram.ts';
 import { ServerLog } from '../process/serverLog.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { connectionsOf } from '../config/settings.ts';
@@ -48,8 +48,7 @@ export class Pooler {
     writePrivateFile(file, configuration(folder, compute));
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,
-      detached: true,
-      windowsHide: true,
+      ...inBackground(),
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
