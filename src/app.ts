@@ -70,7 +70,9 @@ export class App implements Disposable {
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
-    this.computesTree = disposables.add(new ComputesTree(session, inventory, log, computesView));
+    this.computesTree = disposables.add(
+      new ComputesTree(session, inventory, log, computesView, localService),
+    );
     this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
       const revealed = this.computesTree.revealById(change);

@@ -13,14 +13,16 @@ import { isRoutine } from './process/serverLog.ts';
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
-  readonly hasPooler: boolean;
-  /** Starts the pooler of a compute. @throws {EngineError} also if PgBouncer is not available */
-  readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
+  /** Undefined without PgBouncer: each pooled client then gets a separate session. */
+  readonly startPooler: StartPooler | undefined;
   /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */
   readonly scale: (compute: ComputeSpec, server: Postmaster, open: () => number) => void;
   /** Creates the compute's role. It calls `restart` when its server needs one. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
+
+/** Starts the pooler of a compute. @throws {EngineError} */
+export type StartPooler = (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */
@@ -40,6 +42,8 @@ export class Compute {
   readonly #turn = limitTo(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
+  /** On the pooled address, without PgBouncer. */
+  #pooledGateway: Gateway | undefined;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;
   #poolerSize: number | undefined;
@@ -63,14 +67,21 @@ export class Compute {
   async attach(spec: ComputeSpec): Promise<void> {
     return this.#turn(async () => {
       this.#spec = spec;
-      this.#gateway ??= await Gateway.listen(spec.address.port, {
-        reach: async () => this.#reach(),
-        running: () => this.server?.socket,
-        activity: (open) => this.#options.events().activity(spec.id, open),
-      });
-      // Without PgBouncer, the compute itself must still be reachable.
-      if (this.#options.hasPooler) await this.#matchPooler();
+      this.#gateway ??= await this.#listen(spec.address.port);
+      await this.#matchPooler();
     });
+  }
+
+  async #listen(port: number): Promise<Gateway> {
+    return Gateway.listen(port, {
+      reach: async () => this.#reach(),
+      running: () => this.server?.socket,
+      activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
+    });
+  }
+
+  #openClients(): number {
+    return (this.#gateway?.open ?? 0) + (this.#pooledGateway?.open ?? 0);
   }
 
   async start(spec: ComputeSpec): Promise<void> {
@@ -127,7 +138,7 @@ export class Compute {
     const server = await this.#launch();
     this.#server = server;
     if (this.#spec.minCu < this.#spec.maxCu)
-      this.#options.scale(this.#spec, server, () => this.#gateway?.open ?? 0);
+      this.#options.scale(this.#spec, server, () => this.#openClients());
     void server.ended.then((how) => this.#ended(server, how));
   }
 
@@ -169,17 +180,26 @@ export class Compute {
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled, minCu } = this.#spec;
     const wanted = poolerEnabled && !disabled;
+    const { startPooler } = this.#options;
+    if (startPooler === undefined) return this.#matchPooledGateway(wanted);
     if (this.#pooler && (!wanted || this.#poolerSize !== minCu)) await this.#stopPooler();
     if (!wanted || this.#pooler) return;
-    const pooler = await this.#options.startPooler(this.#spec, (line) => this.#log(line));
+    const pooler = await startPooler(this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     this.#poolerSize = minCu;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }
 
+  async #matchPooledGateway(wanted: boolean): Promise<void> {
+    if (!wanted) await this.#stopPooler();
+    else this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort);
+  }
+
   async #stopPooler(): Promise<void> {
     await this.#pooler?.stop();
     this.#pooler = undefined;
+    await this.#pooledGateway?.close();
+    this.#pooledGateway = undefined;
   }
 
   #poolerEnded(pooler: Pooler): void {

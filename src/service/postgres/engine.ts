@@ -6,12 +6,13 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
+  PoolerMode,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
-import { Compute } from './compute.ts';
+import { Compute, type StartPooler } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
@@ -65,7 +66,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
 
 class PostgresEngine implements ComputeEngine {
   readonly pgVersion: number;
-  readonly pooler: ComputeEngine['pooler'];
+  readonly postgresProblem = undefined;
+  readonly poolerMode: PoolerMode;
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
   readonly #options: PostgresEngineOptions;
@@ -77,8 +79,7 @@ class PostgresEngine implements ComputeEngine {
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
     this.#options = options;
-    const { pooler } = options.programs;
-    this.pooler = 'reason' in pooler ? { available: false, reason: pooler.reason } : { available: true };
+    this.poolerMode = options.programs.pooler === undefined ? 'session' : 'transaction';
   }
 
   async open(events: EngineEvents): Promise<void> {
@@ -140,8 +141,7 @@ class PostgresEngine implements ComputeEngine {
     const compute = new Compute(spec, {
       events: () => this.#opened(),
       log: this.#options.log,
-      hasPooler: this.pooler.available,
-      startPooler: async (wanted, log) => this.#startPooler(wanted, log),
+      startPooler: this.#startPooler(),
       scale: (range, server, open) => this.#scale(range, server, open),
       role: (restart) =>
         spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
@@ -160,10 +160,10 @@ class PostgresEngine implements ComputeEngine {
     });
   }
 
-  async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {
+  #startPooler(): StartPooler | undefined {
     const { pooler } = this.#options.programs;
-    if ('reason' in pooler) throw new EngineError(pooler.reason);
-    return Pooler.start(this.#tools, pooler.program, compute, log);
+    if (pooler === undefined) return undefined;
+    return async (compute, log) => Pooler.start(this.#tools, pooler, compute, log);
   }
 
   #opened(): EngineEvents {

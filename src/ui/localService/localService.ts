@@ -2,6 +2,7 @@
 import type { Fetch } from '../../api/transport/request.ts';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
+import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
@@ -31,14 +32,24 @@ const KEY_ENTRY = 'hostedPostgres.localService.key';
 
 export class LocalService implements Disposable {
   readonly #parts: LocalServiceParts;
+  readonly #postgresChanged = new Emitter<void>();
   #lease: Promise<Lease> | undefined;
+  #postgresProblem: string | undefined;
   #session: Session | undefined;
   /** It ended unexpectedly and was restarted. Reset when the user starts it. */
   #isRestarted = false;
   #isDisposed = false;
 
+  /** `postgresProblem` changed. */
+  readonly onDidChangePostgres = this.#postgresChanged.event;
+
   constructor(parts: LocalServiceParts) {
     this.#parts = parts;
+  }
+
+  /** Why no compute of the running service can start, for people. */
+  get postgresProblem(): string | undefined {
+    return this.#postgresProblem;
   }
 
   /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
@@ -58,15 +69,22 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * For the user: replaces a service that hangs and makes its account the current one.
+   * For the user: replaces a service that hangs or has no Postgres, and makes its account the current one.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {
     const previous = this.#lease;
     this.#isRestarted = false;
-    this.#lease = this.#track(this.#replaceSilent());
+    const hasPostgres = this.#postgresProblem === undefined;
+    this.#lease = this.#track(hasPostgres ? this.#replaceSilent() : this.#replace());
     await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
+  }
+
+  /** @returns why the Postgres in a folder, or the one that is found without it, can't be used */
+  async checkPostgres(folder: string | undefined): Promise<string | undefined> {
+    const { checkPostgres } = await import('./localServiceProcess.ts');
+    return await checkPostgres(this.#parts.script, folder);
   }
 
   /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
@@ -112,6 +130,7 @@ export class LocalService implements Disposable {
   /** Releases the lease of this window. Without any lease, the service ends. */
   dispose(): void {
     this.#isDisposed = true;
+    this.#postgresChanged.dispose();
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
@@ -158,10 +177,20 @@ export class LocalService implements Disposable {
     } catch (error) {
       if (!isLocalServiceError(error) || error.reason !== 'silent') throw error;
       this.#parts.log.error('Joining the local service, which is stopped now', error);
-      const { endService } = await import('./localServiceProcess.ts');
-      await endService(this.#parts.dataDir);
-      return await this.#joinOrStart();
+      return await this.#replace();
     }
+  }
+
+  async #replace(): Promise<Lease> {
+    const { endService } = await import('./localServiceProcess.ts');
+    await endService(this.#parts.dataDir);
+    return await this.#joinOrStart();
+  }
+
+  #setPostgresProblem(problem: string | undefined): void {
+    if (problem === this.#postgresProblem) return;
+    this.#postgresProblem = problem;
+    this.#postgresChanged.fire();
   }
 
   /** Handles the end of the lease, unless another lease has replaced it. */
@@ -171,7 +200,10 @@ export class LocalService implements Disposable {
       if (isCurrent) this.#lease = undefined;
       return isCurrent;
     };
-    pending.then(({ ended }) => {
+    pending.then(({ ended, postgresProblem }) => {
+      void postgresProblem.then((problem) => {
+        if (this.#lease === pending) this.#setPostgresProblem(problem);
+      });
       const startedAt = systemClock.now();
       const onEnd = () => {
         if (forget()) void this.#restart(systemClock.now() - startedAt);

@@ -18,7 +18,8 @@ export interface Programs {
   readonly others: readonly string[];
   /** Message for the user if no Postgres can be used. */
   readonly missing: string;
-  readonly pooler: PoolerProgram;
+  /** PgBouncer; undefined if it is not installed. */
+  readonly pooler: string | undefined;
 }
 
 /** @param given the user's choice. If set, no other folder is tried */
@@ -90,21 +91,13 @@ function usualFolders(): string[] {
   return found.toSorted((a, b) => b.major - a.major).map(({ folder }) => folder);
 }
 
-export type PoolerProgram = { readonly program: string } | { readonly reason: string };
-
-/** @returns the program, or the reason why pooled connections are not available */
-export function findPooler(): PoolerProgram {
+/** Not on Windows, which has no signal to end it cleanly. */
+export function findPooler(): string | undefined {
+  if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
-  const program = folders
+  return folders
     .map((folder) => realPath(path.join(folder, 'pgbouncer')))
     .find((file) => file !== undefined && changeableByOthers(file) === undefined);
-  if (program === undefined || process.platform === 'win32') {
-    return {
-      reason:
-        'Pooled connections need PgBouncer, which is not installed (apt install pgbouncer, brew install pgbouncer)',
-    };
-  }
-  return { program };
 }
 
 export interface Binaries {
