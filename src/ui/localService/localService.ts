@@ -117,8 +117,8 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * VS Code shares stored accounts between this machine and all remotes, and each of them has a local service with an
-   * address of its own. So the account keeps its first address, which only identifies it.
+   * VS Code shares stored accounts between this machine and all remotes, and each of them has a separate local
+   * service and address. So the account keeps its first address, which only identifies it.
    */
   async #connect(): Promise<void> {
     const { accounts } = this.#parts;
