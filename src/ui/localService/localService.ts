@@ -58,13 +58,16 @@ export class LocalService implements Disposable {
     return (await this.#lease).baseUrl;
   }
 
-  /** Sends requests only while this window has a lease: without one, any program may have the port. */
-  whileRunning(fetch: Fetch): Fetch {
+  /**
+   * Sends the requests of the account to the service. Only while this window has a lease: without one, any program may
+   * have the port.
+   */
+  whileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
     return async (url, init) => {
       const lease = await this.#lease?.catch(() => undefined);
-      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${lease.baseUrl}/`))
-        throw notRunning();
-      return await fetch(url, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
+      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${baseUrl}/`)) throw notRunning();
+      const current = `${lease.baseUrl}${url.slice(baseUrl.length)}`;
+      return await fetch(current, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
     };
   }
 
@@ -107,9 +110,7 @@ export class LocalService implements Disposable {
       previous = connection;
       const account = connection?.account;
       if (account?.local !== true) return;
-      this.#resume(account).catch((error: unknown) =>
-        this.#parts.log.error('Starting the local service', error),
-      );
+      this.ready().catch((error: unknown) => this.#parts.log.error('Starting the local service', error));
     });
   }
 
@@ -134,19 +135,20 @@ export class LocalService implements Disposable {
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
+  /**
+   * VS Code shares stored accounts between this machine and all remotes, and each of them has a separate local
+   * service and address. So the account keeps its first address, which only identifies it.
+   */
   async #connect(): Promise<void> {
     const { accounts } = this.#parts;
-    const account: Account = { baseUrl: await this.ready(), name: '', local: true };
-    const all = (await accounts.list()).accounts.filter(({ local }) => local === true);
-    const [key, last] = [await this.#key(), all[0]];
+    const [address, key, last] = [await this.ready(), await this.#key(), await this.#account()];
+    const account: Account = { baseUrl: last?.baseUrl ?? address, name: '', local: true };
     const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
-    await accounts.add(isSameKey ? { ...account, keyId: last.keyId } : account, key);
-    // Accounts with an earlier port.
-    for (const old of all) if (old.baseUrl !== account.baseUrl) await accounts.remove(old);
+    await accounts.add(isSameKey ? last : account, key);
   }
 
-  async #resume(account: Account): Promise<void> {
-    if ((await this.ready()) !== account.baseUrl) await this.#connect();
+  async #account(): Promise<Account | undefined> {
+    return (await this.#parts.accounts.list()).accounts.find(({ local }) => local === true);
   }
 
   async #joinOrStart(): Promise<Lease> {
@@ -166,8 +168,10 @@ export class LocalService implements Disposable {
     await secrets.delete(KEY_ENTRY);
     const lease = await start(await this.#options());
     const { current } = await accounts.list();
-    const account: Account = { baseUrl: lease.baseUrl, name: '', local: true };
-    if (current?.local === true) await accounts.add(account, await this.#key());
+    if (current?.local === true) {
+      const { baseUrl, name, local } = current;
+      await accounts.add({ baseUrl, name, local }, await this.#key());
+    }
     return lease;
   }
 
@@ -225,7 +229,7 @@ export class LocalService implements Disposable {
       const { current } = await accounts.list();
       if (current?.local !== true) return;
       if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
-      await this.#resume(current);
+      await this.ready();
     } catch (error) {
       log.error('Restarting the local service', error);
       const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
@@ -234,10 +238,10 @@ export class LocalService implements Disposable {
   }
 
   async #options(): Promise<LocalServiceOptions> {
-    const { script, dataDir, accounts, config, log, grace } = this.#parts;
+    const { script, dataDir, config, log, grace } = this.#parts;
     const key = await this.#key();
     log.addSecret(key);
-    const last = (await accounts.list()).accounts.find((account) => account.local === true);
+    const last = await this.#account();
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     return { script, dataDir, key, port, postgresPath: config.postgresPath, grace };
   }
