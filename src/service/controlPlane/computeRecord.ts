@@ -13,6 +13,7 @@ import type { ComputeAddress, ComputeSpec } from '../core/computeEngine.ts';
 import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
+  CREATION_SOURCE,
   isUnfinished,
   type ComputeRecord,
   type ProjectRecord,
@@ -49,6 +50,7 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
     branch_id: wanted.branch_id,
     type: wanted.type,
     region_id: project.region_id,
+    provisioner: project.provisioner,
     autoscaling_limit_min_cu: size.min,
     autoscaling_limit_max_cu: size.max,
     suspend_timeout_seconds: wanted.suspend_timeout_seconds ?? 0,
@@ -59,6 +61,7 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
     ...poolerHost(wanted.pooler_enabled ?? false, address),
     disabled: wanted.disabled ?? false,
     passwordless_access: wanted.passwordless_access ?? false,
+    creation_source: CREATION_SOURCE,
     created_at: toTimestamp(now),
     updated_at: toTimestamp(now),
     proxy_host: project.proxy_host,

@@ -21,7 +21,7 @@ describe('ComputeCreationBody', () => {
       pooler_mode: 'transaction',
     },
     { ...creation, autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 2 },
-    { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: false, max_connections: 7 } } },
+    { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: 'off', max_connections: '7' } } },
     { ...creation, settings: {} },
     { ...creation, name: 'x'.repeat(64) },
   ];
@@ -41,6 +41,7 @@ describe('ComputeCreationBody', () => {
     [{ ...creation, suspend_timeout_seconds: 90.5 }, 'suspend_timeout_seconds'],
     [{ ...creation, autoscaling_limit_min_cu: '1' }, 'autoscaling_limit_min_cu'],
     [{ ...creation, settings: { pg_settings: { a: null } } }, 'settings'],
+    [{ ...creation, settings: { pg_settings: { jit: false } } }, 'settings'],
     [{ ...creation, pooler_mode: 'session' }, 'pooler_mode'],
     [{ ...creation, disabled: 'no' }, 'disabled'],
   ];
