@@ -45,5 +45,5 @@ export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
 
 /** POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
-  key_name: z.string().check(z.minLength(1), z.maxLength(256)),
+  key_name: z.string().check(z.minLength(1), z.maxLength(64)),
 });

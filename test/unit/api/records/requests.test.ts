@@ -78,9 +78,9 @@ describe('ComputeChangeBody', () => {
 });
 
 describe('ApiKeyCreationBody', () => {
-  it('requires a name of 1 to 256 characters', () => {
+  it('requires a name of 1 to 64 characters', () => {
     assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'c' }), { key_name: 'c' });
-    for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(257) }, { key_name: 1 }])
+    for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(65) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);
   });
 });
