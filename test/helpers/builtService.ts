@@ -6,6 +6,9 @@ import { build } from 'esbuild';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
+/** In the folder of {@link builtService}: `node --require` loads it into the service. */
+export const BUILT_RECORDER = 'recorder.cjs';
+
 let built: Promise<string> | undefined;
 
 /** Returns the bundle's file, which exists until the tests end. */
@@ -18,6 +21,7 @@ async function buildService(): Promise<string> {
   const entryPoints = {
     service: source('main.ts'),
     engineProcess: source('engineProcess/engineProcess.ts'),
+    recorder: path.join(ROOT, 'test/contract/recorder.ts'),
   };
   const define = { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' };
   await build({

@@ -9,7 +9,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { builtService } from './builtService.ts';
+import { recordingEnvironment } from '../contract/recordings.ts';
+import { BUILT_RECORDER, builtService } from './builtService.ts';
 
 export interface LocalServiceOptions {
   /** More command-line arguments, such as `--operation-delay`, `500`. */
@@ -54,6 +55,7 @@ export class DidNotStart extends Error {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const MAIN = path.join(ROOT, 'src/service/main.ts');
+const RECORDER = path.join(ROOT, 'test/contract/recorder.ts');
 
 /** What a service with `--no-postgres` prints at its start. */
 export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
@@ -81,12 +83,16 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   ];
   // Postgres is found relative to the sources only.
   const program = options.postgres === false ? await builtService() : MAIN;
-  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', program];
+  const recorder =
+    program === MAIN
+      ? ['--import', RECORDER]
+      : ['--require', path.join(path.dirname(program), BUILT_RECORDER)];
+  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...recorder, program];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
   const child = spawn(command, rest, {
     cwd: ROOT,
-    env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
+    env: { ...process.env, ...recordingEnvironment(), HOSTED_POSTGRES_SERVICE_API_KEY: key },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const errors: string[] = [];

@@ -16,11 +16,18 @@ describe('API keys', () => {
   const listed = async (id: number) =>
     (await service.client.listApiKeys()).items.find((key) => key.id === id);
 
-  it('are listed with exactly the fields of section 2.1', async () => {
+  it('are listed with exactly the fields of section 2.1 and their creator', async () => {
     const { json } = await getWith(service.key, '/api_keys');
     assert(Array.isArray(json) && json.length >= 4);
     for (const key of json as object[]) {
-      assert.deepEqual(Object.keys(key), ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr']);
+      assert.deepEqual(Object.keys(key), [
+        'id',
+        'name',
+        'created_at',
+        'created_by',
+        'last_used_at',
+        'last_used_from_addr',
+      ]);
     }
   });
 
@@ -53,6 +60,8 @@ describe('API keys', () => {
     const revoked = await service.client.revokeApiKey(made.id);
     assert.equal(revoked.revoked, true);
     assert.equal(revoked.name, 'gone');
+    assert.equal(revoked['created_at'], made['created_at']);
+    assert.equal(revoked['created_by'], made['created_by']);
     assert.equal(revoked.last_used_from_addr, '127.0.0.1');
     assert.equal((await getWith(made.key)).status, 401);
     assert.equal(await listed(made.id), undefined);

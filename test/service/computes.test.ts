@@ -12,6 +12,7 @@ const TYPES = {
   branch_id: 'string',
   type: 'string',
   region_id: 'string',
+  provisioner: 'string',
   autoscaling_limit_min_cu: 'number',
   autoscaling_limit_max_cu: 'number',
   suspend_timeout_seconds: 'number',
@@ -22,6 +23,7 @@ const TYPES = {
   pooler_mode: 'string',
   disabled: 'boolean',
   passwordless_access: 'boolean',
+  creation_source: 'string',
   created_at: 'string',
   updated_at: 'string',
   proxy_host: 'string',
@@ -58,6 +60,7 @@ describe('Computes', () => {
         action: 'start_compute',
         status: 'running',
         failures_count: 0,
+        total_duration_ms: 0,
       });
       const active = await settled(endpoint.id);
       assert.equal(active.current_state, 'active');
@@ -70,7 +73,7 @@ describe('Computes', () => {
         autoscaling_limit_min_cu: 0.5,
         autoscaling_limit_max_cu: 3,
         suspend_timeout_seconds: 120,
-        settings: { pg_settings: { work_mem: '8MB', max_parallel_workers: 2, jit: false } },
+        settings: { pg_settings: { work_mem: '8MB', max_parallel_workers: '2', jit: 'off' } },
         pooler_enabled: true,
         pooler_mode: 'transaction',
         passwordless_access: true,
@@ -156,14 +159,20 @@ describe('Computes', () => {
     }
   });
 
-  it('add their running time to the project', async () => {
+  it('add their running time to the project, and their size times it', async () => {
     const { id } = await create({ autoscaling_limit_min_cu: 10, autoscaling_limit_max_cu: 10 });
     const used = async () => {
       const { json } = await raw('GET', '');
-      return (json as { project: { cpu_used_sec: number } }).project.cpu_used_sec;
+      return (json as { project: Record<'cpu_used_sec' | 'active_time_seconds', number> }).project;
     };
     const before = await used();
-    await until('ten compute seconds per second', async () => (await used()) >= before + 5);
+    const after = await until('ten compute seconds per second', async () => {
+      const now = await used();
+      const isLater = now.active_time_seconds > before.active_time_seconds;
+      return now.cpu_used_sec >= before.cpu_used_sec + 5 && isLater ? now : undefined;
+    });
+    const grown = (name: keyof typeof after) => after[name] - before[name];
+    assert(grown('active_time_seconds') < grown('cpu_used_sec'));
     await raw('POST', `/endpoints/${id}/suspend`);
   });
 });

@@ -6,6 +6,7 @@ import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { SimulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
+import { recordPort } from '../contract/recordings.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
 /** The default start time. */
@@ -143,6 +144,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   const parts = { options: settings, folder, clock, onEnd, log: (line: string) => log.push(line) };
   const service = await startService({ ...parts, engine: Promise.resolve(engine) });
   const baseUrl = service.baseUrl as BaseUrl;
+  recordPort(Number(new URL(baseUrl).port));
   return {
     service,
     client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),

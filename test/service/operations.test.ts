@@ -53,6 +53,8 @@ describe('Operations', () => {
     await reach(operations, 'finished', 'finished');
     const after = await compute(PRIMARY);
     assert.deepEqual([after?.current_state, after?.pending_state], ['active', undefined]);
+    const [first, second] = await Promise.all(operations.map(({ id }) => operation(id)));
+    assert.deepEqual([first?.['total_duration_ms'], second?.['total_duration_ms']], [DELAY, 2 * DELAY]);
     assert.deepEqual(test.engine.calls, [`suspend ${PRIMARY}`, `attach ${PRIMARY}`, `start ${PRIMARY}`]);
   });
 

@@ -38,7 +38,7 @@ describe('Projects', () => {
     after(() => service.stop());
     const get = (path: string) => call(service.baseUrl, { path, key: service.key });
 
-    it('have all fields of section 2.4', async () => {
+    it('have all fields of section 2.4 and those that the public service requires', async () => {
       const { projects } = (await get('/projects')).json as { projects: Record<string, unknown>[] };
       assert(projects.length >= 3);
       for (const project of projects) {
@@ -55,13 +55,27 @@ describe('Projects', () => {
           cpu_used_sec: 'number',
           locked: 'boolean',
           branch_logical_size_limit: 'number',
+          branch_logical_size_limit_bytes: 'number',
+          store_passwords: 'boolean',
+          active_time: 'number',
+          creation_source: 'string',
+          owner_id: 'string',
           proxy_host: 'string',
           created_at: 'string',
           updated_at: 'string',
         });
         assert.match(String(project['id']), /^[a-z]+-[a-z]+-\d{6}$/);
-        assert(Number.isInteger(project['cpu_used_sec']));
+        assert(Number.isInteger(project['cpu_used_sec']) && Number.isInteger(project['active_time']));
+        assert.equal(
+          project['branch_logical_size_limit_bytes'],
+          Number(project['branch_logical_size_limit']) * 1024 ** 2,
+        );
       }
+    });
+
+    it('are listed with the maps of applications and integrations, which are empty', async () => {
+      const { applications, integrations } = (await get('/projects')).json as Record<string, unknown>;
+      assert.deepEqual([applications, integrations], [{}, {}]);
     });
 
     it('include primaries, replicas, size ranges, all states and a disabled compute', async () => {

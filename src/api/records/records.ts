@@ -75,7 +75,8 @@ export const Project = object({
 });
 export type Project = Value<typeof Project>;
 
-export type PgSettings = Record<string, string | number | boolean>;
+/** Postgres settings by name. The public service takes and returns only text. */
+export type PgSettings = Record<string, string>;
 
 /**
  * A compute (section 2.5). Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local

@@ -4,10 +4,7 @@ import { isAutosuspendDelay } from './autosuspend.ts';
 import { isBranchId } from './ids.ts';
 import type { PgSettings } from './records.ts';
 
-const pgSettings: z.ZodMiniType<PgSettings> = z.record(
-  z.string(),
-  z.union([z.string(), z.number(), z.boolean()]),
-);
+const pgSettings: z.ZodMiniType<PgSettings> = z.record(z.string(), z.string());
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
 
 /** Common to creating and updating a compute. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
@@ -48,5 +45,5 @@ export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
 
 /** POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
-  key_name: z.string().check(z.minLength(1), z.maxLength(256)),
+  key_name: z.string().check(z.minLength(1), z.maxLength(64)),
 });

@@ -6,6 +6,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
 import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import { notFound } from '../core/httpError.ts';
+import { LOCAL_USER } from '../state/localUser.ts';
 import type { Store } from '../state/store.ts';
 import type { Change, StoredKey } from '../state/storedRecords.ts';
 
@@ -70,7 +71,7 @@ export class ApiKeys {
   create(name: string): CreatedApiKey {
     const value = newKeyValue();
     const { id, created_at } = this.add(name, value);
-    return { id, key: value, name, created_at };
+    return { id, key: value, name, created_at, created_by: LOCAL_USER.id };
   }
 
   list(): ApiKey[] {
@@ -86,8 +87,8 @@ export class ApiKeys {
     this.#store.commit({ removed: 'key', id });
     this.#idsByHash.delete(key.hash);
     this.#uses.delete(id);
-    const { name, last_used_at, last_used_from_addr } = key;
-    return { id, name, revoked: true, last_used_at, last_used_from_addr };
+    const { hash: _, ...shown } = key;
+    return { ...shown, created_by: LOCAL_USER.id, revoked: true };
   }
 
   /** Writes the uses that are in memory to the account. */
@@ -110,6 +111,7 @@ const withoutHash = ({ id, name, created_at, last_used_at, last_used_from_addr }
   id,
   name,
   created_at,
+  created_by: { id: LOCAL_USER.id, name: LOCAL_USER.name, image: LOCAL_USER.image },
   last_used_at,
   last_used_from_addr,
 });

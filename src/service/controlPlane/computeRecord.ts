@@ -13,6 +13,7 @@ import type { ComputeAddress, ComputeSpec, PoolerMode } from '../core/computeEng
 import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
+  CREATION_SOURCE,
   isUnfinished,
   type ComputeRecord,
   type ProjectRecord,
@@ -50,6 +51,7 @@ export function newCompute({ id, project, wanted, address, poolerMode, now }: Ne
     branch_id: wanted.branch_id,
     type: wanted.type,
     region_id: project.region_id,
+    provisioner: project.provisioner,
     autoscaling_limit_min_cu: size.min,
     autoscaling_limit_max_cu: size.max,
     suspend_timeout_seconds: wanted.suspend_timeout_seconds ?? 0,
@@ -60,6 +62,7 @@ export function newCompute({ id, project, wanted, address, poolerMode, now }: Ne
     ...poolerHost(wanted.pooler_enabled ?? false, address),
     disabled: wanted.disabled ?? false,
     passwordless_access: wanted.passwordless_access ?? false,
+    creation_source: CREATION_SOURCE,
     created_at: toTimestamp(now),
     updated_at: toTimestamp(now),
     proxy_host: project.proxy_host,

@@ -9,6 +9,7 @@ import { changeRecord } from './usage.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
 import type { ProjectState, Store } from '../state/store.ts';
 import {
+  durationOf,
   isUnfinished,
   type ComputeRecord,
   type Change,
@@ -221,6 +222,7 @@ export function newOperation({ compute, step, status, sequence, now }: NewOperat
     failures_count: 0,
     created_at: toTimestamp(now),
     updated_at: toTimestamp(now),
+    total_duration_ms: 0,
   };
   return { record, step, sequence };
 }
@@ -231,12 +233,16 @@ export const withStatus = (
   status: OperationRecord['status'],
   now: number,
   error?: string,
-): OperationRecord => ({
-  ...record,
-  status,
-  ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
-  updated_at: toTimestamp(now),
-});
+): OperationRecord => {
+  const updated_at = toTimestamp(now);
+  return {
+    ...record,
+    status,
+    ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
+    updated_at,
+    total_duration_ms: durationOf({ ...record, updated_at }),
+  };
+};
 
 /** Finished operations that a project keeps. */
 const KEPT_OPERATIONS = 500;

@@ -18,6 +18,7 @@ import { freeAddress } from './computes.ts';
 import { generateId } from './generateId.ts';
 import { newOperation } from './operations.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
+import { LOCAL_USER } from '../state/localUser.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
 import { systemReason } from '../core/systemReason.ts';
 import type {
@@ -27,7 +28,13 @@ import type {
   ProjectDescription,
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
-import type { BranchRecord, Change, ProjectRecord } from '../state/storedRecords.ts';
+import {
+  bytesOfMiB,
+  CREATION_SOURCE,
+  type BranchRecord,
+  type Change,
+  type ProjectRecord,
+} from '../state/storedRecords.ts';
 
 export interface SeedOptions {
   /** Undefined: the sample account. */
@@ -178,17 +185,25 @@ const projectRecord = (
   description: ProjectDescription,
   pgVersion: number | undefined,
   now: number,
-): ProjectRecord => ({
-  id: description.id,
-  name: description.name,
-  platform_id: description.platform_id ?? 'local',
-  region_id: description.region_id ?? 'local',
-  provisioner: description.provisioner ?? 'local',
-  pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
-  cpu_used_sec: description.cpu_used_sec ?? 0,
-  locked: false,
-  branch_logical_size_limit: description.branch_logical_size_limit ?? 204_800,
-  proxy_host: '127.0.0.1',
-  created_at: description.created_at ?? toTimestamp(now),
-  updated_at: description.created_at ?? toTimestamp(now),
-});
+): ProjectRecord => {
+  const branch_logical_size_limit = description.branch_logical_size_limit ?? 204_800;
+  return {
+    id: description.id,
+    name: description.name,
+    platform_id: description.platform_id ?? 'local',
+    region_id: description.region_id ?? 'local',
+    provisioner: description.provisioner ?? 'local',
+    pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
+    cpu_used_sec: description.cpu_used_sec ?? 0,
+    locked: false,
+    branch_logical_size_limit,
+    branch_logical_size_limit_bytes: bytesOfMiB(branch_logical_size_limit),
+    store_passwords: true,
+    active_time: 0,
+    creation_source: CREATION_SOURCE,
+    owner_id: LOCAL_USER.id,
+    proxy_host: '127.0.0.1',
+    created_at: description.created_at ?? toTimestamp(now),
+    updated_at: description.created_at ?? toTimestamp(now),
+  };
+};

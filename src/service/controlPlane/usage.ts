@@ -1,9 +1,12 @@
 /**
- * Compute seconds: the time a compute is active times its size in CU (`cpu_used_sec` of the project). The time since the
- * last write is added when a project is shown. Fractions are stored but not shown.
+ * Usage of a project: the time its computes were active (`active_time`), and the same times the computes' sizes in CU
+ * (`cpu_used_sec`), in seconds. The time since the last write is added when a project is shown. Fractions are stored but
+ * not shown.
  */
 import type { AccountState, ProjectState } from '../state/store.ts';
 import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
+
+export type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
 
 /**
  * Milliseconds. Usage is written twice as often, so a longer time means that the clock was changed or the machine was
@@ -11,26 +14,37 @@ import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../sta
  */
 const LONGEST_UNCOUNTED = 60_000;
 
-function uncountedSecondsOf({ record, uncountedSince }: StoredCompute, now: number): number {
-  if (uncountedSince === undefined) return 0;
-  const milliseconds = Math.min(Math.max(0, now - uncountedSince), LONGEST_UNCOUNTED);
-  return (milliseconds / 1000) * record.autoscaling_limit_min_cu;
+const NO_USAGE: Usage = { cpu_used_sec: 0, active_time: 0 };
+
+function uncountedUsageOf({ record, uncountedSince }: StoredCompute, now: number): Usage {
+  if (uncountedSince === undefined) return NO_USAGE;
+  const active_time = Math.min(Math.max(0, now - uncountedSince), LONGEST_UNCOUNTED) / 1000;
+  return { cpu_used_sec: active_time * record.autoscaling_limit_min_cu, active_time };
 }
 
-/** Returns the seconds since the last write by project. */
-export function uncountedSeconds(account: AccountState, now: number): ReadonlyMap<string, number> {
-  const seconds = new Map<string, number>();
+const sum = (one: Usage, other: Usage): Usage => ({
+  cpu_used_sec: one.cpu_used_sec + other.cpu_used_sec,
+  active_time: one.active_time + other.active_time,
+});
+
+/** Returns the usage since the last write by project. */
+export function uncountedUsage(account: AccountState, now: number): ReadonlyMap<string, Usage> {
+  const usage = new Map<string, Usage>();
   for (const compute of account.active.values()) {
     const id = compute.record.project_id;
-    seconds.set(id, (seconds.get(id) ?? 0) + uncountedSecondsOf(compute, now));
+    usage.set(id, sum(usage.get(id) ?? NO_USAGE, uncountedUsageOf(compute, now)));
   }
-  return seconds;
+  return usage;
 }
 
-/** Returns the project as clients see it: with whole seconds, including the uncounted ones. */
-export function withUncountedSeconds({ record }: ProjectState, uncounted: number | undefined): ProjectRecord {
-  const seconds = Math.floor(record.cpu_used_sec + (uncounted ?? 0));
-  return seconds === record.cpu_used_sec ? record : { ...record, cpu_used_sec: seconds };
+/** Returns the project as lists show it: with whole seconds, including the uncounted ones. */
+export function withUncountedUsage({ record }: ProjectState, uncounted: Usage = NO_USAGE): ProjectRecord {
+  const usage = sum(record, uncounted);
+  const cpu_used_sec = Math.floor(usage.cpu_used_sec);
+  const active_time = Math.floor(usage.active_time);
+  // The same object, so that its JSON is used again.
+  if (cpu_used_sec === record.cpu_used_sec && active_time === record.active_time) return record;
+  return { ...record, cpu_used_sec, active_time };
 }
 
 /** Returns the changes that set the record of a compute and count its running time until now. */
@@ -42,9 +56,10 @@ export function changeRecord(
 ): readonly Change[] {
   const { uncountedSince: _, ...stopped } = { ...compute, record };
   const value = record.current_state === 'active' ? { ...stopped, uncountedSince: now } : stopped;
-  const seconds = uncountedSecondsOf(compute, now);
-  const cpu_used_sec = project.record.cpu_used_sec + seconds;
+  const usage = uncountedUsageOf(compute, now);
   const counted: Change[] =
-    seconds === 0 ? [] : [{ set: 'project', value: { ...project.record, cpu_used_sec } }];
+    usage.active_time === 0
+      ? []
+      : [{ set: 'project', value: { ...project.record, ...sum(project.record, usage) } }];
   return [...counted, { set: 'compute', value }];
 }

@@ -1,7 +1,8 @@
 /** API keys, projects and branches (sections 4.1 and 4.2). */
 import { ApiKeyCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { uncountedSeconds, withUncountedSeconds } from '../controlPlane/usage.ts';
+import { singleProject } from '../controlPlane/shownProject.ts';
+import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import { cursorPosition, pageSize, paginationAfter, queryParameter, unknownCursor } from './query.ts';
@@ -40,9 +41,10 @@ function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply 
   const start = cursor === undefined ? 0 : found.findIndex(({ record }) => record.id === cursor) + 1;
   if (cursor !== undefined && start === 0) throw unknownCursor();
   const page = found.slice(start, start + limit);
-  const seconds = uncountedSeconds(store.account, clock.now());
-  const records = page.map((project) => withUncountedSeconds(project, seconds.get(project.record.id)));
-  return listReply('projects', records, paginationAfter(page.at(-1)?.record.id ?? cursor));
+  const usage = uncountedUsage(store.account, clock.now());
+  const records = page.map((project) => withUncountedUsage(project, usage.get(project.record.id)));
+  const pagination = paginationAfter(page.at(-1)?.record.id ?? cursor);
+  return listReply('projects', records, { applications: {}, integrations: {}, ...pagination });
 }
 
 function search(projects: readonly ProjectState[], text: string | undefined): readonly ProjectState[] {
@@ -55,8 +57,8 @@ function search(projects: readonly ProjectState[], text: string | undefined): re
 
 function showProject({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(store.account, call);
-  const seconds = uncountedSeconds(store.account, clock.now()).get(project.record.id);
-  return recordReply('project', withUncountedSeconds(project, seconds));
+  const usage = uncountedUsage(store.account, clock.now()).get(project.record.id);
+  return recordReply('project', singleProject(withUncountedUsage(project, usage)));
 }
 
 const listBranches = ({ store }: ControlPlane, call: ApiCall): JsonReply =>

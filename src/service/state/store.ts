@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
+import { completed } from './earlierRecords.ts';
 import { Journal } from './journal.ts';
 import { readJournal } from './journalReader.ts';
 import type {
@@ -39,7 +40,9 @@ export class Store {
     const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
     try {
       const contents = readJournal(file);
-      for (const change of contents?.changes ?? (await seed())) account.apply(change);
+      const provisionerOf = (id: string) => account.projects.get(id)?.record.provisioner ?? '';
+      for (const change of contents?.changes ?? []) account.apply(completed(change, provisionerOf));
+      if (contents === undefined) for (const change of await seed()) account.apply(change);
       if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
       const journal = Journal.resume(journalOptions, contents.goodBytes);
       return new Store(account, journal, { tornBytes: contents.tornBytes });

@@ -5,7 +5,10 @@
 import type { ComputeAddress } from '../core/computeEngine.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
-/** Section 2.4. `branch_logical_size_limit` in MiB. */
+/** Where projects and computes come from: there is no console, so each is created by a call. */
+export const CREATION_SOURCE = 'api';
+
+/** Section 2.4, and the fields that the public service requires. `branch_logical_size_limit` in MiB. */
 export type ProjectRecord = {
   readonly id: string;
   readonly name: string;
@@ -16,6 +19,13 @@ export type ProjectRecord = {
   readonly cpu_used_sec: number;
   readonly locked: boolean;
   readonly branch_logical_size_limit: number;
+  readonly branch_logical_size_limit_bytes: number;
+  /** `connection_uri` returns them. */
+  readonly store_passwords: boolean;
+  /** Seconds that the project's computes were active, added up. Has fractions, like `cpu_used_sec`. */
+  readonly active_time: number;
+  readonly creation_source: string;
+  readonly owner_id: string;
   readonly proxy_host: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -32,7 +42,9 @@ export type BranchRecord = {
   readonly updated_at: string;
 };
 
-/** Section 2.5. */
+export const bytesOfMiB = (mebibytes: number): number => mebibytes * 1024 * 1024;
+
+/** Section 2.5, and the fields that the public service requires. */
 export type ComputeRecord = {
   readonly id: string;
   readonly name?: string;
@@ -41,6 +53,7 @@ export type ComputeRecord = {
   readonly branch_id: string;
   readonly type: 'read_write' | 'read_only';
   readonly region_id: string;
+  readonly provisioner: string;
   readonly autoscaling_limit_min_cu: number;
   readonly autoscaling_limit_max_cu: number;
   readonly suspend_timeout_seconds: number;
@@ -54,12 +67,13 @@ export type ComputeRecord = {
   readonly disabled: boolean;
   readonly passwordless_access: boolean;
   readonly last_active?: string;
+  readonly creation_source: string;
   readonly created_at: string;
   readonly updated_at: string;
   readonly proxy_host: string;
 };
 
-/** Section 2.6. */
+/** Section 2.6, and the duration that the public service requires. */
 export type OperationRecord = {
   readonly id: string;
   readonly project_id: string;
@@ -71,12 +85,21 @@ export type OperationRecord = {
   readonly error?: string;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Milliseconds from creation to the last change of the status. */
+  readonly total_duration_ms: number;
 };
+
+export const durationOf = ({
+  created_at,
+  updated_at,
+}: Pick<OperationRecord, 'created_at' | 'updated_at'>): number =>
+  // The clock may have been set back in between.
+  Math.max(0, Date.parse(updated_at) - Date.parse(created_at));
 
 export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
-  /** While active: when the part of its running time begins that `cpu_used_sec` does not include yet; milliseconds. */
+  /** While active: when the part of its running time begins that the project's usage does not include yet; milliseconds. */
   readonly uncountedSince?: number;
 };
 

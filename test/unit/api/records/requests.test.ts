@@ -21,7 +21,7 @@ describe('ComputeCreationBody', () => {
       pooler_mode: 'transaction',
     },
     { ...creation, autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 2 },
-    { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: false, max_connections: 7 } } },
+    { ...creation, settings: { pg_settings: { work_mem: '4MB', jit: 'off', max_connections: '7' } } },
     { ...creation, settings: {} },
     { ...creation, name: 'x'.repeat(64) },
   ];
@@ -41,6 +41,7 @@ describe('ComputeCreationBody', () => {
     [{ ...creation, suspend_timeout_seconds: 90.5 }, 'suspend_timeout_seconds'],
     [{ ...creation, autoscaling_limit_min_cu: '1' }, 'autoscaling_limit_min_cu'],
     [{ ...creation, settings: { pg_settings: { a: null } } }, 'settings'],
+    [{ ...creation, settings: { pg_settings: { jit: false } } }, 'settings'],
     [{ ...creation, pooler_mode: 'session' }, 'pooler_mode'],
     [{ ...creation, disabled: 'no' }, 'disabled'],
   ];
@@ -77,9 +78,9 @@ describe('ComputeChangeBody', () => {
 });
 
 describe('ApiKeyCreationBody', () => {
-  it('requires a name of 1 to 256 characters', () => {
+  it('requires a name of 1 to 64 characters', () => {
     assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'c' }), { key_name: 'c' });
-    for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(257) }, { key_name: 1 }])
+    for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(65) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);
   });
 });

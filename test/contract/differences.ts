@@ -1,0 +1,30 @@
+/** What the local service does otherwise than the public service's document, and why. */
+
+export interface Difference {
+  /** The call, such as `GET /projects`. */
+  readonly call: RegExp;
+  readonly problem: RegExp;
+  /** The section of the specification that demands it, or the reason. */
+  readonly because: string;
+}
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    call: /^GET \/projects/,
+    problem: /^the reply has the unknown field \/projects?\/locked$/,
+    because: 'section 2.4: `locked` is a field of a project',
+  },
+  {
+    call: /endpoint/,
+    problem: /^the reply has the unknown field \/endpoints?\/pooler_host$/,
+    because: 'a pooler of the local service has a port of its own, which no rule derives from the host',
+  },
+  {
+    call: /^GET \/projects\/\{project_id\}\/branches$/,
+    problem: /^the reply(?:\/branches)? must have required property/,
+    because: 'branches have no fields beyond those that the extension reads',
+  },
+];
+
+export const findDifference = (call: string, problem: string): Difference | undefined =>
+  DIFFERENCES.find((each) => each.call.test(call) && each.problem.test(problem));
