@@ -5,14 +5,17 @@
 import { limitTo } from '../../base/limit.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Certificate } from './network/certificate.ts';
+import { Gateway } from './network/gateway.ts';
 import type { Pooler } from './network/pooler.ts';
+import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
+  readonly certificate: () => Promise<Certificate>;
   readonly hasPooler: boolean;
   /** Starts the pooler of a compute. @throws {EngineError} also if PgBouncer is not available */
   readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
@@ -65,7 +68,8 @@ export class Compute {
       this.#spec = spec;
       this.#gateway ??= await Gateway.listen(spec.address.port, {
         reach: async () => this.#reach(),
-        running: () => this.server?.socket,
+        running: () => this.server?.address,
+        certificate: this.#options.certificate,
         activity: (open) => this.#options.events().activity(spec.id, open),
       });
       // Without PgBouncer, the compute itself must still be reachable.
@@ -199,9 +203,9 @@ export class Compute {
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
-  async #reach(): Promise<ServerSocket> {
+  async #reach(): Promise<ServerAddress> {
     for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
-      if (this.server) return this.server.socket;
+      if (this.server) return this.server.address;
       await this.#turn(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;

@@ -5,6 +5,7 @@ import {
   type ComputeEngine,
   type ComputeSpec,
 } from '../core/computeEngine.ts';
+import type { Certificate } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { Gateway } from './network/gateway.ts';
 
@@ -47,11 +48,13 @@ export class NoPostgres implements ComputeEngine {
 export class PostgresMissing extends NoPostgres {
   override readonly pooler: ComputeEngine['pooler'];
   readonly #reason: string;
+  readonly #certificate: () => Promise<Certificate>;
   readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();
 
-  constructor(reason: string) {
+  constructor(reason: string, certificate: () => Promise<Certificate>) {
     super();
     this.#reason = reason;
+    this.#certificate = certificate;
     this.pooler = { available: false, reason };
   }
 
@@ -67,6 +70,7 @@ export class PostgresMissing extends NoPostgres {
         throw new EngineError(this.#reason);
       },
       running: () => undefined,
+      certificate: this.#certificate,
       activity: () => undefined,
     });
     this.#gateways.set(id, { address, gateway });
