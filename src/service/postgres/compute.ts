@@ -5,14 +5,17 @@
 import { limitTo } from '../../base/limit.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Certificate } from './network/certificate.ts';
+import { Gateway } from './network/gateway.ts';
 import type { Pooler } from './network/pooler.ts';
+import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
+  readonly certificate: () => Promise<Certificate>;
   /** Undefined without PgBouncer: each pooled client then gets a separate session. */
   readonly startPooler: StartPooler | undefined;
   /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */
@@ -75,7 +78,8 @@ export class Compute {
   async #listen(port: number): Promise<Gateway> {
     return Gateway.listen(port, {
       reach: async () => this.#reach(),
-      running: () => this.server?.socket,
+      running: () => this.server?.address,
+      certificate: this.#options.certificate,
       activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
     });
   }
@@ -219,9 +223,9 @@ export class Compute {
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
-  async #reach(): Promise<ServerSocket> {
+  async #reach(): Promise<ServerAddress> {
     for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
-      if (this.server) return this.server.socket;
+      if (this.server) return this.server.address;
       await this.#turn(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;

@@ -14,6 +14,7 @@ import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
 import { Compute, type StartPooler } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
+import { certificateOf } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
 import { removeAll } from './data/privateFiles.ts';
@@ -56,12 +57,13 @@ export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineC
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs);
-  if (typeof binaries === 'string') return new PostgresMissing(binaries);
+  const certificate = certificateOf(options.root);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries, certificate);
   const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const parts = { storage, binaries, logins, ending: ending.signal };
-  return new PostgresEngine({ ...parts, branches: new BranchData(parts) }, ending, options);
+  return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, ending, options);
 }
 
 class PostgresEngine implements ComputeEngine {
@@ -141,6 +143,7 @@ class PostgresEngine implements ComputeEngine {
     const compute = new Compute(spec, {
       events: () => this.#opened(),
       log: this.#options.log,
+      certificate: this.#tools.certificate,
       startPooler: this.#startPooler(),
       scale: (range, server, open) => this.#scale(range, server, open),
       role: (restart) =>

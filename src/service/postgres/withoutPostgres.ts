@@ -5,6 +5,7 @@ import {
   type ComputeEngine,
   type ComputeSpec,
 } from '../core/computeEngine.ts';
+import type { Certificate } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { Gateway } from './network/gateway.ts';
 
@@ -52,11 +53,13 @@ export class PostgresMissing implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly postgresProblem: string;
   readonly poolerMode = 'session';
+  readonly #certificate: () => Promise<Certificate>;
   readonly #gateways = new Map<number, Promise<Gateway>>();
   readonly #ports = new Map<string, ComputeAddress>();
 
-  constructor(problem: string) {
+  constructor(problem: string, certificate: () => Promise<Certificate>) {
     this.postgresProblem = problem;
+    this.#certificate = certificate;
   }
 
   async open(): Promise<void> {}
@@ -104,6 +107,7 @@ export class PostgresMissing implements ComputeEngine {
       Gateway.listen(port, {
         reach: () => this.start(),
         running: () => undefined,
+        certificate: this.#certificate,
         activity: () => undefined,
       });
     this.#gateways.set(port, listening);

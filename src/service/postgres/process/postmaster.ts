@@ -6,7 +6,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import { inBackground, serverEnvironment } from './runProgram.ts';
 import { ServerLog } from './serverLog.ts';
-import { socketAddress, type ServerAddress } from '../network/serverAddress.ts';
+import type { ServerAddress } from '../network/serverAddress.ts';
 
 export interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -28,7 +28,6 @@ const KILL_LIMIT = 5_000;
 export class Postmaster {
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
-  readonly socket: ReturnType<typeof socketAddress>;
   readonly #child: ChildProcess;
   readonly #log: ServerLog;
   readonly #options: PostmasterOptions;
@@ -36,7 +35,6 @@ export class Postmaster {
 
   private constructor(options: PostmasterOptions) {
     this.#options = options;
-    this.socket = socketAddress(options.address);
     this.#child = spawn(options.binaries.postgres, ['-D', options.dataDir, ...options.args], {
       cwd: path.parse(options.dataDir).root,
       ...inBackground(),
