@@ -70,7 +70,9 @@ export class App implements Disposable {
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
-    this.computesTree = disposables.add(new ComputesTree(session, inventory, log, computesView));
+    this.computesTree = disposables.add(
+      new ComputesTree(session, inventory, log, computesView, localService),
+    );
     this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
       const revealed = this.computesTree.revealById(change);
@@ -116,10 +118,10 @@ export class App implements Disposable {
 function clientOpener(localService: LocalService, log: Log): OpenClient {
   return async (account, key, retries) => {
     const isLocal = account.local === true;
-    const baseUrl = isLocal ? await localService.ready() : account.baseUrl;
+    if (isLocal) await localService.ready();
     log.addSecret(key);
     const { Client } = await import('./api/client.ts');
-    const fetch = isLocal ? localService.whileRunning(globalThis.fetch) : globalThis.fetch;
-    return new Client({ baseUrl, key, fetch, retries });
+    const fetch = isLocal ? localService.whileRunning(account, globalThis.fetch) : globalThis.fetch;
+    return new Client({ baseUrl: account.baseUrl, key, fetch, retries });
   };
 }

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { makeMemoryFolder } from './memoryFolder.ts';
 import type { Results } from './resultReporter.ts';
-import { plans, type Step } from './steps.ts';
+import { planFor, type Step } from './steps.ts';
 import { projectRoot } from './workbench/folders.ts';
 import { startSupervised, type SupervisedProcess } from './workbench/supervisedProcess.ts';
 
@@ -18,8 +18,7 @@ interface Outcome extends Results {
 
 const stepLimitMs = 1_800_000;
 
-const name = process.argv[2] ?? 'all';
-if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}`);
+const plan = planFor(process.argv[2] ?? 'all');
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
 const memory = await makeMemoryFolder();
@@ -29,9 +28,9 @@ const tallyFile = path.join(scratch, 'tally.jsonl');
 const outcomes: Outcome[] = [];
 let tally: ReadonlyMap<string, number>;
 try {
-  for (const stage of plans[name]) {
+  for (const stage of plan) {
     // The first step of a stage prints its output at once, the others print theirs when they end.
-    const [first, ...others] = stage;
+    const [first, ...others] = stage.filter((step) => step.isSkipped !== true);
     if (first === undefined) continue;
     outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
   }
@@ -113,6 +112,8 @@ function report(): void {
     const outcome = counted.length === 0 ? 'done' : counted.join(', ');
     console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${outcome}`);
   }
+  for (const step of plan.flat())
+    if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);
   for (const [what, count] of tally) console.log(`${what.padEnd(24)}${count}`);
   const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';

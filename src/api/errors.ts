@@ -43,6 +43,9 @@ export interface InvalidRequest {
   readonly kind: 'invalidRequest';
 }
 
+/** Code of the local service's errors without a usable Postgres: no compute can start. */
+export const POSTGRES_MISSING = 'POSTGRES_MISSING';
+
 export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
 
 /** The only error that the client throws. */

@@ -14,6 +14,22 @@ export interface LeaseChallenge {
 
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
+/**
+ * The lines of a lease's response. The one about Postgres follows as soon as the service knows; `problem` is why no compute
+ * can start, for people.
+ */
+export const LEASE_HELD = 'held';
+export const postgresLine = (problem: string | undefined): string =>
+  JSON.stringify({ postgres: problem === undefined ? 'found' : 'missing', problem });
+
+/** Returns undefined for other lines. */
+export function parsePostgresLine(line: string): { readonly problem: string | undefined } | undefined {
+  if (!line.startsWith('{')) return undefined;
+  const value: unknown = JSON.parse(line);
+  if (typeof value !== 'object' || value === null || !('postgres' in value)) return undefined;
+  return { problem: 'problem' in value && typeof value.problem === 'string' ? value.problem : undefined };
+}
+
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');
 
 export const leaseProof = (by: 'window' | 'service', { secret, nonce, baseUrl }: LeaseChallenge): string =>

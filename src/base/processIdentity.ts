@@ -4,6 +4,7 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { promisify } from 'node:util';
 
 /** How a process describes itself in a file, so that others recognize it. */
@@ -40,8 +41,10 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
 }
 
 /** Whether the process still runs. */
-export const isRunning = ({ pid, startedAt, mark }: ProcessIdentity): boolean =>
-  mark === undefined ? isSameProcess(pid, startedAt) : processMark(pid) === mark;
+export function isRunning({ pid, startedAt, mark }: ProcessIdentity): boolean {
+  if (mark !== undefined) return processMark(pid) === mark;
+  return isAlive(pid) && matches(pid, startTime(pid), startedAt);
+}
 
 /** Like `isRunning`, but without blocking while another program reads the start time. On Windows that takes a second. */
 export async function isStillRunning(identity: ProcessIdentity): Promise<boolean> {
@@ -51,7 +54,16 @@ export async function isStillRunning(identity: ProcessIdentity): Promise<boolean
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, START_TIME_OPTIONS);
   const actual = await read.then(({ stdout }) => secondsOf(stdout)).catch(() => undefined);
-  return actual !== undefined && Math.abs(actual - startedAt) <= TOLERANCE;
+  return matches(pid, actual, startedAt);
+}
+
+/**
+ * On Windows, PowerShell may be forbidden or too slow to read a start time. Then a process of this user counts as the same:
+ * a second service on the data would be worse than none.
+ */
+function matches(pid: number, actual: number | undefined, startedAt: number): boolean {
+  if (actual === undefined) return process.platform === 'win32' && maySignal(pid);
+  return Math.abs(actual - startedAt) <= TOLERANCE;
 }
 
 /**
@@ -75,6 +87,15 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Whether a process with this pid exists and belongs to this user. */
+export function maySignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 
@@ -119,12 +140,16 @@ const START_TIME_OPTIONS = {
   encoding: 'utf8',
   env: { ...process.env, LC_ALL: 'C' },
   timeout: 5_000,
+  windowsHide: true,
 } as const;
 
-const startTimeCommand = (pid: number): [command: string, args: string[]] =>
-  process.platform === 'win32'
-    ? ['powershell', ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]]
-    : ['ps', ['-o', 'lstart=', '-p', String(pid)]];
+function startTimeCommand(pid: number): [command: string, args: string[]] {
+  if (process.platform !== 'win32') return ['ps', ['-o', 'lstart=', '-p', String(pid)]];
+  // By its path, because Windows searches the working folder before PATH.
+  const system = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32');
+  const powershell = path.win32.join(system, 'WindowsPowerShell', 'v1.0', 'powershell.exe');
+  return [powershell, ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]];
+}
 
 function secondsOf(date: string): number | undefined {
   const time = Date.parse(date.trim()) / 1000;

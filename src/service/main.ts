@@ -1,5 +1,6 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
 import { createInterface } from 'node:readline';
+import { postgresLine } from '../api/leaseProof.ts';
 import { serviceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
@@ -11,11 +12,16 @@ import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** With `--no-postgres`. */
+const SIMULATED =
+  'Computes are simulated (--no-postgres): they change state, but nothing runs and they accept no connections.';
+
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), process.env);
   // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
   if (options === undefined) process.stdout.write(HELP);
+  else if (options.checkPostgres) await checkPostgres(options);
   else await run(options, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
 }
 
@@ -40,7 +46,11 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       };
       const service = await startService(parts);
       lock.publish(service.baseUrl, service.leaseSecret);
-      process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid })}\n`);
+      if (!postgres) log(SIMULATED);
+      const simulated = postgres ? {} : { computes: 'simulated' };
+      process.stdout.write(
+        `${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid, ...simulated })}\n`,
+      );
       const failure = await ending.reason;
       const unclean = await service.close().then(
         () => undefined,
@@ -53,6 +63,24 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       await engine?.then((loaded) => loaded.close()).catch(() => undefined);
       lock.release();
     }
+  } finally {
+    directory.dispose();
+  }
+}
+
+/** Loads the engine as a start does, without data. */
+async function checkPostgres({ postgresPath }: ServiceOptions): Promise<void> {
+  const directory = openDataDirectory(undefined);
+  try {
+    const engine = await loadEngine({
+      postgres: true,
+      postgresPath,
+      dataDir: directory.folder,
+      isTemporary: true,
+      log,
+    });
+    process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
+    await engine.close();
   } finally {
     directory.dispose();
   }

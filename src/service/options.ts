@@ -14,8 +14,10 @@ export const HELP = `Usage: service [options]
   --projects FILE       JSON with the projects, branches and computes of a new account
   --plan free|paid      plan limits; default paid
   --operation-delay MS  minimum duration of an operation; default 0
-  --no-postgres         control plane only: computes change state but accept no connections
+  --no-postgres         for tests of the API: computes are simulated. They change state, but nothing runs and
+                        they accept no connections
   --postgres-path DIR   directory with postgres and initdb
+  --check-postgres      only print whether Postgres can be used, as JSON
   --end-with-leases MS  end when no client has held GET /lease open for this time
   --help                show this text
 `;
@@ -31,6 +33,7 @@ export interface ServiceOptions {
   /** Milliseconds. */
   readonly operationDelay: number;
   readonly postgres: boolean;
+  readonly checkPostgres: boolean;
   readonly postgresPath: string | undefined;
   /** Milliseconds; undefined: the service does not end by itself. */
   readonly endWithLeases: number | undefined;
@@ -46,6 +49,7 @@ const OPTIONS = {
   'operation-delay': { type: 'string' },
   'no-postgres': { type: 'boolean' },
   'postgres-path': { type: 'string' },
+  'check-postgres': { type: 'boolean' },
   'end-with-leases': { type: 'string' },
   help: { type: 'boolean' },
 } as const;
@@ -73,6 +77,7 @@ export function readOptions(
     plan,
     operationDelay: wholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
     postgres: values['no-postgres'] !== true,
+    checkPostgres: values['check-postgres'] ?? false,
     postgresPath: values['postgres-path'],
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   };

@@ -14,7 +14,7 @@ import { StartError } from './startError.ts';
 import { Store } from './state/store.ts';
 
 export interface ServiceParts {
-  readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath'>;
+  readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath' | 'checkPostgres'>;
   readonly folder: string;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;

@@ -4,6 +4,8 @@ import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { createPackage } from '../package/createPackage.ts';
+import { packageName } from '../package/targets.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
 export interface Staged {
@@ -36,13 +38,10 @@ export async function stage(options: { readonly package: boolean }): Promise<Sta
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     });
   }
-  const run = (script: string, ...args: readonly string[]) =>
-    promisify(execFile)(process.execPath, [inProject(script), ...args], { cwd: folder });
-  await run('esbuild.mjs', '--production');
+  await promisify(execFile)(process.execPath, [inProject('esbuild.mjs'), '--production'], { cwd: folder });
   if (options.package) {
-    // The same flags as in `npm run package`.
-    const flags = ['--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
-    await run('node_modules/@vscode/vsce/vsce', 'package', ...flags, '--out', 'dist/hosted-postgres.vsix');
+    const out = path.join(folder, 'dist', packageName(undefined));
+    await createPackage({ root: folder, target: undefined, out });
   }
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }

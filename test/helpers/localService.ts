@@ -31,7 +31,7 @@ export interface LocalService {
   readonly dataDir: string;
   /** Has the key and does not retry, so that the test sees each reply of the service. */
   readonly client: Client;
-  /** Returns the output to standard error so far. */
+  /** Returns the output to standard error so far, without the notice that computes are simulated. */
   stderr(): string;
   /** Ends the service like Ctrl-C. Resolves with its exit code. */
   stop(): Promise<number | null>;
@@ -56,6 +56,9 @@ export class DidNotStart extends Error {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const MAIN = path.join(ROOT, 'src/service/main.ts');
 const RECORDER = path.join(ROOT, 'test/contract/recorder.ts');
+
+/** What a service with `--no-postgres` prints at its start. */
+export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
 
 const folders: string[] = [];
 process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
@@ -113,7 +116,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     pid: child.pid ?? 0,
     dataDir,
     client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
-    stderr: () => errors.join(''),
+    stderr: () => errors.join('').replace(SIMULATED, ''),
     ended,
     stop: () => end('SIGINT'),
     kill: async () => void (await end('SIGKILL')),

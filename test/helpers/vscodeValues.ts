@@ -102,6 +102,7 @@ const commands = {
 
 const values = {
   commands,
+  ConfigurationTarget: { Global: 1 },
   window,
   l10n,
   Diagnostic,

@@ -13,7 +13,8 @@ const executable = await fetchDesktop().catch((error: unknown) => {
   process.exit(1);
 });
 
-const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-desktop-'));
+// The name is short because the paths of VS Code's sockets below it are close to the length limit of macOS.
+const home = await mkdtemp(path.join(os.tmpdir(), 'hpg-'));
 try {
   process.exitCode = await runTests({
     vscodeExecutablePath: executable,

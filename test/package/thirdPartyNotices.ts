@@ -31,11 +31,17 @@ export async function thirdPartyNotices(meta: Meta, root: string): Promise<strin
       text: await readFile(path.join(root, licence), 'utf8'),
     })),
   );
-  const sections = [...packages, ...files].map(
-    ({ title, text }) => `${'-'.repeat(80)}\n${title}\n\n${text.trim()}\n`,
-  );
+  const sections = [...packages, ...files].map(noticeSection);
   return ['Hosted Postgres includes work by others, under these licences.\n', ...sections].join('\n');
 }
+
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+}
+
+export const noticeSection = ({ title, text }: Notice): string =>
+  `${'-'.repeat(80)}\n${title}\n\n${text.trim()}\n`;
 
 /** The folders of the packages that put at least a byte into an output. */
 function bundledPackages({ outputs }: Meta): string[] {
@@ -53,7 +59,7 @@ const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 /** Some packages have their licence only in the README, as its last section. */
 const README_LICENCE = /^#+ *licen[cs]e\s*$([\s\S]*)/im;
 
-async function noticeOf(folder: string): Promise<{ readonly title: string; readonly text: string }> {
+async function noticeOf(folder: string): Promise<Notice> {
   const { name, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const title = `${name} ${version}`;
   const files = await readdir(folder);

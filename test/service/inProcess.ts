@@ -4,7 +4,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
-import { NoPostgres } from '../../src/service/postgres/withoutPostgres.ts';
+import { SimulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { recordPort } from '../contract/recordings.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
@@ -69,12 +69,13 @@ export class ManualClock implements ServiceClock {
 
 /** Has no processes, records its calls, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
-  readonly #plain = new NoPostgres();
+  readonly #plain = new SimulatedEngine();
   readonly calls: string[] = [];
   /** Errors that the next call of each name throws. */
   readonly faults = new Map<string, Error>();
   pgVersion = 17;
-  pooler: ComputeEngine['pooler'] = { available: true };
+  postgresProblem: string | undefined;
+  poolerMode: ComputeEngine['poolerMode'] = 'transaction';
   events: EngineEvents | undefined;
 
   open = (events: EngineEvents) => {

@@ -209,19 +209,6 @@ describe('Operations', () => {
       await quick.stop();
     }
   });
-
-  it('are rejected for pooled connections without a pooler, with the reason', async () => {
-    test.engine.pooler = { available: false, reason: 'PgBouncer is not installed.' };
-    for (const change of [
-      () => test.client.updateCompute(PROJECT, PRIMARY, { pooler_enabled: true }),
-      () => test.client.createCompute(PROJECT, { branch_id: FREE, type: 'read_only', pooler_enabled: true }),
-    ]) {
-      await assert.rejects(
-        change(),
-        (error) => isRefused(error, 422) && /PgBouncer is not installed/.test(String(error)),
-      );
-    }
-  });
 });
 
 describe('Operations that are unfinished when the service is killed', () => {

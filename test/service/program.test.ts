@@ -18,7 +18,7 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { SIMULATED, startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
 
@@ -89,7 +89,28 @@ describe('The program', function () {
     const { baseUrl, pid } = JSON.parse(stdout) as { baseUrl: string; pid: number };
     assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
     assert(pid > 0);
-    assert.deepEqual([code, stdout.trim().split('\n').length, stderr], [0, 1, '']);
+    assert.deepEqual([code, stdout.trim().split('\n').length, stderr.replace(SIMULATED, '')], [0, 1, '']);
+  });
+
+  it('says that it simulates computes: in its help, its log, its line and where a connection is asked for', async () => {
+    assert.match(
+      (await run(['--help'])).stdout,
+      /--no-postgres +for tests of the API: computes are simulated/,
+    );
+    const { stdout, stderr } = await run(quick('--api-key', 'k'));
+    assert.match(stderr, SIMULATED);
+    assert.equal((JSON.parse(stdout) as { computes?: string }).computes, 'simulated');
+    const service = await start();
+    const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+    const { json } = await call(service.baseUrl, { path, key: service.key });
+    assert.match(JSON.stringify(json), /simulates computes \(--no-postgres\)/);
+    await service.stop();
+  });
+
+  it('checks on request whether Postgres can be used, without data', async () => {
+    const { code, stdout } = await run(['--check-postgres', '--postgres-path', folder]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^\{"postgres":"missing","problem":"No Postgres \d+ or newer .*"\}\n$/);
   });
 
   it('creates a first key for a new account, prints it once, and keeps it', async () => {

@@ -58,16 +58,16 @@ describe('A window with the local service', () => {
     started.clear();
   });
 
-  async function openWindow(grace?: number): Promise<Window> {
+  async function openWindow(grace?: number, dataDir = folder): Promise<Window> {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
-    const parts = { script, dataDir: folder, secrets, accounts, config: { postgresPath: undefined }, log };
+    const parts = { script, dataDir, secrets, accounts, config: { postgresPath: undefined }, log };
     const localService = store.add(new LocalService(grace === undefined ? parts : { ...parts, grace }));
     const openClient: OpenClient = async (account, key) => {
-      const baseUrl = account.local === true ? await localService.ready() : account.baseUrl;
-      const fetch = localService.whileRunning(globalThis.fetch);
-      return new Client({ baseUrl, key, fetch, retries: 0 });
+      if (account.local === true) await localService.ready();
+      const fetch = localService.whileRunning(account, globalThis.fetch);
+      return new Client({ baseUrl: account.baseUrl, key, fetch, retries: 0 });
     };
     const session = store.add(new Session(accounts, openClient));
     const inventory = store.add(new Inventory(session, () => undefined));
@@ -124,8 +124,7 @@ describe('A window with the local service', () => {
         writeFileSync(name, JSON.stringify({ ...note, pid: process.pid }), { mode: 0o600 });
       impostor = await startImpostor(portOf({ baseUrl }), answer);
       const second = await openWindow();
-      await start(second);
-      assert.notEqual(second.session.connection?.account.baseUrl, baseUrl);
+      assert.notEqual((await start(second)).baseUrl, baseUrl);
       assert.equal(impostor.received(), '');
     });
   }
@@ -179,6 +178,22 @@ describe('A window with the local service', () => {
     assert.equal(isAlive(pid), true);
     second.dispose();
     await until('the service to end', async () => !isAlive(pid));
+  });
+
+  it('leaves the account as it is when a window on another machine starts a separate service for it', async () => {
+    const here = await openWindow();
+    const { pid } = await start(here);
+    const { connection } = here.session;
+    const remoteFolder = temporaryFolder();
+    const there = await openWindow(undefined, remoteFolder);
+    await there.inventory.ensureProjects();
+    assert.equal(there.inventory.state.kind, 'ready');
+    const owner = (await findOwner(remoteFolder)) ?? assert.fail('no separate service');
+    started.add(owner.pid);
+    assert.notEqual(owner.pid, pid);
+    await here.inventory.refreshAll([]);
+    assert.equal(here.inventory.state.kind, 'ready');
+    assert.equal(here.session.connection, connection);
   });
 
   it('ends a service that hangs, and starts another one', async () => {

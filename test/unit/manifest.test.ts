@@ -10,7 +10,15 @@ const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
 interface Manifest {
+  readonly version: string;
   readonly icon: string;
+  readonly categories: readonly string[];
+  readonly keywords: readonly string[];
+  readonly galleryBanner: { readonly color: string; readonly theme: string };
+  readonly pricing: string;
+  readonly qna: string;
+  readonly extensionKind: readonly string[];
+  readonly browser?: string;
   readonly capabilities: {
     readonly untrustedWorkspaces: {
       readonly supported: string;
@@ -42,6 +50,9 @@ interface Manifest {
       readonly when: string;
       readonly contents: string;
     }[];
+    readonly configurationDefaults: {
+      readonly 'remote.portsAttributes': Readonly<Record<string, { readonly onAutoForward: string }>>;
+    };
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly scope: string }>> };
   };
 }
@@ -56,6 +67,30 @@ describe('The manifest', () => {
   it('declares exactly the commands that have a handler', () => {
     assert.deepEqual(declared.toSorted(), Object.keys(COMMANDS).toSorted());
     assert.equal(new Set(declared).size, declared.length);
+  });
+
+  it('runs the extension where the workspace is, and needs Node', () => {
+    assert.deepEqual(manifest.extensionKind, ['workspace']);
+    assert.equal(manifest.browser, undefined);
+  });
+
+  it("keeps VS Code from forwarding the local service's ports, and no others", () => {
+    const [[pattern = '', attributes] = [], ...others] = Object.entries(
+      manifest.contributes.configurationDefaults['remote.portsAttributes'],
+    );
+    assert.deepEqual(others, []);
+    assert.deepEqual(attributes, { onAutoForward: 'ignore' });
+    const isIgnored = (...command: string[]) => new RegExp(pattern).test(command.join('\0'));
+    const extension = '/home/me/.vscode-server/extensions/hosted-postgres.hosted-postgres-1.0.0/dist';
+    const data =
+      '/home/me/.vscode-server/data/User/globalStorage/hosted-postgres.hosted-postgres/local-service';
+    assert.ok(isIgnored('node', `${extension}/service.js`, '--port', '0'));
+    assert.ok(isIgnored('node', `${extension}/engineProcess.js`, '65534', '65534'));
+    assert.ok(isIgnored('pgbouncer', `${data}/postgres/poolers/ep-a-1/pgbouncer.ini`));
+    assert.ok(isIgnored('pgbouncer', '/var/lib/hosted-postgres/0a1b/poolers/ep-a-1/pgbouncer.ini'));
+    assert.ok(!isIgnored('node', '/home/me/hosted-postgres/server.js'));
+    assert.ok(!isIgnored('pgbouncer', '/etc/pgbouncer/pgbouncer.ini'));
+    assert.ok(!isIgnored('/usr/lib/postgresql/17/bin/postgres', '-D', '/var/lib/postgresql/17/main'));
   });
 
   it('gives all commands the same category', () => {
@@ -187,6 +222,24 @@ describe('The manifest', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const used = new Set([...source.matchAll(/"%([^%"]+)%"/g)].map(([, key = '']) => key));
     assert.deepEqual([...used].toSorted(), Object.keys(texts).toSorted());
+  });
+
+  it('has what the Marketplace shows', () => {
+    const { categories, keywords, galleryBanner, pricing, qna } = manifest;
+    assert.deepEqual([pricing, qna], ['Free', 'marketplace']);
+    assert.deepEqual(categories, ['Other', 'AI']);
+    // The Marketplace rejects more keywords.
+    assert.ok(keywords.length <= 30 && new Set(keywords).size === keywords.length);
+    assert.match(galleryBanner.color, /^#[\da-f]{6}$/);
+    assert.equal(galleryBanner.theme, 'dark');
+  });
+
+  it('has the version of package-lock.json', () => {
+    const lock = read('package-lock.json') as {
+      version: string;
+      packages: Record<string, { version: string }>;
+    };
+    assert.deepEqual([lock.version, lock.packages['']?.version], [manifest.version, manifest.version]);
   });
 
   it('names existing files', () => {

@@ -27,7 +27,7 @@ function vscodeFolder(installation: string): string {
   return path.join(installation, 'node_modules', 'code-server', 'lib', 'vscode');
 }
 
-async function npm(args: string[], cwd: string): Promise<void> {
+export async function npm(args: string[], cwd: string): Promise<void> {
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   const cli = process.env.npm_execpath;
   const child = cli?.endsWith('.js')

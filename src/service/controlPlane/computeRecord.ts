@@ -9,7 +9,7 @@ import {
   type SizeRange,
 } from '../../api/records/sizes.ts';
 import { toTimestamp } from '../core/clock.ts';
-import type { ComputeAddress, ComputeSpec } from '../core/computeEngine.ts';
+import type { ComputeAddress, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
 import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
@@ -36,11 +36,12 @@ export interface NewCompute {
   readonly project: ProjectRecord;
   readonly wanted: ComputeCreation;
   readonly address: ComputeAddress;
+  readonly poolerMode: PoolerMode;
   readonly now: number;
 }
 
 /** A compute that has never been started: `init`. */
-export function newCompute({ id, project, wanted, address, now }: NewCompute): StoredCompute {
+export function newCompute({ id, project, wanted, address, poolerMode, now }: NewCompute): StoredCompute {
   const size = sizeOfNew(wanted);
   const record: ComputeRecord = {
     id,
@@ -57,7 +58,7 @@ export function newCompute({ id, project, wanted, address, now }: NewCompute): S
     current_state: 'init',
     settings: { pg_settings: wanted.settings?.pg_settings ?? {} },
     pooler_enabled: wanted.pooler_enabled ?? false,
-    pooler_mode: 'transaction',
+    pooler_mode: poolerMode,
     ...poolerHost(wanted.pooler_enabled ?? false, address),
     disabled: wanted.disabled ?? false,
     passwordless_access: wanted.passwordless_access ?? false,

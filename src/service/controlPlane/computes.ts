@@ -1,5 +1,7 @@
 /** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
+import { POSTGRES_MISSING } from '../../api/errors.ts';
 import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import { isEqual } from '../../base/equal.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
@@ -20,7 +22,7 @@ import {
 import { changeRecord } from './usage.ts';
 import { generateId } from './generateId.ts';
 import type { Operations } from './operations.ts';
-import { notFound, unprocessable } from '../core/httpError.ts';
+import { HttpError, notFound } from '../core/httpError.ts';
 import type { AccountState, ProjectState, Store } from '../state/store.ts';
 import type { ComputeRecord, OperationRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
 
@@ -55,7 +57,7 @@ export class Computes {
   async create(project: ProjectState, wanted: ComputeCreation): Promise<ComputeResult> {
     this.#requireCreatable(project, wanted);
     const engine = await this.#options.engine;
-    requirePooler(engine, wanted.pooler_enabled);
+    if (wanted.disabled !== true) requirePostgres(engine);
     const address = await freeAddress(engine, this.#options.store.account);
     // Another call may have taken the branch in the meantime.
     this.#requireCreatable(project, wanted);
@@ -67,6 +69,7 @@ export class Computes {
       project: project.record,
       wanted,
       address,
+      poolerMode: engine.poolerMode,
       now,
     });
     const isStarted = !compute.record.disabled;
@@ -84,12 +87,13 @@ export class Computes {
   }
 
   async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<ComputeResult> {
-    const engine = wanted.pooler_enabled === true ? await this.#options.engine : undefined;
+    const engine = wanted.settings === undefined ? undefined : await this.#options.engine;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
     const next = applyChange(compute, wanted, now);
     this.#requireChangeable(project, compute.record, next, wanted);
-    if (engine !== undefined && !compute.record.pooler_enabled) requirePooler(engine, true);
+    // Postgres itself checks them.
+    if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
     const { steps, pending } = stepsOfChange(compute, next, project);
     if (steps.length > 0) {
       return this.#begin(project, { ...compute, record: withState(next, { pending }, now) }, steps);
@@ -135,7 +139,8 @@ export class Computes {
     return { endpoint: record, operations };
   }
 
-  restart(project: ProjectState, id: string): ComputeResult {
+  async restart(project: ProjectState, id: string): Promise<ComputeResult> {
+    await this.#requireStartable(project, id);
     const compute = this.#findFree(project, id);
     requireEnabled(compute.record);
     const steps: OperationStep[] = [{ kind: 'start' }];
@@ -144,12 +149,24 @@ export class Computes {
   }
 
   /** Does nothing if the compute is active. */
-  start(project: ProjectState, id: string, urgent = false): ComputeResult {
+  async start(project: ProjectState, id: string): Promise<ComputeResult> {
+    await this.#requireStartable(project, id);
     const compute = this.#findFree(project, id);
     requireEnabled(compute.record);
-    if (compute.record.current_state === 'active' && !urgent)
-      return { endpoint: compute.record, operations: [] };
-    return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }], urgent);
+    if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
+    return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }]);
+  }
+
+  /** For a client that waits at the compute's address, even if the record says that the compute is active. */
+  startForClient(project: ProjectState, id: string): ComputeResult {
+    const compute = this.#findFree(project, id);
+    requireEnabled(compute.record);
+    return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }], true);
+  }
+
+  async #requireStartable(project: ProjectState, id: string): Promise<void> {
+    this.find(project, id);
+    requirePostgres(await this.#options.engine);
   }
 
   /** Does nothing if the compute is idle. */
@@ -183,8 +200,9 @@ export class Computes {
   }
 }
 
-function requirePooler({ pooler }: ComputeEngine, wanted: boolean | undefined): void {
-  if (wanted === true && !pooler.available) throw unprocessable(`pooler_enabled: ${pooler.reason}`);
+/** @throws {HttpError} where no compute can start */
+export function requirePostgres({ postgresProblem }: ComputeEngine): void {
+  if (postgresProblem !== undefined) throw new HttpError(409, POSTGRES_MISSING, postgresProblem);
 }
 
 /** Section 3.2: the steps of the change and the state they lead to. Changes that the engine need not know have no steps. */

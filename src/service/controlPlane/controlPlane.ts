@@ -7,7 +7,7 @@ import { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
-import { attachAll, resetUncountedTime, suspendAll } from './recovery.ts';
+import { attachAll, resetUncountedTime, setPoolerMode, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/systemReason.ts';
 import type { Store } from '../state/store.ts';
 import { recordCrash, wake, type WakeOptions } from './wakeOnConnect.ts';
@@ -36,6 +36,8 @@ export class ControlPlane {
   readonly computes: Computes;
   /** Open. */
   readonly engine: Promise<ComputeEngine>;
+  /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
+  readonly postgresProblem: Promise<string | undefined>;
   readonly #options: ControlPlaneOptions;
   readonly #operations: Operations;
   readonly #autosuspend: Autosuspend;
@@ -49,8 +51,10 @@ export class ControlPlane {
     this.plan = options.plan;
     this.keys = new ApiKeys(store, clock);
     this.engine = this.#open();
-    // Callers that need the engine get the error.
-    this.engine.catch(() => undefined);
+    this.postgresProblem = this.engine.then(
+      ({ postgresProblem }) => postgresProblem,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
     const { plan, operationDelay: minimumDuration } = options;
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
     this.#operations = new Operations({ store, clock, engine: this.engine, minimumDuration, onUnexpected });
@@ -73,7 +77,11 @@ export class ControlPlane {
     const failed = (id: string, error: unknown) =>
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
     try {
-      await attachAll(store.account, await this.engine, failed);
+      const engine = await this.engine;
+      const { postgresProblem, poolerMode } = engine;
+      if (postgresProblem !== undefined) this.#log(`No compute can start. ${postgresProblem}`);
+      store.commit(...setPoolerMode(store.account, poolerMode));
+      await attachAll(store.account, engine, failed);
     } catch (error) {
       this.#log(error instanceof Error ? error.message : String(error));
     }

@@ -3,7 +3,7 @@
  * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
-import type { ComputeEngine, ComputeSpec } from '../core/computeEngine.ts';
+import type { ComputeEngine, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
 import { withState, specOf } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { newOperation } from './operations.ts';
@@ -57,6 +57,15 @@ export const resetUncountedTime = (account: AccountState, now: number): Change[]
     set: 'compute',
     value: { ...compute, uncountedSince: now },
   }));
+
+/** Returns the changes after which all computes have this mode: PgBouncer may have been installed or removed. */
+export const setPoolerMode = (account: AccountState, mode: PoolerMode): Change[] =>
+  [...account.computes()]
+    .filter(({ record }) => record.pooler_mode !== mode)
+    .map((compute) => ({
+      set: 'compute',
+      value: { ...compute, record: { ...compute.record, pooler_mode: mode } },
+    }));
 
 /** Computes attached in parallel. */
 const PARALLEL = 32;

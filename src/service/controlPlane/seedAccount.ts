@@ -121,13 +121,15 @@ class SeedBuilder {
     if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
     const wanted = { ...rest, branch_id };
     this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
-    const address = await freeAddress(this.#options.engine, this.#account);
-    const compute = newCompute({ id, project: project.record, wanted, address, now: this.#now });
+    const { engine } = this.#options;
+    const { poolerMode, postgresProblem } = engine;
+    const address = await freeAddress(engine, this.#account);
+    const compute = newCompute({ id, project: project.record, wanted, address, poolerMode, now: this.#now });
     const idle = {
       ...compute,
       record: withState(compute.record, { current: 'idle', pending: undefined }, this.#now),
     };
-    if (current_state !== 'active' || wanted.disabled === true) {
+    if (current_state !== 'active' || wanted.disabled === true || postgresProblem !== undefined) {
       this.#account.apply({ set: 'compute', value: idle });
     } else if (this.#options.hasProcesses) {
       const record = withState(idle.record, { pending: 'active' }, this.#now);

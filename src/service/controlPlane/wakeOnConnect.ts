@@ -31,7 +31,7 @@ export async function wake(options: WakeOptions, computeId: string): Promise<voi
     throw new EngineError(`Compute ${computeId} is disabled`);
   }
   // The engine has no process for the compute, even if the record says that it is active.
-  const [operation] = computes.start(project, computeId, true).operations;
+  const [operation] = computes.startForClient(project, computeId).operations;
   await operations.whenEnded(computeId);
   const ended = project.operations.get(operation?.id ?? '')?.record;
   if (ended?.status === 'failed')

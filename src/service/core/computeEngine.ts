@@ -1,6 +1,7 @@
 /**
  * The interface between the control plane, which owns records, rules and operations, and an engine, which owns processes,
- * data and sockets. There are two engines: real Postgres, and one without processes (`--no-postgres`).
+ * data and sockets. There are three engines: real Postgres, one for a machine without a usable Postgres, on which no compute
+ * can start, and one that simulates computes for tests of the API (`--no-postgres`).
  */
 
 /** What an engine needs to know about a compute. Sizes in compute units (section 2.7). */
@@ -23,6 +24,9 @@ export interface ComputeAddress {
   readonly port: number;
   readonly poolerPort: number;
 }
+
+/** `transaction`: pooled clients share server connections (PgBouncer). `session`: each has its own, up to `max_connections`. */
+export type PoolerMode = 'transaction' | 'session';
 
 /** The parts of a connection URI. The password is a secret. */
 export interface BranchLogin {
@@ -55,13 +59,18 @@ export const asEngineError = (error: unknown): EngineError =>
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 
-export interface ComputeEngine {
+/** What the engine knows when it is created. */
+export interface EngineFacts {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 
-  /** Whether pooled connections are possible, and if not, why. */
-  readonly pooler: { readonly available: true } | { readonly available: false; readonly reason: string };
+  /** Why no compute can start, and what to do, for people. Undefined if computes can start. */
+  readonly postgresProblem: string | undefined;
 
+  readonly poolerMode: PoolerMode;
+}
+
+export interface ComputeEngine extends EngineFacts {
   /** Ends or adopts processes that an earlier run left, and connects the events. */
   open(events: EngineEvents): Promise<void>;
 

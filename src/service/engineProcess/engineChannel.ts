@@ -1,7 +1,12 @@
 /** One engine process: start it, call it, receive its events, end it. */
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
+import {
+  EngineError,
+  type ComputeEngine,
+  type EngineEvents,
+  type EngineFacts,
+} from '../core/computeEngine.ts';
 import { serverEnvironment } from '../postgres/process/runProgram.ts';
 import { ServerLog } from '../postgres/process/serverLog.ts';
 import type { Account } from './account.ts';
@@ -14,7 +19,7 @@ export interface ChannelOptions {
 }
 
 /** The methods of an engine, and `begin` and `empty` (see engineProcess.ts). */
-type Method = Exclude<keyof ComputeEngine, 'pgVersion' | 'pooler'> | 'begin' | 'empty';
+type Method = Exclude<keyof ComputeEngine, keyof EngineFacts> | 'begin' | 'empty';
 
 /** In the source and in a bundle it is next to this file. */
 const PROGRAM = path.join(import.meta.dirname, `engineProcess${path.extname(import.meta.filename)}`);

@@ -8,7 +8,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startTime } from '../../base/processIdentity.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
+import {
+  EngineError,
+  type ComputeEngine,
+  type EngineEvents,
+  type EngineFacts,
+} from '../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from '../postgres/data/privateFiles.ts';
 import { emptyFolder } from '../postgres/data/storage.ts';
 import { createPostgresEngine, type PostgresEngineOptions } from '../postgres/engine.ts';
@@ -62,10 +67,11 @@ async function answerCall(method: string, args: readonly unknown[]): Promise<unk
 }
 
 /** Creates the engine. @returns the facts that the service reads without a call */
-async function begin(options: PostgresEngineOptions): Promise<Pick<ComputeEngine, 'pgVersion' | 'pooler'>> {
+async function begin(options: PostgresEngineOptions): Promise<EngineFacts> {
   await replaceEarlier(options.root);
   engine = createPostgresEngine({ ...options, log: (line) => service.notify('log', line) });
-  return { pgVersion: engine.pgVersion, pooler: engine.pooler };
+  const { pgVersion, postgresProblem, poolerMode } = engine;
+  return { pgVersion, postgresProblem, poolerMode };
 }
 
 /** After a service was killed, waits until its engine has stopped; then records this process for the next engine. */

@@ -8,6 +8,7 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
+  PoolerMode,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import type { PostgresEngineOptions } from '../postgres/engine.ts';
@@ -27,7 +28,8 @@ const LEAST_LIFE = 10_000;
 
 export class RemoteEngine implements ComputeEngine {
   pgVersion: number | undefined;
-  pooler: ComputeEngine['pooler'] = { available: true };
+  postgresProblem: string | undefined;
+  poolerMode: PoolerMode = 'transaction';
   readonly #options: RemoteEngineOptions;
   readonly #computes = new Map<string, ComputeSpec>();
   #prepared: Omit<PostgresEngineOptions, 'log'> | undefined;
@@ -138,10 +140,10 @@ export class RemoteEngine implements ComputeEngine {
   async #begin(): Promise<void> {
     this.#prepared ??= this.#options.prepare();
     const facts = await this.#channel.call('begin', this.#prepared);
-    const [pgVersion, pooler] = [fieldOf(facts, 'pgVersion'), fieldOf(facts, 'pooler')];
+    const [pgVersion, problem] = [fieldOf(facts, 'pgVersion'), fieldOf(facts, 'postgresProblem')];
     this.pgVersion = typeof pgVersion === 'number' ? pgVersion : undefined;
-    const reason = fieldOf(pooler, 'reason');
-    this.pooler = typeof reason === 'string' ? { available: false, reason } : { available: true };
+    this.postgresProblem = typeof problem === 'string' ? problem : undefined;
+    this.poolerMode = fieldOf(facts, 'poolerMode') === 'session' ? 'session' : 'transaction';
   }
 
   /** Reports the computes as crashed and replaces the process. Before `open`, the failed call reports it. */

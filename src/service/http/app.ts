@@ -96,7 +96,8 @@ const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): RouteEn
   pattern: ['lease'],
   handle({ request, response }, { query }) {
     const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-    holdLease({ leases, keys: plane.keys, secret, baseUrl }, request, response, query);
+    const { keys, postgresProblem } = plane;
+    holdLease({ leases, keys, secret, baseUrl, postgresProblem }, request, response, query);
   },
 });
 

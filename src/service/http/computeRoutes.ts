@@ -1,5 +1,6 @@
 /** Computes (section 4.3), and the public service's calls for operations and connection URIs. */
 import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
+import { requirePostgres } from '../controlPlane/computes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { conflict, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -30,7 +31,7 @@ export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
   ...(['restart', 'start', 'suspend'] as const).map((action): Route => ({
     method: 'POST',
     path: `${COMPUTE}/${action}`,
-    answer: (call) => reply(plane.computes[action](...targetCompute(plane, call))),
+    answer: async (call) => reply(await plane.computes[action](...targetCompute(plane, call))),
   })),
   { method: 'GET', path: OPERATIONS, answer: (call) => listOperations(plane, call) },
   { method: 'GET', path: `${OPERATIONS}/:operation_id`, answer: (call) => showOperation(plane, call) },
@@ -115,6 +116,7 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   );
   const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
   const engine = await plane.engine;
+  requirePostgres(engine);
   const login = await engine.login(compute.branch_id, role, database);
   if (login === undefined)
     throw notFound(`such role and database on branch ${compute.branch_id}:`, `${role} / ${database}`);

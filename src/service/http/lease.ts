@@ -3,7 +3,13 @@
  * the system closes that connection even if the program is killed. Without a lease for the grace time, the service ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof } from '../../api/leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_HELD,
+  LEASE_PROOF_HEADER,
+  leaseProof,
+  postgresLine,
+} from '../../api/leaseProof.ts';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import { authenticate } from './request.ts';
 
@@ -56,6 +62,8 @@ export interface LeaseAccess {
   readonly keys: ApiKeys;
   readonly secret: string;
   readonly baseUrl: string;
+  /** Resolves to the reason why no compute can start, if there is one. */
+  readonly postgresProblem: Promise<string | undefined>;
 }
 
 /** Milliseconds between two signs of life; clients close a connection that stays silent. */
@@ -66,7 +74,7 @@ const SIGN_OF_LIFE = 15_000;
  * @throws {HttpError} 401
  */
 export function holdLease(
-  { leases, keys, secret, baseUrl }: LeaseAccess,
+  { leases, keys, secret, baseUrl, postgresProblem }: LeaseAccess,
   request: IncomingMessage,
   response: ServerResponse,
   query: string,
@@ -81,8 +89,9 @@ export function holdLease(
     'cache-control': 'no-store',
     ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
   });
-  response.write('held\n');
-  const timer = setInterval(() => response.write('held\n'), SIGN_OF_LIFE);
+  response.write(`${LEASE_HELD}\n`);
+  void postgresProblem.then((problem) => response.write(`${postgresLine(problem)}\n`));
+  const timer = setInterval(() => response.write(`${LEASE_HELD}\n`), SIGN_OF_LIFE);
   response.once('close', () => {
     clearInterval(timer);
     release();

@@ -5,22 +5,27 @@
 import { limitTo } from '../../base/limit.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import { Gateway, type ServerSocket } from './network/gateway.ts';
+import type { Certificate } from './network/certificate.ts';
+import { Gateway } from './network/gateway.ts';
 import type { Pooler } from './network/pooler.ts';
+import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
 
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
-  readonly hasPooler: boolean;
-  /** Starts the pooler of a compute. @throws {EngineError} also if PgBouncer is not available */
-  readonly startPooler: (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
+  readonly certificate: () => Promise<Certificate>;
+  /** Undefined without PgBouncer: each pooled client then gets a separate session. */
+  readonly startPooler: StartPooler | undefined;
   /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */
   readonly scale: (compute: ComputeSpec, server: Postmaster, open: () => number) => void;
   /** Creates the compute's role. It calls `restart` when its server needs one. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
+
+/** Starts the pooler of a compute. @throws {EngineError} */
+export type StartPooler = (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */
@@ -40,6 +45,8 @@ export class Compute {
   readonly #turn = limitTo(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
+  /** On the pooled address, without PgBouncer. */
+  #pooledGateway: Gateway | undefined;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;
   #poolerSize: number | undefined;
@@ -63,14 +70,22 @@ export class Compute {
   async attach(spec: ComputeSpec): Promise<void> {
     return this.#turn(async () => {
       this.#spec = spec;
-      this.#gateway ??= await Gateway.listen(spec.address.port, {
-        reach: async () => this.#reach(),
-        running: () => this.server?.socket,
-        activity: (open) => this.#options.events().activity(spec.id, open),
-      });
-      // Without PgBouncer, the compute itself must still be reachable.
-      if (this.#options.hasPooler) await this.#matchPooler();
+      this.#gateway ??= await this.#listen(spec.address.port);
+      await this.#matchPooler();
     });
+  }
+
+  async #listen(port: number): Promise<Gateway> {
+    return Gateway.listen(port, {
+      reach: async () => this.#reach(),
+      running: () => this.server?.address,
+      certificate: this.#options.certificate,
+      activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
+    });
+  }
+
+  #openClients(): number {
+    return (this.#gateway?.open ?? 0) + (this.#pooledGateway?.open ?? 0);
   }
 
   async start(spec: ComputeSpec): Promise<void> {
@@ -127,7 +142,7 @@ export class Compute {
     const server = await this.#launch();
     this.#server = server;
     if (this.#spec.minCu < this.#spec.maxCu)
-      this.#options.scale(this.#spec, server, () => this.#gateway?.open ?? 0);
+      this.#options.scale(this.#spec, server, () => this.#openClients());
     void server.ended.then((how) => this.#ended(server, how));
   }
 
@@ -169,17 +184,26 @@ export class Compute {
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled, minCu } = this.#spec;
     const wanted = poolerEnabled && !disabled;
+    const { startPooler } = this.#options;
+    if (startPooler === undefined) return this.#matchPooledGateway(wanted);
     if (this.#pooler && (!wanted || this.#poolerSize !== minCu)) await this.#stopPooler();
     if (!wanted || this.#pooler) return;
-    const pooler = await this.#options.startPooler(this.#spec, (line) => this.#log(line));
+    const pooler = await startPooler(this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     this.#poolerSize = minCu;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }
 
+  async #matchPooledGateway(wanted: boolean): Promise<void> {
+    if (!wanted) await this.#stopPooler();
+    else this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort);
+  }
+
   async #stopPooler(): Promise<void> {
     await this.#pooler?.stop();
     this.#pooler = undefined;
+    await this.#pooledGateway?.close();
+    this.#pooledGateway = undefined;
   }
 
   #poolerEnded(pooler: Pooler): void {
@@ -199,9 +223,9 @@ export class Compute {
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
-  async #reach(): Promise<ServerSocket> {
+  async #reach(): Promise<ServerAddress> {
     for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
-      if (this.server) return this.server.socket;
+      if (this.server) return this.server.address;
       await this.#turn(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;

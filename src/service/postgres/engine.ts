@@ -1,5 +1,4 @@
 /** The engine that runs a real Postgres for each compute. */
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type {
   BranchLogin,
@@ -7,15 +6,18 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
+  PoolerMode,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
-import { Compute } from './compute.ts';
+import { Compute, type StartPooler } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
+import { certificateOf } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
+import { removeAll } from './data/privateFiles.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import type { Postmaster } from './process/postmaster.ts';
@@ -55,17 +57,19 @@ export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineC
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs);
-  if (typeof binaries === 'string') return new PostgresMissing(binaries);
+  const certificate = certificateOf(options.root);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries, certificate);
   const storage = openStorage(options.root);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const parts = { storage, binaries, logins, ending: ending.signal };
-  return new PostgresEngine({ ...parts, branches: new BranchData(parts) }, ending, options);
+  return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, ending, options);
 }
 
 class PostgresEngine implements ComputeEngine {
   readonly pgVersion: number;
-  readonly pooler: ComputeEngine['pooler'];
+  readonly postgresProblem = undefined;
+  readonly poolerMode: PoolerMode;
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
   readonly #options: PostgresEngineOptions;
@@ -77,8 +81,7 @@ class PostgresEngine implements ComputeEngine {
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
     this.#options = options;
-    const { pooler } = options.programs;
-    this.pooler = 'reason' in pooler ? { available: false, reason: pooler.reason } : { available: true };
+    this.poolerMode = options.programs.pooler === undefined ? 'session' : 'transaction';
   }
 
   async open(events: EngineEvents): Promise<void> {
@@ -116,8 +119,7 @@ class PostgresEngine implements ComputeEngine {
     await this.#computes.get(computeId)?.close();
     this.#computes.delete(computeId);
     const { storage } = this.#tools;
-    for (const folder of [storage.replica(computeId), storage.pooler(computeId)])
-      rmSync(folder, { recursive: true, force: true });
+    for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
@@ -141,8 +143,8 @@ class PostgresEngine implements ComputeEngine {
     const compute = new Compute(spec, {
       events: () => this.#opened(),
       log: this.#options.log,
-      hasPooler: this.pooler.available,
-      startPooler: async (wanted, log) => this.#startPooler(wanted, log),
+      certificate: this.#tools.certificate,
+      startPooler: this.#startPooler(),
       scale: (range, server, open) => this.#scale(range, server, open),
       role: (restart) =>
         spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
@@ -161,10 +163,10 @@ class PostgresEngine implements ComputeEngine {
     });
   }
 
-  async #startPooler(compute: ComputeSpec, log: (line: string) => void): Promise<Pooler> {
+  #startPooler(): StartPooler | undefined {
     const { pooler } = this.#options.programs;
-    if ('reason' in pooler) throw new EngineError(pooler.reason);
-    return Pooler.start(this.#tools, pooler.program, compute, log);
+    if (pooler === undefined) return undefined;
+    return async (compute, log) => Pooler.start(this.#tools, pooler, compute, log);
   }
 
   #opened(): EngineEvents {

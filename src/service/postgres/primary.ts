@@ -2,17 +2,15 @@
 import type { ServerRole } from './compute.ts';
 import { standbySettings } from './config/settings.ts';
 import type { ServerTools } from './data/branchData.ts';
-import { addressOf } from './network/serverAddress.ts';
 import { launchServer } from './process/launchServer.ts';
 
 export const primaryRole = (tools: ServerTools): ServerRole => ({
   start: async (compute, onLine) =>
     tools.branches.inTurn(compute.branchId, async () => {
       const dataDir = await tools.branches.ensure(compute.branchId);
-      const address = await addressOf(tools.storage, compute.branchId);
       const settings = standbySettings(compute);
       tools.branches.saveStandbySettings(compute.branchId, settings);
-      const server = await launchServer(tools, { compute, dataDir, address, onLine });
+      const server = await launchServer(tools, { compute, dataDir, name: compute.branchId, onLine });
       tools.branches.setPrimary(compute.branchId, server, settings);
       return server;
     }),

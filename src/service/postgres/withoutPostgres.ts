@@ -1,20 +1,22 @@
-/** Engines with nothing behind the computes: the control plane works, and computes change their states. */
+/** The engines without Postgres: one on which no compute can start, and one that simulates computes. */
 import {
   EngineError,
   type ComputeAddress,
   type ComputeEngine,
   type ComputeSpec,
 } from '../core/computeEngine.ts';
+import type { Certificate } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { Gateway } from './network/gateway.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
 
-/** For `--no-postgres`. No compute accepts connections. */
-export class NoPostgres implements ComputeEngine {
+/** For `--no-postgres`: computes change their state, but there is nothing behind them. */
+export class SimulatedEngine implements ComputeEngine {
   readonly pgVersion = undefined;
-  readonly pooler: ComputeEngine['pooler'] = { available: true };
+  readonly postgresProblem = undefined;
+  readonly poolerMode = 'transaction';
   #nextPort = 15_432;
 
   async open(): Promise<void> {}
@@ -37,51 +39,87 @@ export class NoPostgres implements ComputeEngine {
   async remove(_computeId: string): Promise<void> {}
 
   async login(): Promise<undefined> {
-    throw new EngineError('The service runs without Postgres: there is nothing to connect to.');
+    throw new EngineError('The service simulates computes (--no-postgres): there is nothing to connect to.');
   }
 
   async close(): Promise<void> {}
 }
 
-/** For a machine without a usable Postgres. A client that connects to a compute gets the reason as a Postgres error. */
-export class PostgresMissing extends NoPostgres {
-  override readonly pooler: ComputeEngine['pooler'];
-  readonly #reason: string;
-  readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();
+/**
+ * For a machine without a usable Postgres. Computes exist and can be changed, but every start fails. A client that connects
+ * to a compute gets the reason as a Postgres error.
+ */
+export class PostgresMissing implements ComputeEngine {
+  readonly pgVersion = undefined;
+  readonly postgresProblem: string;
+  readonly poolerMode = 'session';
+  readonly #certificate: () => Promise<Certificate>;
+  readonly #gateways = new Map<number, Promise<Gateway>>();
+  readonly #ports = new Map<string, ComputeAddress>();
 
-  constructor(reason: string) {
-    super();
-    this.#reason = reason;
-    this.pooler = { available: false, reason };
+  constructor(problem: string, certificate: () => Promise<Certificate>) {
+    this.postgresProblem = problem;
+    this.#certificate = certificate;
   }
 
-  override async allocateAddress(): Promise<ComputeAddress> {
-    const taken = [...this.#gateways.values()].flatMap(({ address }) => [address.port, address.poolerPort]);
-    return freePorts(new Set(taken));
+  async open(): Promise<void> {}
+
+  async allocateAddress(): Promise<ComputeAddress> {
+    return freePorts(
+      new Set([...this.#ports.values()].flatMap(({ port, poolerPort }) => [port, poolerPort])),
+    );
   }
 
-  override async attach({ id, address }: ComputeSpec): Promise<void> {
-    if (this.#gateways.has(id)) return;
-    const gateway = await Gateway.listen(address.port, {
-      reach: async () => {
-        throw new EngineError(this.#reason);
-      },
-      running: () => undefined,
-      activity: () => undefined,
+  async attach({ id, address, poolerEnabled, disabled }: ComputeSpec): Promise<void> {
+    this.#ports.set(id, address);
+    await this.#listen(address.port);
+    await (poolerEnabled && !disabled ? this.#listen(address.poolerPort) : this.#close(address.poolerPort));
+  }
+
+  async start(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
+  }
+
+  async suspend(): Promise<void> {}
+
+  async applyConfig(_before: ComputeSpec, after: ComputeSpec): Promise<void> {
+    await this.attach(after);
+  }
+
+  async remove(computeId: string): Promise<void> {
+    const address = this.#ports.get(computeId);
+    this.#ports.delete(computeId);
+    if (address !== undefined)
+      await Promise.all([address.port, address.poolerPort].map((port) => this.#close(port)));
+  }
+
+  async login(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#gateways.keys()].map((port) => this.#close(port)));
+  }
+
+  async #listen(port: number): Promise<void> {
+    const listening =
+      this.#gateways.get(port) ??
+      Gateway.listen(port, {
+        reach: () => this.start(),
+        running: () => undefined,
+        certificate: this.#certificate,
+        activity: () => undefined,
+      });
+    this.#gateways.set(port, listening);
+    await listening.catch((error: unknown) => {
+      this.#gateways.delete(port);
+      throw error;
     });
-    this.#gateways.set(id, { address, gateway });
   }
 
-  override async remove(computeId: string): Promise<void> {
-    await this.#gateways.get(computeId)?.gateway.close();
-    this.#gateways.delete(computeId);
-  }
-
-  override async login(): Promise<undefined> {
-    return undefined;
-  }
-
-  override async close(): Promise<void> {
-    await Promise.all([...this.#gateways.keys()].map(async (id) => this.remove(id)));
+  async #close(port: number): Promise<void> {
+    const gateway = await this.#gateways.get(port);
+    this.#gateways.delete(port);
+    await gateway?.close();
   }
 }

@@ -15,7 +15,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   rmSync,
   writeFileSync,
@@ -23,6 +22,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { renameOver } from '../core/rename.ts';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
 
@@ -104,7 +104,7 @@ function takeLock(lock: string, me: ProcessIdentity): ProcessIdentity | undefine
     if (!createOwnerFile(claim, me)) continue;
     // Other successors may have come and gone since the chain was read.
     if (isSame(ownerChain(lock).at(-1), me)) {
-      renameSync(claim, lock);
+      renameOver(claim, lock);
       return undefined;
     }
     rmSync(claim, { force: true });
@@ -182,7 +182,7 @@ function replaceFile(file: string, text: string): void {
   const temporary = `${file}.new`;
   try {
     writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, file);
+    renameOver(temporary, file);
   } catch (error) {
     throw cannotWrite(file, error);
   }

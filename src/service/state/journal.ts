@@ -3,10 +3,11 @@
  * other line an array of changes that become durable together. Changes that arrive during an fsync share the next line
  * (group commit). When the file has grown far beyond its contents, a snapshot replaces it by an atomic rename.
  */
-import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { renameOver } from '../core/rename.ts';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
 import type { Change } from './storedRecords.ts';
@@ -65,6 +66,7 @@ export class Journal {
   /** Starts a journal with a snapshot. */
   static create(options: JournalOptions): Journal {
     const { descriptor, bytes } = writeSnapshot(options);
+    replaceJournal(options.file);
     return new Journal(options, descriptor, bytes);
   }
 
@@ -125,8 +127,10 @@ export class Journal {
 
   #compact(): void {
     const { descriptor, bytes } = writeSnapshot(this.#options);
+    // First, because Windows replaces no open file.
     closeSync(this.#descriptor);
     this.#descriptor = descriptor;
+    replaceJournal(this.#options.file);
     this.#bytes = bytes;
     this.#reserved = bytes;
     this.#compactAt = Math.max(SMALLEST_COMPACTED, bytes * 2);
@@ -160,18 +164,23 @@ function writeWhole(descriptor: number, bytes: Buffer, position: number): void {
   }
 }
 
+const newFile = (file: string): string => `${file}.new`;
+
+/** Writes the account to a new file, which does not replace the journal yet. */
 function writeSnapshot({ file, snapshot }: JournalOptions): { descriptor: number; bytes: number } {
-  const newFile = `${file}.new`;
-  const descriptor = openSync(newFile, 'w', 0o600);
+  const descriptor = openSync(newFile(file), 'w', 0o600);
   let bytes = 0;
   for (const line of encodeSnapshot(snapshot())) {
     writeWhole(descriptor, line, bytes);
     bytes += line.length;
   }
   fsyncSync(descriptor);
-  renameSync(newFile, file);
-  syncFolder(path.dirname(file));
   return { descriptor, bytes };
+}
+
+function replaceJournal(file: string): void {
+  renameOver(newFile(file), file);
+  syncFolder(path.dirname(file));
 }
 
 /** Makes the rename durable. Windows neither has this call nor needs it. */

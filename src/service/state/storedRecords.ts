@@ -61,7 +61,8 @@ export type ComputeRecord = {
   readonly pending_state?: 'active' | 'idle';
   readonly settings: { readonly pg_settings: PgSettings };
   readonly pooler_enabled: boolean;
-  readonly pooler_mode: 'transaction';
+  /** `session` without PgBouncer. */
+  readonly pooler_mode: 'transaction' | 'session';
   readonly pooler_host?: string;
   readonly disabled: boolean;
   readonly passwordless_access: boolean;

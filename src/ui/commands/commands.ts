@@ -4,6 +4,7 @@ import { isCancelled } from '../../api/errors.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './account/localService.ts';
+import { setUpPostgres } from './account/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/apiKeyRotation.ts';
 import * as compute from './compute/compute.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.insertHost': insertHost,
   'hostedPostgres.compute.openPsql': openPsql,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.localService.setUpPostgres': setUpPostgres,
   'hostedPostgres.localService.start': localService.start,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),

@@ -2,6 +2,7 @@
 import type { Fetch } from '../../api/transport/request.ts';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
+import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
@@ -31,14 +32,24 @@ const KEY_ENTRY = 'hostedPostgres.localService.key';
 
 export class LocalService implements Disposable {
   readonly #parts: LocalServiceParts;
+  readonly #postgresChanged = new Emitter<void>();
   #lease: Promise<Lease> | undefined;
+  #postgresProblem: string | undefined;
   #session: Session | undefined;
   /** It ended unexpectedly and was restarted. Reset when the user starts it. */
   #isRestarted = false;
   #isDisposed = false;
 
+  /** `postgresProblem` changed. */
+  readonly onDidChangePostgres = this.#postgresChanged.event;
+
   constructor(parts: LocalServiceParts) {
     this.#parts = parts;
+  }
+
+  /** Why no compute of the running service can start, for people. */
+  get postgresProblem(): string | undefined {
+    return this.#postgresProblem;
   }
 
   /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
@@ -47,26 +58,36 @@ export class LocalService implements Disposable {
     return (await this.#lease).baseUrl;
   }
 
-  /** Sends requests only while this window has a lease: without one, any program may have the port. */
-  whileRunning(fetch: Fetch): Fetch {
+  /**
+   * Sends the requests of the account to the service. Only while this window has a lease: without one, any program may
+   * have the port.
+   */
+  whileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
     return async (url, init) => {
       const lease = await this.#lease?.catch(() => undefined);
-      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${lease.baseUrl}/`))
-        throw notRunning();
-      return await fetch(url, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
+      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${baseUrl}/`)) throw notRunning();
+      const current = `${lease.baseUrl}${url.slice(baseUrl.length)}`;
+      return await fetch(current, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
     };
   }
 
   /**
-   * For the user: replaces a service that hangs and makes its account the current one.
+   * For the user: replaces a service that hangs or has no Postgres, and makes its account the current one.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {
     const previous = this.#lease;
     this.#isRestarted = false;
-    this.#lease = this.#track(this.#replaceSilent());
+    const hasPostgres = this.#postgresProblem === undefined;
+    this.#lease = this.#track(hasPostgres ? this.#replaceSilent() : this.#replace());
     await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
+  }
+
+  /** @returns why the Postgres in a folder, or the one that is found without it, can't be used */
+  async checkPostgres(folder: string | undefined): Promise<string | undefined> {
+    const { checkPostgres } = await import('./localServiceProcess.ts');
+    return await checkPostgres(this.#parts.script, folder);
   }
 
   /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
@@ -89,9 +110,7 @@ export class LocalService implements Disposable {
       previous = connection;
       const account = connection?.account;
       if (account?.local !== true) return;
-      this.#resume(account).catch((error: unknown) =>
-        this.#parts.log.error('Starting the local service', error),
-      );
+      this.ready().catch((error: unknown) => this.#parts.log.error('Starting the local service', error));
     });
   }
 
@@ -112,22 +131,24 @@ export class LocalService implements Disposable {
   /** Releases the lease of this window. Without any lease, the service ends. */
   dispose(): void {
     this.#isDisposed = true;
+    this.#postgresChanged.dispose();
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
+  /**
+   * VS Code shares stored accounts between this machine and all remotes, and each of them has a separate local
+   * service and address. So the account keeps its first address, which only identifies it.
+   */
   async #connect(): Promise<void> {
     const { accounts } = this.#parts;
-    const account: Account = { baseUrl: await this.ready(), name: '', local: true };
-    const all = (await accounts.list()).accounts.filter(({ local }) => local === true);
-    const [key, last] = [await this.#key(), all[0]];
+    const [address, key, last] = [await this.ready(), await this.#key(), await this.#account()];
+    const account: Account = { baseUrl: last?.baseUrl ?? address, name: '', local: true };
     const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
-    await accounts.add(isSameKey ? { ...account, keyId: last.keyId } : account, key);
-    // Accounts with an earlier port.
-    for (const old of all) if (old.baseUrl !== account.baseUrl) await accounts.remove(old);
+    await accounts.add(isSameKey ? last : account, key);
   }
 
-  async #resume(account: Account): Promise<void> {
-    if ((await this.ready()) !== account.baseUrl) await this.#connect();
+  async #account(): Promise<Account | undefined> {
+    return (await this.#parts.accounts.list()).accounts.find(({ local }) => local === true);
   }
 
   async #joinOrStart(): Promise<Lease> {
@@ -147,8 +168,10 @@ export class LocalService implements Disposable {
     await secrets.delete(KEY_ENTRY);
     const lease = await start(await this.#options());
     const { current } = await accounts.list();
-    const account: Account = { baseUrl: lease.baseUrl, name: '', local: true };
-    if (current?.local === true) await accounts.add(account, await this.#key());
+    if (current?.local === true) {
+      const { baseUrl, name, local } = current;
+      await accounts.add({ baseUrl, name, local }, await this.#key());
+    }
     return lease;
   }
 
@@ -158,10 +181,20 @@ export class LocalService implements Disposable {
     } catch (error) {
       if (!isLocalServiceError(error) || error.reason !== 'silent') throw error;
       this.#parts.log.error('Joining the local service, which is stopped now', error);
-      const { endService } = await import('./localServiceProcess.ts');
-      await endService(this.#parts.dataDir);
-      return await this.#joinOrStart();
+      return await this.#replace();
     }
+  }
+
+  async #replace(): Promise<Lease> {
+    const { endService } = await import('./localServiceProcess.ts');
+    await endService(this.#parts.dataDir);
+    return await this.#joinOrStart();
+  }
+
+  #setPostgresProblem(problem: string | undefined): void {
+    if (problem === this.#postgresProblem) return;
+    this.#postgresProblem = problem;
+    this.#postgresChanged.fire();
   }
 
   /** Handles the end of the lease, unless another lease has replaced it. */
@@ -171,7 +204,10 @@ export class LocalService implements Disposable {
       if (isCurrent) this.#lease = undefined;
       return isCurrent;
     };
-    pending.then(({ ended }) => {
+    pending.then(({ ended, postgresProblem }) => {
+      void postgresProblem.then((problem) => {
+        if (this.#lease === pending) this.#setPostgresProblem(problem);
+      });
       const startedAt = systemClock.now();
       const onEnd = () => {
         if (forget()) void this.#restart(systemClock.now() - startedAt);
@@ -193,7 +229,7 @@ export class LocalService implements Disposable {
       const { current } = await accounts.list();
       if (current?.local !== true) return;
       if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
-      await this.#resume(current);
+      await this.ready();
     } catch (error) {
       log.error('Restarting the local service', error);
       const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
@@ -202,10 +238,10 @@ export class LocalService implements Disposable {
   }
 
   async #options(): Promise<LocalServiceOptions> {
-    const { script, dataDir, accounts, config, log, grace } = this.#parts;
+    const { script, dataDir, config, log, grace } = this.#parts;
     const key = await this.#key();
     log.addSecret(key);
-    const last = (await accounts.list()).accounts.find((account) => account.local === true);
+    const last = await this.#account();
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     return { script, dataDir, key, port, postgresPath: config.postgresPath, grace };
   }

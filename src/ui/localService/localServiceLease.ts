@@ -5,13 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../api/baseUrl.ts';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof } from '../../api/leaseProof.ts';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from '../../api/leaseProof.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;
+  /** Resolves, if the lease lasts, to the reason why no compute can start, or to undefined. */
+  readonly postgresProblem: Promise<string | undefined>;
   /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
   readonly ended: AbortSignal;
   release(): void;
@@ -31,16 +34,29 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   url.searchParams.set('proof', leaseProof('window', challenge));
   const request = get(url, { agent: false });
   const response = await responseTo(request);
-  if (!isLeaseProof('service', challenge, response?.headers[LEASE_PROOF_HEADER])) {
+  if (!response || !isLeaseProof('service', challenge, response.headers[LEASE_PROOF_HEADER])) {
     request.destroy();
     return undefined;
   }
   const ending = new AbortController();
   const end = () => ending.abort(connectionLost());
   // Fires before the `close` of the response: nothing may be sent in between.
-  response?.socket.once('end', end);
-  response?.once('close', end).resume();
-  return { baseUrl, ended: ending.signal, release: () => request.destroy() };
+  response.socket.once('end', end);
+  response.once('close', end);
+  const postgresProblem = readPostgresProblem(response);
+  return { baseUrl, postgresProblem, ended: ending.signal, release: () => request.destroy() };
+}
+
+/** Reads the response to its end, so that the end is noticed. */
+async function readPostgresProblem(response: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: response });
+    lines.on('error', () => undefined); // The lease has ended.
+    lines.on('line', (line) => {
+      const found = parsePostgresLine(line);
+      if (found !== undefined) resolve(found.problem);
+    });
+  });
 }
 
 /** Returns the status of a request with the key, or undefined if the service has ended. @throws {LocalServiceError} if it is silent */

@@ -3,10 +3,12 @@
  * window that started it. A new process gets the key on standard input, where no other program can read it; a running one
  * only after it has proved its identity.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
 import { isStillRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { LocalServiceError } from './localServiceError.ts';
@@ -109,6 +111,25 @@ async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, timeout: nu
   }
 }
 
+/** @returns why Postgres can't be used, for people. @throws {Error} if the check itself fails */
+export async function checkPostgres(
+  script: string,
+  postgresPath: string | undefined,
+): Promise<string | undefined> {
+  const args = [script, '--check-postgres', ...postgresArguments(postgresPath)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: environment(),
+    timeout: START_TIMEOUT_MS,
+    windowsHide: true,
+  });
+  const found = parsePostgresLine(stdout.trim());
+  if (found === undefined) throw new Error('The check for Postgres printed no result');
+  return found.problem;
+}
+
+const postgresArguments = (folder: string | undefined): string[] =>
+  folder === undefined ? [] : ['--postgres-path', folder];
+
 interface StartFailure {
   readonly code: number | null;
   readonly reason: string;
@@ -138,7 +159,7 @@ async function start(options: LocalServiceOptions): Promise<StartFailure | undef
 function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
   args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
-  if (options.postgresPath !== undefined) args.push('--postgres-path', options.postgresPath);
+  args.push(...postgresArguments(options.postgresPath));
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
     env: environment(),

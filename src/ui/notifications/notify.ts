@@ -30,6 +30,11 @@ function buttonFor(
       };
     case 'localService':
       return { label: l10n.t('Start Local Service'), act: () => run('hostedPostgres.localService.start') };
+    case 'postgres':
+      return {
+        label: l10n.t('Set Up Postgres…'),
+        act: () => run('hostedPostgres.localService.setUpPostgres'),
+      };
     default:
       return action satisfies never;
   }

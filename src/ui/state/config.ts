@@ -1,5 +1,5 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
-import { workspace, type ConfigurationScope, type Event } from 'vscode';
+import { ConfigurationTarget, workspace, type ConfigurationScope, type Event } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 
@@ -42,6 +42,12 @@ export class Config implements Disposable {
   /** The folder with `postgres` and `initdb`. */
   get postgresPath(): string | undefined {
     return this.#text('localService.postgresPath');
+  }
+
+  /** Of the machine on which the extension runs. */
+  async setPostgresPath(folder: string): Promise<void> {
+    const target = ConfigurationTarget.Global;
+    await workspace.getConfiguration(SECTION).update('localService.postgresPath', folder, target);
   }
 
   connectionString(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {

@@ -3,7 +3,7 @@ import type { Memento } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 
-/** What the last session on this machine was connected to. */
+/** What the last session was connected to, in a window of any machine. */
 export type LastAccount = 'none' | 'local' | 'remote';
 
 const ENTRY = 'hostedPostgres.lastAccount';

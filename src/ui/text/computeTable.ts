@@ -5,7 +5,7 @@ import { maxConnections } from '../../api/records/sizes.ts';
 import { labelOf, sizeOf, sizeText } from '../../model/inventory/computeStatus.ts';
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';
-import { statusText, typeText } from './computeText.ts';
+import { poolingText, statusText, typeText } from './computeText.ts';
 import { autosuspendText } from './durationText.ts';
 import { escapeMarkdown } from './sanitize.ts';
 
@@ -36,7 +36,7 @@ function computeRows(compute: Compute): Row[] {
     [l10n.t('Size'), sizeText(compute)],
     ['max_connections', size && maxConnections(size.min)],
     [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
-    [l10n.t('Pooled connections'), compute.pooler_enabled === true ? l10n.t('on') : l10n.t('off')],
+    [l10n.t('Pooled connections'), poolingText(compute)],
     [l10n.t('Pooled host'), pooledHost(compute)],
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
     [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],

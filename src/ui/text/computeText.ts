@@ -51,6 +51,14 @@ const stateName = (state: string): string => {
   return state === 'idle' ? l10n.t('idle') : sanitize(state);
 };
 
+/** What a pooled connection is at this service. */
+export function poolingText(compute: Compute): string {
+  if (compute.pooler_enabled !== true) return l10n.t('off');
+  return compute.pooler_mode === 'session'
+    ? l10n.t('on, a separate session for each client (PgBouncer is not installed)')
+    : l10n.t('on, in transaction mode (PgBouncer)');
+}
+
 export function typeText(compute: Compute): string {
   if (isPrimary(compute)) return l10n.t('primary');
   return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);

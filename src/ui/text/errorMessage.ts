@@ -1,11 +1,17 @@
 /** Turns any error into a message for the user and the one action that helps. */
 import { l10n } from 'vscode';
-import { faultOf, isCertificateCode, isOutcomeUnknown, type Fault } from '../../api/errors.ts';
+import {
+  faultOf,
+  isCertificateCode,
+  isOutcomeUnknown,
+  POSTGRES_MISSING,
+  type Fault,
+} from '../../api/errors.ts';
 import { isLocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
-export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService';
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres';
 
 export interface ErrorMessage {
   readonly message: string;
@@ -14,8 +20,11 @@ export interface ErrorMessage {
 
 /** Messages of the service are kept, sanitized. */
 export function explainError(error: unknown): ErrorMessage {
-  if (isLocalServiceError(error))
-    return { message: localServiceMessage(error.reason), action: 'localService' };
+  if (isLocalServiceError(error)) {
+    return error.reason === 'noPostgres'
+      ? { message: sanitize(error.message), action: 'postgres' }
+      : { message: localServiceMessage(error.reason), action: 'localService' };
+  }
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };
@@ -29,7 +38,9 @@ export function explainError(error: unknown): ErrorMessage {
 function messageOfFault(fault: Fault, message: string): ErrorMessage {
   switch (fault.kind) {
     case 'refused':
-      return messageOfStatus(fault.status, message);
+      return fault.code === POSTGRES_MISSING
+        ? { message, action: 'postgres' }
+        : messageOfStatus(fault.status, message);
     case 'network':
       return { message: networkMessage(fault.code), action: 'retry' };
     case 'timeout':
@@ -45,7 +56,7 @@ function messageOfFault(fault: Fault, message: string): ErrorMessage {
   }
 }
 
-function localServiceMessage(reason: LocalServiceFailure): string {
+function localServiceMessage(reason: Exclude<LocalServiceFailure, 'noPostgres'>): string {
   switch (reason) {
     case 'silent':
       return l10n.t("The local service isn't responding. Start it again to replace it.");

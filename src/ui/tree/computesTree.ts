@@ -1,12 +1,14 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
 import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import type { Event } from '../../base/event.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import { accountLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
@@ -15,10 +17,18 @@ import { tooltip, treeItem, visibleFields } from './treeItems.ts';
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;
 
+/** Of the local service. */
+export interface PostgresState {
+  /** Why no compute can start, for people. */
+  readonly postgresProblem: string | undefined;
+  readonly onDidChangePostgres: Event<void>;
+}
+
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
+  readonly #postgres: PostgresState;
   readonly #nodes = new NodeCache(nodeId);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
@@ -35,7 +45,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     inventory: Inventory,
     log: Log,
     view: TreeView<TreeNode>,
+    postgres: PostgresState,
   ) {
+    this.#postgres = postgres;
+    this.#disposables.add(postgres.onDidChangePostgres(() => this.#redraw()));
     this.#session = session;
     this.#inventory = inventory;
     this.#log = log;
@@ -55,7 +68,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
     if (node === undefined) {
       await this.#inventory.ensureProjects();
-      return this.#nodes.setChildren(undefined, roots(this.#inventory, this.#shownRoots));
+      return this.#nodes.setChildren(undefined, this.#roots());
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
@@ -112,6 +125,23 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#disposables.dispose();
   }
 
+  #roots(): readonly TreeNode[] {
+    const nodes = roots(this.#inventory, this.#shownRoots);
+    // Without projects, VS Code shows the welcome view.
+    return this.#postgresProblem === undefined || nodes.length === 0
+      ? nodes
+      : [{ kind: 'setUpPostgres' }, ...nodes];
+  }
+
+  get #postgresProblem(): string | undefined {
+    return this.#session.connection?.account.local === true ? this.#postgres.postgresProblem : undefined;
+  }
+
+  #redraw(): void {
+    this.#updateMessage();
+    this.#changed.fire(undefined);
+  }
+
   #show(roots: number): void {
     this.#shownRoots = roots;
     this.#changed.fire(undefined);
@@ -151,7 +181,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       if (change.kind === 'key') this.#refreshExpanded();
       else if (change.kind === 'projects') {
         this.#forgetDeleted();
-        const now = roots(this.#inventory, this.#shownRoots);
+        const now = this.#roots();
         if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
         // Another page has arrived: only the number of remaining projects changes.
         nodes.push(...now.filter(({ kind }) => kind === 'more'));
@@ -187,7 +217,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const account = this.#session.connection?.account;
     this.view.description = account === undefined ? '' : accountLabel(account);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
-    else this.view.message = current === undefined ? '' : retryText(current.status);
+    else if (current !== undefined) this.view.message = retryText(current.status);
+    else this.view.message = this.#roots()[0]?.kind === 'setUpPostgres' ? this.#postgresText() : '';
+  }
+
+  #postgresText(): string {
+    return l10n.t("Computes can't start. {0}", sanitize(this.#postgresProblem ?? ''));
   }
 
   /** Stops refreshing deleted projects. */

@@ -25,7 +25,13 @@ export interface MoreNode {
   readonly shown: number;
 }
 
-export type TreeNode = ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode;
+/** The first root if the local service has no Postgres. */
+export interface SetUpPostgresNode {
+  readonly kind: 'setUpPostgres';
+}
+
+export type TreeNode =
+  ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode | SetUpPostgresNode;
 
 /** Stable, and unique in the whole tree. */
 export function nodeId(node: TreeNode): string {
@@ -43,6 +49,8 @@ export function nodeId(node: TreeNode): string {
       return `${node.projectId}!${node.kind}`;
     case 'more':
       return `…${node.shown}`;
+    case 'setUpPostgres':
+      return `!${node.kind}`;
     default:
       return node satisfies never;
   }
@@ -52,6 +60,7 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
   switch (node.kind) {
     case 'project':
     case 'more':
+    case 'setUpPostgres':
       return undefined;
     case 'branch':
     case 'failure':

@@ -32,6 +32,8 @@ function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
       return hint(l10n.t('No computes'), node.kind);
     case 'more':
       return moreItem((inventory.projects?.entries.size ?? 0) - node.shown);
+    case 'setUpPostgres':
+      return setUpPostgresItem();
     default:
       return node satisfies never;
   }
@@ -95,6 +97,17 @@ function failureItem(node: HintNode, error: unknown): TreeItem {
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
   item.command = { ...retry, arguments: [{ kind: 'project', projectId: node.projectId }] };
+  return item;
+}
+
+function setUpPostgresItem(): TreeItem {
+  const item = hint(l10n.t('Set Up Postgres…'), 'setUpPostgres');
+  item.description = l10n.t('no compute can start');
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.command = {
+    title: l10n.t('Set Up Postgres…'),
+    command: 'hostedPostgres.localService.setUpPostgres',
+  };
   return item;
 }
 

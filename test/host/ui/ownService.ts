@@ -23,10 +23,3 @@ export const findOwnService = (dataFolder: string): Promise<OwnService> =>
     const service = await readOwnService(dataFolder).catch(() => undefined);
     return service !== undefined && isAlive(service.pid) && service;
   });
-
-/** Returns the number of open connections to its HTTP port, leases included. Linux only. */
-export async function connectionsTo({ baseUrl }: OwnService): Promise<number> {
-  const port = Number(new URL(baseUrl).port).toString(16).toUpperCase().padStart(4, '0');
-  const established = new RegExp(`^ *\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]+ 01 `, 'gm');
-  return (await readFile('/proc/net/tcp', 'utf8')).match(established)?.length ?? 0;
-}

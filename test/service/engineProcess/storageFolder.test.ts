@@ -141,7 +141,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, function () {
     for (const name of ['bin', 'lib', 'private']) mkdirSync(path.join(prefix, name), { recursive: true });
     for (const name of ['bin/postgres', 'bin/initdb', 'lib/libpq', 'private/file'])
       writeFileSync(path.join(prefix, name), name, { mode: 0o755 });
-    const none = { missing: '', pooler: { reason: '' } };
+    const none = { missing: '', pooler: undefined };
     const closedToIt = { first: path.join(prefix, 'bin'), others: [path.join(prefix, 'bin')], ...none };
     const { first = '', others } = reachablePrograms(closedToIt, account);
     noted(path.dirname(first));

@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
+import { nobody } from '../../../src/service/engineProcess/account.ts';
+import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
+import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
+import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
 import { loadEngine } from '../../../src/service/loadEngine.ts';
+import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
+import { createPostgresEngine, type EngineChoice } from '../../../src/service/postgres/engine.ts';
 
 export interface ControlPlane {
   readonly engine: ComputeEngine;
@@ -25,7 +31,11 @@ export interface ControlPlane {
 }
 
 export async function startControlPlane(
-  options: { readonly dataDir?: string; readonly postgresPath?: string } = {},
+  options: {
+    readonly dataDir?: string;
+    readonly postgresPath?: string;
+    readonly withoutPgBouncer?: boolean;
+  } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
   let created = 0;
@@ -34,13 +44,16 @@ export async function startControlPlane(
   const woken: string[] = [];
   const crashed: { id: string; reason: string }[] = [];
   const open = new Map<string, number>();
-  const engine = await loadEngine({
+  const choice = {
     postgres: true,
     isTemporary: false,
     dataDir,
     postgresPath: options.postgresPath,
-    log: (line) => log.push(line),
-  });
+    log: (line: string) => log.push(line),
+  };
+  const engine = await (options.withoutPgBouncer === true
+    ? loadWithoutPgBouncer(choice)
+    : loadEngine(choice));
   await engine.open({
     async wake(id) {
       woken.push(id);
@@ -96,4 +109,18 @@ export async function startControlPlane(
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** As `loadEngine` does where PgBouncer is not installed. */
+async function loadWithoutPgBouncer({ dataDir, isTemporary, log }: EngineChoice): Promise<ComputeEngine> {
+  const programs = { ...findPrograms(undefined), pooler: undefined };
+  if (process.getuid?.() !== 0)
+    return createPostgresEngine({ root: path.join(dataDir, 'postgres'), programs, isTemporary, log });
+  const account = nobody();
+  const prepare = () => ({
+    root: storageFolder(dataDir, account),
+    programs: reachablePrograms(programs, account),
+    isTemporary,
+  });
+  return RemoteEngine.start({ account, prepare, log });
 }

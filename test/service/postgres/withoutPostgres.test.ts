@@ -1,22 +1,89 @@
+/** The service on a machine without a usable Postgres: no compute ever runs, and each start says why. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Compute } from '../../../src/api/records/records.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { FREE, PROJECT, sampleProject } from '../sampleProject.ts';
 import { query } from './clients.ts';
-import { startControlPlane } from './controlPlane.ts';
 
-describe('engine on a machine without Postgres', () => {
-  it('accepts computes and reports to clients what to install', async () => {
-    const service = await startControlPlane({ postgresPath: '/nowhere' });
-    try {
-      const compute = await service.create();
-      await service.engine.start(compute);
-      await assert.rejects(
-        query(`postgresql://app_owner:x@127.0.0.1:${compute.address.port}/app`, 'select 1'),
-        { severity: 'FATAL', code: '57P03', message: /No Postgres \d+ or newer .* in \/nowhere/ },
-      );
-      assert.equal(service.engine.pooler.available, false);
-      assert.equal(await service.engine.login('br-main', 'app_owner', 'app'), undefined);
-      await service.engine.suspend(compute.id);
-    } finally {
-      await service.close();
+const PRIMARY = 'ep-little-smoke-851426';
+
+describe('The service without Postgres', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let service: LocalService;
+  const { raw, change, settled } = sampleProject(() => service);
+  const states = async () => {
+    const { items } = await service.client.listComputes(PROJECT);
+    return new Set(items.map(({ current_state, pending_state }) => pending_state ?? current_state));
+  };
+  const connect = async (host: string | null | undefined) =>
+    query(`postgresql://app_owner:x@${host}/app`, 'select 1');
+
+  before(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'no-postgres-'));
+    service = await startLocalService({ args: ['--postgres-path', folder] });
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('shows the sample computes as idle, and logs the reason', async () => {
+    assert.deepEqual(await states(), new Set(['idle']));
+    assert.match(service.stderr(), /^No compute can start. No Postgres \d+ or newer .* in \/.*no-postgres-/m);
+  });
+
+  const create = { branch_id: FREE, type: 'read_only' };
+  const settings = { pg_settings: { work_mem: '8MB' } };
+  const uri = `/connection_uri?endpoint_id=${PRIMARY}&role_name=app_owner&database_name=app`;
+  for (const [what, method, target, body] of [
+    ['a restart', 'POST', `/endpoints/${PRIMARY}/restart`],
+    ['a start', 'POST', `/endpoints/${PRIMARY}/start`],
+    ['a compute that would start', 'POST', '/endpoints', { endpoint: create }],
+    [
+      'Postgres settings, which only Postgres can check',
+      'PATCH',
+      `/endpoints/${PRIMARY}`,
+      { endpoint: { settings } },
+    ],
+    ['a connection URI', 'GET', uri],
+  ] as const) {
+    it(`rejects ${what}, and computes stay idle`, async () => {
+      const { status, json } = await raw(method, target, body);
+      assert.equal(status, 409);
+      assert.match(JSON.stringify(json), /"code":"POSTGRES_MISSING","message":"No Postgres \d+ or newer/);
+      assert.deepEqual(await states(), new Set(['idle']));
+    });
+  }
+
+  it('still creates disabled computes, changes and deletes them', async () => {
+    const { compute } = await service.client.createCompute(PROJECT, {
+      ...create,
+      type: 'read_only',
+      disabled: true,
+    });
+    assert.ok(compute);
+    await settled(compute.id);
+    await change(compute.id, { autoscaling_limit_max_cu: 1, disabled: false });
+    const changed: Compute = await settled(compute.id);
+    assert.deepEqual([changed.current_state, changed.autoscaling_limit_max_cu], ['idle', 1]);
+    await service.client.deleteCompute(PROJECT, compute.id);
+  });
+
+  it('gives the reason to clients at the direct and the pooled address', async () => {
+    await change(PRIMARY, { pooler_enabled: true });
+    const { host, pooler_host } = await settled(PRIMARY);
+    for (const address of [host, pooler_host]) {
+      const expected = {
+        severity: 'FATAL',
+        code: '57P03',
+        message: /No Postgres \d+ or newer .*no-postgres-/,
+      };
+      await assert.rejects(connect(address), expected);
     }
+    assert.deepEqual(await states(), new Set(['idle']));
   });
 });

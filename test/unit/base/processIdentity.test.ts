@@ -13,21 +13,11 @@ import {
   startTime,
   statFields,
 } from '../../../src/base/processIdentity.ts';
+import { onPlatform } from '../../helpers/onPlatform.ts';
 import { until } from '../../workbench/until.ts';
 
 const isLinux = process.platform === 'linux';
 const ARGUMENT = 'an argument that no other process has';
-
-/** Runs a test as on another system. */
-async function on(platform: NodeJS.Platform, run: () => unknown): Promise<void> {
-  const actual = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
-  Object.defineProperty(process, 'platform', { ...actual, value: platform });
-  try {
-    await run();
-  } finally {
-    Object.defineProperty(process, 'platform', actual);
-  }
-}
 
 describe('a process identity', () => {
   const now = () => Date.now() / 1000;
@@ -130,7 +120,7 @@ describe('a process identity', () => {
   it('has the same start time, and no mark, on macOS', async function () {
     if (process.platform === 'win32') return this.skip();
     const startedAt = startTime(pid) ?? 0;
-    await on('darwin', async () => {
+    await onPlatform('darwin', async () => {
       const read = startTime(pid) ?? 0;
       assert.ok(Math.abs(read - startedAt) <= 3, String(read));
       assert.equal(startTime(endedPid), undefined);
@@ -143,11 +133,18 @@ describe('a process identity', () => {
     });
   });
 
-  it('cannot be read if the program for it is missing', async function () {
+  it('is that of any own process with its pid on Windows if PowerShell fails', async function () {
     if (process.platform === 'win32') return this.skip();
-    await on('win32', async () => {
+    await onPlatform('win32', async () => {
+      const [alive, ended] = [
+        { pid, startedAt: now() },
+        { pid: endedPid, startedAt: now() },
+      ];
       assert.equal(startTime(pid), undefined);
-      assert.equal(await isStillRunning({ pid, startedAt: now() }), false);
+      assert.deepEqual([isRunning(alive), await isStillRunning(alive)], [true, true]);
+      assert.deepEqual([isRunning(ended), await isStillRunning(ended)], [false, false]);
+      // It may have another process's pid, and would be ended.
+      assert.equal(isSameProcess(pid, now()), false);
       assert.equal(ownIdentity().startedAt, performance.timeOrigin / 1000);
     });
   });

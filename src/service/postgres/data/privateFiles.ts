@@ -1,6 +1,7 @@
 /** Folders and files that only the user of the engine can read. */
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EngineError } from '../../core/computeEngine.ts';
+import { renameOver } from '../../core/rename.ts';
 import { systemReason } from '../../core/systemReason.ts';
 
 /** Creates a folder and its parents. */
@@ -9,6 +10,10 @@ export function makePrivateFolder(folder: string): void {
   chmodSync(folder, 0o700);
 }
 
+/** Removes a file or folder if it exists. On Windows, files of a server that has just ended stay open for a moment. */
+export const removeAll = (file: string): void =>
+  rmSync(file, { recursive: true, force: true, maxRetries: 5 });
+
 /** Writes a file. After a crash it has either the old text or the new. @throws {EngineError} which names the file */
 export function writePrivateFile(file: string, text: string): void {
   const unfinished = `${file}.new`;
@@ -16,7 +21,7 @@ export function writePrivateFile(file: string, text: string): void {
     // A killed service of an earlier version, which wrote as root, may have left a file of root's.
     rmSync(unfinished, { force: true });
     writeFileSync(unfinished, text, { mode: 0o600, flush: true });
-    renameSync(unfinished, file);
+    renameOver(unfinished, file);
   } catch (error) {
     // The system's message does not name the file.
     throw new EngineError(`Cannot write ${file}: ${systemReason(error)}`, { cause: error });

@@ -10,13 +10,13 @@
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError } from '../../core/computeEngine.ts';
-import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
+import { makePrivateFolder, removeAll, writePrivateFile } from './privateFiles.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const LONGEST_SOCKET_PATH = 103;
@@ -53,7 +53,7 @@ export function openStorage(root: string): Storage {
       return folder;
     },
     removeSockets() {
-      if (sockets !== undefined) rmSync(sockets, { recursive: true, force: true });
+      if (sockets !== undefined) removeAll(sockets);
       sockets = undefined;
     },
   };

@@ -2,21 +2,26 @@
  * A compute's address, which listens whether the compute is active or not. It reads the first packet of a connection, wakes
  * the compute, forwards the packet, and from then on forwards bytes both ways without reading them.
  *
+ * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
+ *
  * Activity keeps a compute from being suspended. It is any client connection after its first packet until it closes,
- * whether it runs queries or not. A TCP connection without a packet, an SSL request and a cancel request are not activity,
- * and neither is a read replica, which does not use the gateway. A connection of the pooler is.
+ * whether it runs queries or not. A TCP connection without a packet and a cancel request are not activity, and neither is a
+ * read replica, which does not use the gateway. A connection of the pooler is.
  */
+import { readFile } from 'node:fs/promises';
 import net from 'node:net';
+import tls from 'node:tls';
 import { EngineError } from '../../core/computeEngine.ts';
-import { errorResponse, readFirstPacket } from './protocol.ts';
-
-export type ServerSocket = { path: string } | { host: string; port: number };
+import type { Certificate } from './certificate.ts';
+import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
+import { plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
 
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
-  reach(): Promise<ServerSocket>;
+  reach(): Promise<ServerAddress>;
   /** The server's address, if it runs. */
-  running(): ServerSocket | undefined;
+  running(): ServerAddress | undefined;
+  certificate(): Promise<Certificate>;
   /** The number of client connections changed. */
   activity(open: number): void;
 }
@@ -80,10 +85,10 @@ export class Gateway {
       if (packet === undefined) return;
       if (packet === 'invalid') {
         client.destroy();
-      } else if (packet.kind === 'ssl' || packet.kind === 'gssenc') {
-        // "No": neither is offered on loopback. Bytes after the request would be an injection attempt.
-        if (received.length > packet.length) client.destroy();
-        else client.write('N');
+      } else if (isRequest(packet.kind) && received.length > packet.length) {
+        client.destroy(); // An attempt to have bytes read as if they were encrypted.
+      } else if (packet.kind === 'gssenc') {
+        client.write('N');
         received = Buffer.alloc(0);
       } else {
         client.off('data', read);
@@ -91,7 +96,7 @@ export class Gateway {
         client.setTimeout(0);
         client.removeAllListeners('timeout');
         if (packet.kind === 'cancel') this.#cancel(client, received);
-        else void this.#serve(client, received);
+        else void this.#serve(client, { kind: packet.kind, bytes: received });
       }
     };
     client.on('data', read);
@@ -102,12 +107,12 @@ export class Gateway {
 
   /** A cancel request contains the key of one backend. A server that does not know the key ignores it. */
   #cancel(client: net.Socket, packet: Buffer): void {
-    const socket = this.#target.running();
-    if (socket === undefined) client.destroy();
-    else pipeBothWays(client, connectTo(socket, packet));
+    const address = this.#target.running();
+    if (address === undefined) client.destroy();
+    else pipeBothWays(client, connectTo(plainSocket(address), packet));
   }
 
-  async #serve(client: net.Socket, packet: Buffer): Promise<void> {
+  async #serve(client: net.Socket, packet: Packet): Promise<void> {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
     try {
@@ -115,20 +120,33 @@ export class Gateway {
       if (client.destroyed) server.destroy();
       else pipeBothWays(client, server);
     } catch (error) {
-      client.end(errorResponse(error instanceof Error ? error.message : String(error)));
-      client.resume().setTimeout(ERROR_LIMIT, () => client.destroy());
+      client.setTimeout(ERROR_LIMIT, () => client.destroy());
+      const response = errorResponse(error instanceof Error ? error.message : String(error));
+      if (packet.kind === 'startup') client.end(response).resume();
+      else await this.#endSecurely(client, packet, response).catch(() => client.destroy());
     }
+  }
+
+  /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
+  async #endSecurely(client: net.Socket, packet: Packet, response: Buffer): Promise<void> {
+    const { certFile, keyFile } = await this.#target.certificate();
+    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+    if (packet.kind === 'ssl') client.write('S');
+    else client.unshift(packet.bytes);
+    const secured = new tls.TLSSocket(client, { isServer: true, cert, key, ALPNProtocols: ['postgresql'] });
+    secured.on('error', () => client.destroy());
+    secured.once('data', () => secured.end(response));
   }
 
   /**
    * Sends the first packet to the server and waits for its answer. A server that closes the connection without one was
    * stopping, had crashed or had a full queue, so the packet is sent again.
    */
-  async #forward(client: net.Socket, packet: Buffer): Promise<net.Socket> {
+  async #forward(client: net.Socket, { kind, bytes }: Packet): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
-      const socket = await this.#target.reach();
+      const address = await this.#target.reach();
       try {
-        return await connectAndWait(socket, packet);
+        return await connectAndWait(kind === 'startup' ? plainSocket(address) : tlsSocket(address), bytes);
       } catch (error) {
         if (attempt === ATTEMPTS || client.destroyed) throw error;
         await new Promise((resolve) => setTimeout(resolve, ATTEMPT_PAUSE));
@@ -136,6 +154,14 @@ export class Gateway {
     }
   }
 }
+
+interface Packet {
+  readonly kind: FirstPacket;
+  readonly bytes: Buffer;
+}
+
+/** A client waits for the answer to it before it sends more. */
+const isRequest = (kind: FirstPacket): boolean => kind === 'ssl' || kind === 'gssenc';
 
 function connectTo(socket: ServerSocket, packet: Buffer): net.Socket {
   const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });

@@ -10,10 +10,11 @@ import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
 import { SUPERUSER } from '../data/logins.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
-import { serverEnvironment } from '../process/runProgram.ts';
+import { inBackground, serverEnvironment } from '../process/runProgram.ts';
 import { ServerLog } from '../process/serverLog.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { connectionsOf } from '../config/settings.ts';
+import type { Certificate } from './certificate.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -45,11 +46,10 @@ export class Pooler {
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
-    writePrivateFile(file, configuration(folder, compute));
+    writePrivateFile(file, configuration(folder, compute, await tools.certificate()));
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,
-      detached: true,
-      windowsHide: true,
+      ...inBackground(),
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -88,7 +88,7 @@ async function listening(pooler: Pooler, child: ChildProcess, log: (line: string
   throw new EngineError(`PgBouncer did not start: ${problems.join('; ') || 'it gave no reason'}`);
 }
 
-function configuration(folder: string, compute: ComputeSpec): string {
+function configuration(folder: string, compute: ComputeSpec, certificate: Certificate): string {
   // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server
   // connection with the client's own SCRAM keys, so no role's password is in a file.
   // The query runs as superuser in the client's database, whose owner chooses the search_path. Each name and operator is
@@ -111,6 +111,9 @@ function configuration(folder: string, compute: ComputeSpec): string {
     server_idle_timeout: SERVER_IDLE,
     server_login_retry: 1,
     server_tls_sslmode: 'disable',
+    client_tls_sslmode: 'allow',
+    client_tls_cert_file: certificate.certFile,
+    client_tls_key_file: certificate.keyFile,
     ignore_startup_parameters: 'extra_float_digits',
     log_connections: 0,
     log_disconnections: 0,

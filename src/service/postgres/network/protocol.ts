@@ -1,7 +1,10 @@
 /** The parts of the Postgres protocol that the gateway uses: a client's first packet, and an error for it. */
 
-/** The first packets of Postgres clients (Postgres protocol 3, "Start-up"). */
-export type FirstPacket = 'ssl' | 'gssenc' | 'cancel' | 'startup';
+/**
+ * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
+ * (`sslnegotiation=direct`).
+ */
+export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup';
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
@@ -11,6 +14,10 @@ const PROTOCOL_MAJOR = 3;
 /** Postgres's own limit. Bytes. */
 const LONGEST_PACKET = 10_000;
 
+/** The type of the first TLS record (RFC 8446, section 5.1). No other first packet is long enough to start with it. */
+const TLS_HANDSHAKE = 0x16;
+const TLS_HEADER = 5;
+
 /**
  * Reads the first packet from the bytes received so far.
  * @returns its kind and length; undefined if bytes are missing; `invalid` if it is not from a Postgres client
@@ -19,11 +26,19 @@ export function readFirstPacket(
   received: Buffer,
 ): { readonly kind: FirstPacket; readonly length: number } | undefined | 'invalid' {
   if (received.length < 4) return undefined;
+  if (received[0] === TLS_HANDSHAKE) return readHandshake(received);
   const length = received.readUInt32BE(0);
   if (length < 8 || length > LONGEST_PACKET) return 'invalid';
   if (received.length < length) return undefined;
   const kind = kindOf(received.readUInt32BE(4));
   return kind === undefined ? 'invalid' : { kind, length };
+}
+
+function readHandshake(received: Buffer): ReturnType<typeof readFirstPacket> {
+  if (received.length < TLS_HEADER) return undefined;
+  const length = TLS_HEADER + received.readUInt16BE(3);
+  if (received[1] !== 3 || length > LONGEST_PACKET) return 'invalid';
+  return received.length < length ? undefined : { kind: 'tls', length };
 }
 
 function kindOf(code: number): FirstPacket | undefined {

@@ -6,12 +6,13 @@ import { writeSizeFile, configurationFile, fixedArguments, userSettings } from '
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
-import type { ServerAddress } from '../network/serverAddress.ts';
+import { addressOf } from '../network/serverAddress.ts';
 
 export interface LaunchOptions {
   readonly compute: ComputeSpec;
   readonly dataDir: string;
-  readonly address: ServerAddress;
+  /** For its address: the id of its branch for a primary, of its compute for a replica. */
+  readonly name: string;
   readonly onLine: (line: string) => void;
   /** Further settings of the service, in the file and on the command line (which wins). */
   readonly inFile?: ReadonlyMap<string, string>;
@@ -22,27 +23,29 @@ export interface LaunchOptions {
 const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
+/** Another program has taken the server's port. */
+const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(tools: ServerTools, start: LaunchOptions): Promise<Postmaster> {
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
   writeSizeFile(start.dataDir, start.compute.minCu);
-  const options = {
-    ...tools,
-    dataDir: start.dataDir,
-    address: start.address,
-    args: fixedArguments(start.compute, start.address, start.onCommandLine),
-    onLine: start.onLine,
-  };
+  const certificate = await tools.certificate();
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
-      return await Postmaster.start(options);
+      const address = await addressOf(tools.storage, start.name);
+      const args = fixedArguments(start.compute, { address, certificate }, start.onCommandLine);
+      const { dataDir, onLine } = start;
+      return await Postmaster.start({ ...tools, dataDir, address, args, onLine });
     } catch (error) {
-      if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || performance.now() > until)
-        throw error;
-      await endServer(start.dataDir);
-      await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
+      if (!(error instanceof EngineError) || performance.now() > until) throw error;
+      if (PORT_TAKEN.test(error.message)) {
+        tools.storage.loopbackPorts.delete(start.name);
+      } else if (LEFTOVER.test(error.message)) {
+        await endServer(start.dataDir);
+        await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
+      } else throw error;
     }
   }
 }

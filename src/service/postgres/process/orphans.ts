@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess } from '../../../base/processIdentity.ts';
+import { isSameProcess, maySignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
 import type { Storage } from '../data/storage.ts';
 
@@ -33,18 +33,12 @@ export interface PidRecord {
   readonly argument?: string;
 }
 
-/** Whether the process that wrote a pid file still runs. */
+/**
+ * Whether the process that wrote a pid file still runs. The pid file may be forged or stale: a process of another user is not
+ * a server of this service.
+ */
 export const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
-
-/** The pid file may be forged or stale. A process of another user is not a server of this service. */
-function maySignal(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 /** Whether any Postgres or PgBouncer runs on this storage. */
 export const hasProcesses = (root: string): boolean =>

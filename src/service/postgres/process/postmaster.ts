@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
-import { serverEnvironment } from './runProgram.ts';
+import { inBackground, serverEnvironment } from './runProgram.ts';
 import { ServerLog } from './serverLog.ts';
-import { socketAddress, type ServerAddress } from '../network/serverAddress.ts';
+import type { ServerAddress } from '../network/serverAddress.ts';
 
 export interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -28,7 +28,6 @@ const KILL_LIMIT = 5_000;
 export class Postmaster {
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
-  readonly socket: ReturnType<typeof socketAddress>;
   readonly #child: ChildProcess;
   readonly #log: ServerLog;
   readonly #options: PostmasterOptions;
@@ -36,12 +35,9 @@ export class Postmaster {
 
   private constructor(options: PostmasterOptions) {
     this.#options = options;
-    this.socket = socketAddress(options.address);
-    // Detached, so that Ctrl-C in a terminal reaches only the service, which then stops its servers.
     this.#child = spawn(options.binaries.postgres, ['-D', options.dataDir, ...options.args], {
       cwd: path.parse(options.dataDir).root,
-      detached: true,
-      windowsHide: true,
+      ...inBackground(),
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -111,7 +107,8 @@ export class Postmaster {
       // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
       // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
       const name = signal.slice('SIG'.length);
-      execFile(path.join(this.#options.binaries.folder, 'pg_ctl.exe'), ['kill', name, String(pid)], () => {});
+      const program = path.join(this.#options.binaries.folder, 'pg_ctl.exe');
+      execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
     } else this.#child.kill(signal);
   }
 }

@@ -24,9 +24,7 @@ export async function runProgram(
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: serverEnvironment(),
-    // A separate process group, so that its child processes can be killed with it.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
+    ...inBackground(),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const end = () => killGroup(child);
@@ -46,6 +44,13 @@ export async function runProgram(
     options.signal?.removeEventListener('abort', end);
   }
 }
+
+/**
+ * How programs are started. They lead a process group: Ctrl-C in a terminal reaches only the service, which then stops them,
+ * and a program can be killed with its child processes. On Windows, a detached program has no console, so each process that
+ * it starts would open a window. Otherwise all share a hidden console, and they end with the service.
+ */
+export const inBackground = () => ({ detached: process.platform !== 'win32', windowsHide: true });
 
 /**
  * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the

@@ -40,11 +40,16 @@ export class ServerLog {
 /** The position of an invalid setting, in a file that only the service uses. */
 const POSITION = / in file ".*" line \d+/;
 
+/** On Windows, such as in a VS Code that was started as administrator. Postgres's own message has no level. */
+const ADMINISTRATOR =
+  'Postgres does not run as administrator. Start VS Code, or the service, as an ordinary user.';
+
 /**
  * Why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
  * level LOG.
  */
 export function reasonIn(lines: readonly string[]): string | undefined {
+  if (lines.some((line) => line.includes('by a user with administrative permissions'))) return ADMINISTRATOR;
   const end = lines.findLastIndex((line) => /^(FATAL|PANIC|ERROR):/.test(line));
   if (end < 0) return undefined;
   const last = lines[end] ?? '';

@@ -81,7 +81,7 @@ export class ReadReplica {
     return launchServer(this.#tools, {
       compute,
       dataDir: path.join(storage.replica(compute.id), 'data'),
-      address: await addressOf(storage, compute.id),
+      name: compute.id,
       onLine: withoutRetries(onLine),
       inFile: new Map([
         [

@@ -2,13 +2,13 @@
  * Copies a branch for a read replica: by a base backup from a running primary, else directly from the data directory. Call
  * it in the branch's turn.
  */
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { copyTree } from '../data/copyTree.ts';
-import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
+import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
@@ -77,7 +77,7 @@ async function copyBranch(
   const dataDir = path.join(folder, 'data');
   makePrivateFolder(folder);
   // A copy without its marker is not used, so the marker is removed first and written last.
-  for (const old of [markerOf(tools, replica), dataDir]) rmSync(old, { recursive: true, force: true });
+  for (const old of [markerOf(tools, replica), dataDir]) removeAll(old);
   const omit = (file: string) => source.omit(file.replaceAll(path.sep, '/'));
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(tools.branches.folder(replica.branchId), unfinished, { omit, ending: tools.ending });

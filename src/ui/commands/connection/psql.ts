@@ -1,5 +1,5 @@
 /** Open psql: runs it in a terminal without a shell. psql asks for the password. */
-import { env, ExtensionKind, extensions, l10n, ThemeIcon, Uri, window } from 'vscode';
+import { env, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, passwordOf } from '../../../model/connection/connectionStrings.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
@@ -14,7 +14,8 @@ import { pickRecord } from './host.ts';
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
   requireTrust();
-  const program = findPsql(context.config.postgresPath);
+  const { postgresPath } = context.config;
+  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
   if (program === undefined) return void offerPsql();
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
@@ -52,13 +53,6 @@ async function offerPassword(title: string, role: string, password: string | und
   const picked = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
   if (picked?.isCopied === true) await env.clipboard.writeText(password);
   return picked !== undefined;
-}
-
-/** @returns its path, or `psql` if terminals run on another machine */
-function findPsql(postgresPath: string | undefined): string | undefined {
-  const extension = extensions.getExtension('hosted-postgres.hosted-postgres');
-  if (env.remoteName !== undefined && extension?.extensionKind === ExtensionKind.UI) return 'psql';
-  return findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
 }
 
 async function offerPsql(): Promise<void> {

@@ -78,7 +78,7 @@ describe(`findPrograms${why}`, function () {
   }
 
   it('skips a PgBouncer that others can replace', () => {
-    const pooler = () => onPath(() => ({ program: '', ...findPooler() }).program);
+    const pooler = () => onPath(findPooler);
     assert.equal(pooler(), path.join(folder, 'pgbouncer'));
     chmodSync(folder, 0o777);
     assert.notEqual(pooler(), path.join(folder, 'pgbouncer'));

@@ -21,7 +21,7 @@ describe('data directory', function () {
     it(`may be named ${name.slice(0, 10)}`, async () => {
       const service = await startControlPlane({ dataDir: path.join(parent, name) });
       try {
-        const poolerEnabled = 'program' in findPooler();
+        const poolerEnabled = findPooler() !== undefined;
         const primary = await service.create({ poolerEnabled });
         const replica = await service.create({ type: 'read_only' });
         assert.deepEqual(await query(await service.uri(primary), 'select 1'), [1]);

@@ -5,6 +5,7 @@ import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const GSS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48]);
 
 describe('gateway', function () {
   this.timeout(30_000);
@@ -69,11 +70,11 @@ describe('gateway', function () {
     bare.destroy();
   });
 
-  it('declines SSL and GSS encryption, and continues without', async () => {
+  it('declines GSS encryption, and continues without', async () => {
     const compute = await service.create();
     const socket = net.connect(compute.address.port, '127.0.0.1');
-    for (const last of [47, 48]) {
-      socket.write(Buffer.concat([SSL_REQUEST.subarray(0, 7), Buffer.from([last])]));
+    for (const _ of [1, 2]) {
+      socket.write(GSS_REQUEST);
       const [answer] = await once(socket, 'data');
       assert.equal(String(answer), 'N');
     }

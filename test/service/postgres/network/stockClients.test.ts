@@ -57,12 +57,19 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     return result;
   }
 
-  it('psql: connects with the default sslmode, fails with sslmode=require', async () => {
-    assert.equal(await psql('select 40 + 2'), '42');
-    await assert.rejects(
-      client('psql', '-XAtq', '-c', 'select 1', `${uri}?sslmode=require`),
-      /server does not support SSL/,
-    );
+  it('psql: connects without TLS, with it, and with a checked certificate and channel binding', async () => {
+    const encrypted = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+    const certificate = path.join(service.dataDir, 'postgres/tls/server.crt');
+    const checked = `sslmode=verify-full&sslrootcert=${certificate}&channel_binding=require`;
+    for (const [options, answer] of [
+      ['sslmode=disable', 'f'],
+      ['sslmode=prefer', 't'],
+      ['sslmode=require&channel_binding=require', 't'],
+      [checked, 't'],
+    ]) {
+      const { stdout } = await client('psql', '-XAtq', '-c', encrypted, `${uri}?${options}`);
+      assert.equal(stdout.trim(), answer, options);
+    }
   });
 
   for (const state of states) {

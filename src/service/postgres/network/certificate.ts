@@ -1,0 +1,49 @@
+/** The service's own certificate, with which every compute offers TLS. It is self-signed and valid for loopback only. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
+
+export interface Certificate {
+  /** Both are PEM files. */
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+const DAY = 86_400_000;
+const VALID_FOR = 3650 * DAY;
+
+/** Returns a function for the certificate of a storage folder. Its first call creates the certificate if necessary. */
+export function certificateOf(root: string): () => Promise<Certificate> {
+  let certificate: Promise<Certificate> | undefined;
+  return async () => {
+    certificate ??= ensureCertificate(root);
+    certificate.catch(() => (certificate = undefined)); // The disk may have been full.
+    return certificate;
+  };
+}
+
+/** Creates the certificate if it is missing, damaged or about to expire. */
+async function ensureCertificate(root: string): Promise<Certificate> {
+  const folder = path.join(root, 'tls');
+  const files = { certFile: path.join(folder, 'server.crt'), keyFile: path.join(folder, 'server.key') };
+  if (isUsable(files)) return files;
+  // Loaded only here: it is as large as the rest of the service.
+  const { createCertificate } = await import('./createCertificate.ts');
+  const now = Date.now();
+  const { cert, key } = await createCertificate(new Date(now - DAY), new Date(now + VALID_FOR));
+  makePrivateFolder(folder);
+  writePrivateFile(files.keyFile, key);
+  writePrivateFile(files.certFile, cert);
+  return files;
+}
+
+function isUsable({ certFile, keyFile }: Certificate): boolean {
+  try {
+    const certificate = new X509Certificate(readFileSync(certFile));
+    const ends = Date.parse(certificate.validTo);
+    return ends > Date.now() + DAY && certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
+  } catch {
+    return false;
+  }
+}

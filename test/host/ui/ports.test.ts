@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { familyOf } from '../../workbench/processes.ts';
+import { findOwnService } from './ownService.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** Listens on a free port and prints it. */
+const PROGRAM =
+  "const s = require('node:net').createServer(); s.listen(0, '127.0.0.1', () => console.log(s.address().port))";
+
+describe('the Ports view of a remote window', () => {
+  const settings = {
+    'remote.autoForwardPorts': true,
+    // Other programs of the machine may have any number of ports.
+    'remote.autoForwardPortsFallback': 0,
+    // A user's own attributes are added to those of the extension.
+    'remote.portsAttributes': { 3000: { label: 'Shop' } },
+  };
+  const opened = useWorkbench({ settings });
+  let program: ChildProcess | undefined;
+
+  before(function () {
+    // On other systems, VS Code looks for ports in the output of terminals.
+    if (process.platform !== 'linux') this.skip();
+  });
+  after(() => program?.kill());
+
+  it("lists a user's program, but not the local service and its computes", async function () {
+    this.timeout(150_000);
+    const { workbench, dataFolder } = opened();
+    await workbench.openView('Hosted Postgres');
+    await workbench.clickWelcome('Computes', 'Try it with the local service');
+    await workbench.tree('Computes').expand('Project shop');
+    await workbench.tree('Computes').waitFor(/^Compute ep-little-smoke-851426, active/, 60_000);
+    const service = await findOwnService(dataFolder);
+    program = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [port] = await once(program.stdout ?? program, 'data');
+
+    await workbench.runCommand('Ports: Focus on Ports View');
+    const listed = workbench.page.locator('.part.panel .monaco-table .monaco-list-row');
+    await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: 60_000 });
+    const rows = await listed.allInnerTexts();
+    // VS Code finds all ports of the machine at once, and names the process of each.
+    const family = await familyOf([service.pid]);
+    assert.ok(family.length > 1);
+    assert.deepEqual(
+      rows.filter((row) => family.some((pid) => row.includes(`(${pid})`))),
+      [],
+    );
+  });
+});

@@ -1,0 +1,32 @@
+// `npm run package`: builds the extension and writes its packages to dist/.
+//   npm run package                         the universal package, without Postgres
+//   npm run package -- --target linux-x64   the package of a platform, with its Postgres
+//   npm run package -- --all                all of them
+import { execFileSync } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { projectRoot } from '../workbench/folders.ts';
+import { createPackage } from './createPackage.ts';
+import { isTarget, packageName, targets, type Target } from './targets.ts';
+
+process.chdir(projectRoot);
+const wanted = wantedTargets();
+execFileSync(
+  process.execPath,
+  ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'esbuild.mjs', '--production'],
+  { stdio: 'inherit' },
+);
+for (const target of wanted) {
+  const out = path.join('dist', packageName(target));
+  await createPackage({ target, out });
+  console.log(`${out.padEnd(40)}${((await stat(out)).size / 1_000_000).toFixed(1).padStart(6)} MB`);
+}
+
+function wantedTargets(): (Target | undefined)[] {
+  const options = { target: { type: 'string' }, all: { type: 'boolean' } } as const;
+  const { target, all } = parseArgs({ options }).values;
+  if (all === true) return [undefined, ...Object.keys(targets).filter(isTarget)];
+  if (target === undefined || isTarget(target)) return [target];
+  throw new Error(`No package for ${target}. Known: ${Object.keys(targets).join(', ')}`);
+}

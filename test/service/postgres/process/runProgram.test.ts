@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import os from 'node:os';
+import { inBackground, runProgram } from '../../../../src/service/postgres/process/runProgram.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
+
+describe('runProgram', () => {
+  const failsWith = (message: string) =>
+    runProgram(process.execPath, ['-e', `console.error(${JSON.stringify(message)}); process.exit(1)`], {
+      cwd: os.tmpdir(),
+    });
+
+  it("throws the program's reason", async () => {
+    const message = 'LOG:  starting\nFATAL:  no space\nDETAIL:  none at all\n';
+    await assert.rejects(failsWith(message), { name: 'EngineError', message: 'no space none at all' });
+  });
+
+  it('says what to do if Postgres refuses to run as administrator', async () => {
+    const message =
+      'Execution of PostgreSQL by a user with administrative permissions is not\npermitted.\n' +
+      'The server must be started under an unprivileged user ID to prevent\npossible system security compromises.';
+    await assert.rejects(
+      failsWith(message),
+      /does not run as administrator\. Start VS Code, or the service, as/,
+    );
+  });
+});
+
+describe('A program in the background', () => {
+  it('leads a process group, so that it can be ended with its children', async () => {
+    await onPlatform('linux', () => assert.deepEqual(inBackground(), { detached: true, windowsHide: true }));
+    await onPlatform('darwin', () => assert.equal(inBackground().detached, true));
+  });
+
+  it('shares a hidden console with its children on Windows', async () => {
+    await onPlatform('win32', () => assert.deepEqual(inBackground(), { detached: false, windowsHide: true }));
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { onPlatform } from '../helpers/onPlatform.ts';
+import { planFor } from '../steps.ts';
+
+describe('The plan of npm test', () => {
+  const namesOn = async (platform: NodeJS.Platform, isSkipped: boolean) => {
+    let names: string[] = [];
+    await onPlatform(platform, () => {
+      const steps = planFor('all').flat();
+      names = steps.filter((step) => (step.isSkipped === true) === isSkipped).map(({ name }) => name);
+    });
+    return names;
+  };
+  const all = [
+    'install',
+    'build',
+    'service',
+    'trust',
+    'unit',
+    'lint',
+    'format',
+    'types',
+    'through the UI',
+    'inside VS Code',
+  ];
+
+  it('is complete on Linux and macOS', async () => {
+    for (const platform of ['linux', 'darwin'] as const)
+      assert.deepEqual(await namesOn(platform, false), all);
+  });
+
+  it('leaves out on Windows what needs Unix', async () => {
+    const skipped = ['install', 'trust', 'through the UI', 'inside VS Code'];
+    assert.deepEqual(await namesOn('win32', true), skipped);
+    assert.deepEqual(
+      await namesOn('win32', false),
+      all.filter((name) => !skipped.includes(name)),
+    );
+  });
+
+  it('says why, and runs only suites that exist', async () => {
+    await onPlatform('win32', () => {
+      for (const step of planFor('all').flat()) {
+        if (step.isSkipped === true || step.name === 'service')
+          assert.match(step.leftOut ?? '', /\w/, step.name);
+        const files = step.command.filter((part) => /^\/.*\.test\.ts$/.test(part));
+        assert.deepEqual(
+          files.filter((file) => !existsSync(file)),
+          [],
+        );
+      }
+    });
+  });
+});

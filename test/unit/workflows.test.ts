@@ -1,0 +1,166 @@
+/** The workflows of GitHub Actions, which only run there. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { parse } from 'yaml';
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes'?: number;
+  readonly environment?: string;
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
+}
+
+interface Workflow {
+  readonly permissions?: object;
+  readonly concurrency?: object;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+const folder = path.join(root, '.github/workflows');
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(path.join(root, 'package.json'), 'utf8'),
+);
+
+/** Rights that a job may have besides reading the repository. */
+const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+  attest: ['attestations: write', 'id-token: write'],
+  marketplace: ['contents: read', 'id-token: write'],
+  'open-vsx': ['contents: read', 'id-token: write'],
+  github: ['contents: write'],
+};
+
+/** Loads the linter of GitHub's own editor extension. It is made for bundlers, which load JSON without an attribute. */
+async function loadLinter() {
+  const hooks = registerHooks({
+    load: (url, context, next) =>
+      next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
+  });
+  try {
+    return await import('@actions/languageservice');
+  } finally {
+    hooks.deregister();
+  }
+}
+
+for (const name of readdirSync(folder)) {
+  describe(`The workflow ${name}`, () => {
+    const text = readFileSync(path.join(folder, name), 'utf8');
+    const workflow: Workflow = parse(text);
+    const jobs = Object.entries(workflow.jobs);
+    const steps = jobs.flatMap(([, job]) => job.steps ?? []);
+
+    it('has no error that the linter of GitHub finds', async () => {
+      const { validate } = await loadLinter();
+      // It keeps what it has parsed, by the name.
+      const lint = async (content: string, file = name) => {
+        const document = TextDocument.create(`file:///.github/workflows/${file}`, 'yaml', 0, content);
+        const found = await validate(document);
+        return found.map(({ message, range }) => `${range.start.line + 1}: ${JSON.stringify(message)}`);
+      };
+      const problems = await lint(text);
+      assert.deepEqual(problems, [], problems.join('\n'));
+      const broken = await lint(text.replace('timeout-minutes:', 'timeout-minute:'), `broken-${name}`);
+      assert.match(broken.join('\n'), /Unexpected value .timeout-minute./);
+    });
+
+    it('uses no stored secret', () => assert.doesNotMatch(text, /\bsecrets\s*[.[:]/));
+
+    it('gives each job only the rights that it needs', () => {
+      assert.deepEqual(workflow.permissions, {});
+      for (const [id, { permissions = {} }] of jobs) {
+        const given = Object.entries(permissions).map(([right, level]) => `${right}: ${level}`);
+        assert.deepEqual(given.toSorted(), RIGHTS[id] ?? ['contents: read'], id);
+      }
+    });
+
+    it('runs no code of dependencies in a job that can prove an identity, but the publishing tools', () => {
+      for (const [id, job] of jobs.filter(([, { permissions }]) => permissions?.['id-token'] === 'write')) {
+        const commands = (job.steps ?? []).flatMap(({ run }) => run ?? []);
+        const installs = commands.filter((command) =>
+          /\bnpm (ci|install|run|test|exec)\b|\bnpx\b/.test(command),
+        );
+        const tools = 'npm ci --ignore-scripts --prefix .github/release';
+        assert.deepEqual(
+          installs.filter((command) => command !== tools),
+          [],
+          id,
+        );
+      }
+    });
+
+    it('pins each action to a commit, and names its version', () => {
+      const used = [...text.matchAll(/\buses: (.+)/g)].map(([, action = '']) => action);
+      const actions = used.filter((action) => !action.startsWith('./'));
+      assert.ok(actions.length > 0);
+      assert.deepEqual(
+        actions.filter((action) => !/^[\w/-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(action)),
+        [],
+      );
+      // The same action has the same version everywhere.
+      const versions = new Set(actions);
+      assert.equal(new Set(actions.map((action) => action.split('@')[0])).size, versions.size);
+    });
+
+    it('leaves no token in the checkout', () => {
+      const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+      for (const step of checkouts) assert.equal(step.with?.['persist-credentials'], false);
+    });
+
+    it('ends, and does not run twice for the same tag or branch', () => {
+      assert.ok(workflow.concurrency);
+      for (const [id, job] of jobs)
+        if (job.uses === undefined) assert.ok((job['timeout-minutes'] ?? 0) > 0, id);
+    });
+
+    it('names only npm scripts and files that exist', () => {
+      const commands = steps.flatMap(({ run }) => run ?? []).join('\n');
+      const named = [...commands.matchAll(/\bnpm (?:run )?([\w:]+)/g)].map(([, script = '']) => script);
+      const known = ['ci', 'sbom', ...Object.keys(scripts)];
+      assert.deepEqual(
+        named.filter((script) => !known.includes(script)),
+        [],
+      );
+      const files = [...commands.matchAll(/[\w./-]+\.(?:ts|mjs)\b/g)].map(([file]) => file);
+      assert.deepEqual(
+        files.filter((file) => !existsSync(path.join(root, file))),
+        [],
+      );
+    });
+
+    it('puts no text of other people into a script', () => {
+      // An expression in a script is code. Values go through the environment.
+      const scriptsWithExpressions = steps.filter(({ run }) => run?.includes('${{'));
+      assert.deepEqual(scriptsWithExpressions, []);
+    });
+  });
+}
+
+describe('The tools that publish', () => {
+  const lock: {
+    packages: Record<
+      string,
+      { integrity?: string; resolved?: string; dependencies?: Record<string, string> }
+    >;
+  } = JSON.parse(readFileSync(path.join(root, '.github/release/package-lock.json'), 'utf8'));
+
+  it('are locked by content, without the address of a registry', () => {
+    const { '': own, ...packages } = lock.packages;
+    assert.deepEqual(Object.keys(own?.dependencies ?? {}), ['@vscode/vsce', 'ovsx']);
+    for (const version of Object.values(own?.dependencies ?? {})) assert.match(version, /^\d+\.\d+\.\d+$/);
+    for (const [name, { integrity, resolved }] of Object.entries(packages)) {
+      assert.match(integrity ?? '', /^sha512-/, name);
+      assert.equal(resolved, undefined, name);
+    }
+  });
+});
