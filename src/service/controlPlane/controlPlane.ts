@@ -31,6 +31,7 @@ const USAGE_INTERVAL = 30_000;
 export class ControlPlane {
   readonly store: Store;
   readonly clock: ServiceClock;
+  readonly plan: Plan;
   readonly keys: ApiKeys;
   readonly computes: Computes;
   /** Open. */
@@ -47,6 +48,7 @@ export class ControlPlane {
     this.#options = options;
     this.store = store;
     this.clock = clock;
+    this.plan = options.plan;
     this.keys = new ApiKeys(store, clock);
     this.engine = this.#open();
     this.postgresProblem = this.engine.then(

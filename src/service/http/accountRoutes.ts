@@ -5,7 +5,15 @@ import { singleProject } from '../controlPlane/shownProject.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
-import { cursorPosition, pageSize, paginationAfter, queryParameter, unknownCursor } from './query.ts';
+import {
+  cursorPosition,
+  DEFAULT_PROJECTS,
+  MAX_PROJECTS,
+  pageSize,
+  paginationAfter,
+  queryParameter,
+  unknownCursor,
+} from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
 import { listReply, recordReply, reply, type JsonReply } from './response.ts';
 
@@ -29,9 +37,6 @@ function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
   if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
   return reply(keys.revoke(Number(id)));
 }
-
-const DEFAULT_PROJECTS = 10;
-const MAX_PROJECTS = 400;
 
 /** Accepts `org_id` and ignores it: this is a personal account. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {

@@ -8,6 +8,7 @@ import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
 import { authenticate, findHeaderProblem, parseTarget, type ApiCall, type Route } from './request.ts';
 import { sendError, sendReply, type JsonReply } from './response.ts';
+import { userRoutes } from './userRoutes.ts';
 
 /** The version segment (section 9). */
 const API_PATH = '/api/v2';
@@ -66,8 +67,15 @@ const matches = (pattern: readonly string[], parts: readonly string[]): boolean 
   pattern.length === parts.length &&
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
 
+/** The first that matches counts: `/projects/shared` is not a project. */
+const routesOf = (plane: ControlPlane): Route[] => [
+  ...userRoutes(plane),
+  ...accountRoutes(plane),
+  ...computeRoutes(plane),
+];
+
 const apiEntries = (plane: ControlPlane): RouteEntry[] =>
-  [...accountRoutes(plane), ...computeRoutes(plane)].map(({ method, path, answer }) => ({
+  routesOf(plane).map(({ method, path, answer }) => ({
     method,
     pattern: `${API_PATH}${path}`.slice(1).split('/'),
     handle(exchange, call) {

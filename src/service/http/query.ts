@@ -34,6 +34,10 @@ export function pageSize(call: ApiCall, fallback: number, max: number): number {
   return limit;
 }
 
+/** Page sizes of lists of projects. */
+export const DEFAULT_PROJECTS = 10;
+export const MAX_PROJECTS = 400;
+
 const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
 /** Returns the position that the cursor stands for. @throws {HttpError} 400 */

@@ -1,0 +1,46 @@
+/** The public service's calls about the account itself. The local account has one user, no organization and one region. */
+import { sizesOf } from '../../api/records/sizes.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { LOCAL_USER } from '../state/localUser.ts';
+import { cursorPosition, DEFAULT_PROJECTS, MAX_PROJECTS, pageSize, unknownCursor } from './query.ts';
+import type { ApiCall, Route } from './request.ts';
+import { reply, type JsonReply } from './response.ts';
+
+export const userRoutes = (plane: ControlPlane): readonly Route[] => [
+  { method: 'GET', path: '/auth', answer: () => reply(AUTHENTICATION) },
+  { method: 'GET', path: '/users/me', answer: () => reply(currentUser(plane)) },
+  { method: 'GET', path: '/users/me/organizations', answer: () => reply({ organizations: [] }) },
+  { method: 'GET', path: '/regions', answer: () => reply({ regions: [LOCAL_REGION] }) },
+  { method: 'GET', path: '/projects/shared', answer: listSharedProjects },
+];
+
+const AUTHENTICATION = { account_id: LOCAL_USER.id, auth_method: 'api_key_user' } as const;
+
+/** Where nothing is known about the place, the public service has empty coordinates. */
+const LOCAL_REGION = {
+  region_id: 'local',
+  name: 'This machine',
+  default: true,
+  geo_lat: '',
+  geo_long: '',
+} as const;
+
+/** The service limits none of them. Clients compare their numbers with it. */
+const UNLIMITED = 2 ** 31 - 1;
+
+const currentUser = ({ plan }: ControlPlane) => ({
+  ...LOCAL_USER,
+  auth_accounts: [],
+  plan,
+  projects_limit: UNLIMITED,
+  branches_limit: UNLIMITED,
+  active_seconds_limit: UNLIMITED,
+  max_autoscaling_limit: sizesOf(plan).at(-1)?.cu ?? UNLIMITED,
+});
+
+/** No other account can share a project with this one. */
+function listSharedProjects(call: ApiCall): JsonReply {
+  pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
+  if (cursorPosition(call) !== undefined) throw unknownCursor();
+  return reply({ projects: [] });
+}
