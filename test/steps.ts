@@ -69,6 +69,12 @@ const ui: Step = {
   command: [...mocha, '--timeout', '60000', ...parallel, ...uiSuites()],
   counts: 'results',
 };
+/** Builds packages from dist/ and tries one without network and Postgres. */
+const packages: Step = {
+  name: 'packages',
+  command: [...mocha, '--timeout', '60000', ...suites('package', ['package'])],
+  counts: 'results',
+};
 
 /**
  * Returns the suites in a folder, at any depth. The longest come first, so that none of them runs alone at the end.
@@ -98,7 +104,7 @@ export const plans = {
   all: [
     [install, build],
     [service, trust, unit, ...checks],
-    [ui, inside],
+    [ui, inside, packages],
   ],
   host: [
     [install, build],
