@@ -79,7 +79,9 @@ async function postgresPrograms({ dataFolder }: OpenWorkbench): Promise<string[]
 }
 
 /** @returns an empty string if the process has ended */
-const programOf = (pid: number): Promise<string> => readlink(`/proc/${pid}/exe`).catch(() => '');
+function programOf(pid: number): Promise<string> {
+  return readlink(`/proc/${pid}/exe`).catch(() => '');
+}
 
 /** As a person would with these programs: create a data directory, start the server, connect. */
 async function queryManually(programs: string): Promise<number> {
