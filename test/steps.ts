@@ -101,6 +101,12 @@ const ui: Step = {
   command: [...mocha, '--timeout', '120000', ...parallel, ...uiSuites()],
   counts: 'results',
 };
+/** Builds packages from dist/ and tries one without network and Postgres. */
+const packages: Step = {
+  name: 'packages',
+  command: [...mocha, '--timeout', '60000', ...suites('package', ['package'])],
+  counts: 'results',
+};
 
 /**
  * Returns the suites in a folder, at any depth. The longest come first, so that none of them runs alone at the end.
@@ -130,7 +136,7 @@ const plans = {
   all: [
     [install, build],
     [service, trust, unit, ...checks],
-    [ui, inside],
+    [ui, inside, packages],
   ],
   host: [
     [install, build],
