@@ -1,23 +1,42 @@
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-/** The counts that one mocha run writes to the file named by RESULTS_FILE, for `test/run.ts`. */
+export interface TimedTest {
+  readonly title: string;
+  readonly milliseconds: number;
+}
+
+/** What one mocha run writes to the file named by RESULTS_FILE, for `test/run.ts`. */
 export interface Results {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** The slowest tests and hooks. */
+  readonly slowest: readonly TimedTest[];
 }
 
-/** Prints mocha's usual report and writes the counts to a file. Runs in Node and inside the extension host. */
+const REPORTED = 15;
+
+/** Prints mocha's usual report and writes the results to a file. Runs in Node and inside the extension host. */
 export default class ResultReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const file = process.env.RESULTS_FILE;
     if (file === undefined || file === '') return;
+    const timed: TimedTest[] = [];
+    const add = (ended: Mocha.Runnable) =>
+      timed.push({ title: ended.fullTitle(), milliseconds: ended.duration ?? 0 });
+    runner.on('test end', add);
+    runner.on('hook end', add);
     runner.once('end', () => {
       const { passes, failures, pending } = this.stats;
-      const results: Results = { passed: passes, failed: failures, skipped: pending };
+      const slowest = slowestOf(timed, REPORTED);
+      const results: Results = { passed: passes, failed: failures, skipped: pending, slowest };
       writeFileSync(file, JSON.stringify(results));
     });
   }
 }
+
+/** Returns the slowest, slowest first. */
+export const slowestOf = <T extends TimedTest>(all: readonly T[], count: number): T[] =>
+  all.toSorted((one, other) => other.milliseconds - one.milliseconds).slice(0, count);

@@ -6,9 +6,10 @@ import { mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { makeMemoryFolder } from './memoryFolder.ts';
-import type { Results } from './resultReporter.ts';
 import { planFor, type Step } from './steps.ts';
+import { slowestOf, type Results } from './resultReporter.ts';
 import { projectRoot } from './workbench/folders.ts';
+import type { Wait } from './workbench/until.ts';
 import { startSupervised, type SupervisedProcess } from './workbench/supervisedProcess.ts';
 
 interface Outcome extends Results {
@@ -17,6 +18,8 @@ interface Outcome extends Results {
 }
 
 const stepLimitMs = 1_800_000;
+const reportedTests = 15;
+const reportedWaits = 10;
 
 const plan = planFor(process.argv[2] ?? 'all');
 process.chdir(projectRoot);
@@ -25,8 +28,10 @@ const memory = await makeMemoryFolder();
 const running = new Set<SupervisedProcess>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void abort());
 const tallyFile = path.join(scratch, 'tally.jsonl');
+const waitsFile = path.join(scratch, 'waits.jsonl');
 const outcomes: Outcome[] = [];
 let tally: ReadonlyMap<string, number>;
+let waits: readonly Wait[];
 try {
   for (const stage of plan) {
     // The first step of a stage prints its output at once, the others print theirs when they end.
@@ -35,6 +40,7 @@ try {
     outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
   }
   tally = await readTally();
+  waits = await readLines<Wait>(waitsFile);
 } finally {
   removeFolders();
 }
@@ -64,6 +70,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
       ...(memory !== undefined && { TMPDIR: memory }),
       RESULTS_FILE: resultsFile,
       TEST_TALLY_FILE: tallyFile,
+      TEST_WAITS_FILE: waitsFile,
     },
     output: live ? 'inherit' : output.fd,
   });
@@ -81,9 +88,9 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
 
 /** Counts a step as one failure if it failed without a failed test or ran no test. */
 async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
-  const failure = { passed: 0, failed: 1, skipped: 0 };
+  const failure: Results = { passed: 0, failed: 1, skipped: 0, slowest: [] };
   if (step.counts === 'nothing') return succeeded ? { ...failure, failed: 0 } : failure;
-  if (step.counts === 'one') return succeeded ? { passed: 1, failed: 0, skipped: 0 } : failure;
+  if (step.counts === 'one') return succeeded ? { ...failure, passed: 1, failed: 0 } : failure;
   const results = await readResults(resultsFile);
   if (results === undefined || results.passed + results.failed === 0) return failure;
   return !succeeded && results.failed === 0 ? { ...results, failed: 1 } : results;
@@ -96,13 +103,17 @@ async function readResults(file: string): Promise<Results | undefined> {
 
 /** Adds up by name what the suites counted in addition to tests: faults, generated inputs, places searched. */
 async function readTally(): Promise<ReadonlyMap<string, number>> {
-  const text = await readFile(tallyFile, 'utf8').catch(() => '');
   const sums = new Map<string, number>();
-  for (const line of text.split('\n').filter((each) => each !== '')) {
-    const counted: { readonly name: string; readonly count: number } = JSON.parse(line);
-    sums.set(counted.name, (sums.get(counted.name) ?? 0) + counted.count);
-  }
+  for (const { name, count } of await readLines<{ readonly name: string; readonly count: number }>(tallyFile))
+    sums.set(name, (sums.get(name) ?? 0) + count);
   return sums;
+}
+
+/** Reads one JSON value from each line. Returns [] if no suite has written the file. */
+async function readLines<T>(file: string): Promise<T[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((each) => each !== '');
+  return lines.map((line): T => JSON.parse(line));
 }
 
 function report(): void {
@@ -114,9 +125,27 @@ function report(): void {
   }
   for (const step of plan.flat())
     if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);
+  reportTimes();
   for (const [what, count] of tally) console.log(`${what.padEnd(24)}${count}`);
-  const sum = (key: keyof Results): number => outcomes.reduce((total, each) => total + each[key], 0);
+  const sum = (key: 'passed' | 'failed' | 'skipped'): number =>
+    outcomes.reduce((total, each) => total + each[key], 0);
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
   console.log(`${sum('passed')} passed, ${sum('failed')} failed${skipped}`);
   process.exitCode = sum('failed') > 0 ? 1 : 0;
+}
+
+/** Shows where the time goes, because a test that is slow or waits long is the first to fail on a busy machine. */
+function reportTimes(): void {
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1).padStart(7)} s`;
+  const timed = outcomes.flatMap(({ step, slowest }) =>
+    slowest.map((test) => ({ ...test, step: step.name })),
+  );
+  console.log('\nSlowest tests and hooks');
+  for (const { title, milliseconds, step } of slowestOf(timed, reportedTests))
+    console.log(`${seconds(milliseconds)}  ${step}: ${title}`);
+  const total = waits.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  console.log(`\nLongest waits, of ${(total / 1000).toFixed(0)} s in all`);
+  for (const { title, milliseconds } of slowestOf(waits, reportedWaits))
+    console.log(`${seconds(milliseconds)}  ${title}`);
+  console.log('');
 }

@@ -42,7 +42,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const { plan, operationDelay, postgres: hasProcesses } = options;
   const store = await openStore(parts);
   const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, hasProcesses });
-  const leases = new Leases({ grace: options.endWithLeases, onNoneLeft: () => parts.onEnd(undefined) });
+  const onNoneLeft = () => parts.onEnd(undefined);
+  const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
   const leaseSecret = newLeaseSecret();
   let server: HttpServer | undefined;
   const close = async () => {

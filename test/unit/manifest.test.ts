@@ -75,7 +75,7 @@ describe('The manifest', () => {
   });
 
   it("keeps VS Code from forwarding the local service's ports, and no others", () => {
-    const [[pattern = '', attributes] = [], ...others] = Object.entries(
+    const [[pattern, attributes] = ['', {}], ...others] = Object.entries(
       manifest.contributes.configurationDefaults['remote.portsAttributes'],
     );
     assert.deepEqual(others, []);

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { succeeds, matches, until } from './until.ts';
+import { matches, until } from './until.ts';
 
 /** The active text editor. For short documents only: all lines must be on screen. */
 export class Editor {
@@ -32,10 +32,8 @@ export class Editor {
 
   /** Moves the keyboard focus to the editor. The cursor stays where it is. */
   async focus(): Promise<void> {
-    await until('the focus in the editor', async () => {
-      await this.#page.keyboard.press('ControlOrMeta+1');
-      return succeeds(this.#root.and(this.#page.locator('.focused')).waitFor({ timeout: 2_000 }));
-    });
+    await this.#page.keyboard.press('ControlOrMeta+1');
+    await this.#root.and(this.#page.locator('.focused')).waitFor();
   }
 
   async text(): Promise<string> {
@@ -86,11 +84,11 @@ export class Editor {
   async hover(target: string): Promise<string> {
     const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
     const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: target }).last();
+    await this.#page.mouse.move(0, 0);
+    await hover.waitFor({ state: 'hidden' });
+    await word.hover();
     return until(`the hover over ${target}`, async () => {
-      await this.#page.mouse.move(0, 0);
-      await word.hover();
-      await hover.waitFor({ timeout: 2_000 }).catch(() => undefined);
-      const text = (await hover.isVisible()) ? await hover.innerText() : '';
+      const [text] = await hover.allInnerTexts();
       return text !== '' && text !== 'Loading...' && text;
     });
   }

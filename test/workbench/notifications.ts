@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { succeeds, matches, until } from './until.ts';
+import { matches, until } from './until.ts';
 
 export interface ShownNotification {
   readonly severity: 'error' | 'warning' | 'info';
@@ -57,11 +57,8 @@ export class Notifications {
   /** Removes all notifications and closes the center. */
   async clear(): Promise<void> {
     if (!(await this.#open())) return;
-    const button = this.#center.getByRole('button', { name: 'Clear All Notifications' });
-    await until('the notifications to clear', async () => {
-      if (await this.#center.isVisible()) await button.click({ timeout: 1_000 }).catch(() => undefined);
-      return !(await this.#center.isVisible());
-    });
+    await this.#center.getByRole('button', { name: 'Clear All Notifications' }).click();
+    await this.#center.waitFor({ state: 'hidden' });
   }
 
   /**
@@ -76,13 +73,9 @@ export class Notifications {
     return false;
   }
 
-  /** Clicks the bell again if a busy window lost the click. */
   async #toggle(state: 'visible' | 'hidden'): Promise<void> {
-    await until(`the notifications to be ${state}`, async () => {
-      if ((await this.#center.isVisible()) === (state === 'visible')) return true;
-      await this.#bell.click();
-      return succeeds(this.#center.waitFor({ state, timeout: 2_000 }));
-    });
+    await this.#bell.click();
+    await this.#center.waitFor({ state });
   }
 
   async #read(): Promise<ShownNotification[]> {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { succeeds, matches, until } from './until.ts';
+import { matches, until } from './until.ts';
 
 /** The content of a quick pick or an input box. */
 export interface QuickInputContent {
@@ -67,13 +67,10 @@ export class QuickInput {
 
   /** Replaces the value without accepting it. */
   async type(prompt: string | RegExp, text: string): Promise<void> {
-    // VS Code may set the initial value after the prompt is on screen and overwrite what was typed.
-    await until(`"${text}" in the box`, async () => {
-      await this.waitFor(prompt);
-      await this.#input.press('ControlOrMeta+a');
-      await (text === '' ? this.#input.press('Delete') : this.#input.pressSequentially(text));
-      return (await this.read())?.value === text;
-    });
+    await this.waitFor(prompt);
+    await this.#input.press('ControlOrMeta+a');
+    await (text === '' ? this.#input.press('Delete') : this.#input.pressSequentially(text));
+    await until(`"${text}" in the box`, async () => (await this.read())?.value === text);
   }
 
   /** Submits an invalid value and returns the validation message. */
@@ -90,11 +87,8 @@ export class QuickInput {
   /** Clicks the item of a quick pick with exactly this label. */
   async choose(prompt: string | RegExp, label: string): Promise<void> {
     const before = await this.waitFor(prompt);
-    // A click is lost if the list is redrawn at that moment.
-    await until(`${label} to be accepted`, async () => {
-      const clicked = await succeeds(this.#item(label).click({ timeout: 5_000 }));
-      return (clicked && (await succeeds(this.#waitForChange(before, 1_000)))) || this.#hasChanged(before);
-    });
+    await this.#item(label).click();
+    await this.#waitForChange(before);
   }
 
   /** Presses Enter, which accepts the value or the focused item. */
@@ -112,12 +106,8 @@ export class QuickInput {
       const content = await this.read();
       return content === undefined || promptOf(content) !== promptOf(before);
     };
-    // A prompt that has just opened may not have the focus yet.
-    await until('the prompt to close', async () => {
-      if (await isClosed()) return true;
-      await succeeds(this.#input.press('Escape', { timeout: 2_000 }));
-      return succeeds(until('the prompt to close', isClosed, 1_000));
-    });
+    await this.#input.press('Escape');
+    await until('the prompt to close', isClosed);
   }
 
   /** Clicks a button of the title bar, such as "Back". */
@@ -132,27 +122,12 @@ export class QuickInput {
 
   /** Runs a command from the palette by its title, such as "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
-    await until(`the command ${title}`, () => this.#runListed(title), 60_000);
-  }
-
-  /** The palette lists the commands known when it opens. A window that is still loading lists fewer, so try again. */
-  async #runListed(title: string): Promise<boolean> {
-    const query = `>${title}`;
     await this.#page.keyboard.press('F1');
-    if (!(await succeeds(this.#paletteOpened()))) return false;
-    // A window that is still loading may close the palette again.
-    if (!(await succeeds(this.#input.fill(query, { timeout: 2_000 })))) return false;
-    if (await succeeds(this.#item(title).click({ timeout: 2000 }))) {
-      // If the list was redrawn at that moment, the click was lost and the palette stays open.
-      if (await succeeds(until('it to run', async () => (await this.read())?.value !== query, 500)))
-        return true;
-    }
-    await succeeds(this.#input.press('Escape', { timeout: 2000 }));
-    return false;
-  }
-
-  async #paletteOpened(): Promise<void> {
-    await until('the command palette', async () => (await this.read())?.value.startsWith('>'), 2000);
+    await until('the command palette', async () => (await this.read())?.value.startsWith('>'));
+    const query = `>${title}`;
+    await this.#input.fill(query);
+    await this.#item(title).click();
+    await until(`the command ${title} to run`, async () => (await this.read())?.value !== query);
   }
 
   #item(label: string): Locator {
@@ -160,12 +135,11 @@ export class QuickInput {
     return this.#widget.locator('.quick-input-list .monaco-list-row').filter({ has: name }).first();
   }
 
-  async #waitForChange(before: QuickInputContent, timeoutMs?: number): Promise<void> {
-    await until('the answer to be accepted', () => this.#hasChanged(before), timeoutMs);
-  }
-
-  async #hasChanged(before: QuickInputContent): Promise<boolean> {
-    return JSON.stringify(await this.read()) !== JSON.stringify(before);
+  async #waitForChange(before: QuickInputContent): Promise<void> {
+    await until(
+      'the answer to be accepted',
+      async () => JSON.stringify(await this.read()) !== JSON.stringify(before),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { succeeds, until } from './until.ts';
-import { clickMenuItem, openMenu, readMenu } from './menu.ts';
+import { until } from './until.ts';
+import { chooseMenuItem, openMenu, readMenu } from './menu.ts';
 
 /** One visible row, as a screen reader announces it. */
 export interface TreeRow {
@@ -83,17 +83,14 @@ export class Tree {
   /** Clicks one of the buttons that a row shows on hover. */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
-    // A row that is redrawn hides its buttons until the next hover.
-    await until(`${action} of ${String(label)}`, async () => {
-      await succeeds(row.hover({ timeout: 5_000 }));
-      return succeeds(row.getByRole('button', { name: action }).click({ timeout: 1_000 }));
-    });
+    await row.hover();
+    await row.getByRole('button', { name: action }).click();
   }
 
   /** Clicks an item of a row's context menu. */
   async contextMenu(label: string | RegExp, item: string): Promise<void> {
     await openMenu(this.#page, await this.#row(label));
-    await clickMenuItem(this.#page, item);
+    await chooseMenuItem(this.#page, item);
   }
 
   /** Returns the items of a row's context menu and closes it again. */
@@ -106,11 +103,10 @@ export class Tree {
   async tooltip(label: string | RegExp): Promise<string> {
     const name = (await this.#row(label)).locator('.label-name');
     const hover = this.#page.locator('.monaco-hover:visible');
-    // A row that is redrawn under the pointer shows no tooltip until the pointer leaves and returns.
+    await this.#page.mouse.move(0, 0);
+    await hover.waitFor({ state: 'hidden' });
+    await name.hover();
     return until(`the tooltip of ${String(label)}`, async () => {
-      await this.#page.mouse.move(0, 0);
-      await succeeds(name.hover({ timeout: 5_000 }));
-      await succeeds(hover.first().waitFor({ timeout: 2_000 }));
       const [text] = await hover.allInnerTexts();
       return text !== 'Loading...' && text;
     });
@@ -118,12 +114,9 @@ export class Tree {
 
   async #setExpanded(label: string | RegExp, expanded: boolean): Promise<void> {
     const row = await this.#row(label);
-    await until(`${String(label)} to ${expanded ? 'expand' : 'collapse'}`, async () => {
-      if ((await row.getAttribute('aria-expanded')) === String(expanded)) return true;
-      await succeeds(row.locator('.monaco-tl-twistie').click({ timeout: 5_000 }));
-      const done = this.#root.locator(`[aria-expanded="${expanded}"]`).and(row);
-      return succeeds(done.waitFor({ timeout: 1_000 }));
-    });
+    if ((await row.getAttribute('aria-expanded')) === String(expanded)) return;
+    await row.locator('.monaco-tl-twistie').click();
+    await this.#root.locator(`[aria-expanded="${expanded}"]`).and(row).waitFor();
   }
 
   async #row(label: string | RegExp): Promise<Locator> {

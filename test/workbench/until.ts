@@ -1,8 +1,17 @@
+import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+
+/** A line of the file that TEST_WAITS_FILE names, for the report of `test/run.ts`. */
+export interface Wait {
+  readonly title: string;
+  readonly milliseconds: number;
+}
 
 /** Milliseconds. Short pauses first, so that quick results are seen at once; longer ones later, to save CPU time. */
 const SHORTEST_PAUSE = 20;
 const LONGEST_PAUSE = 200;
+/** Shorter waits are not reported. */
+const REPORTED_WAIT = 500;
 
 /**
  * Repeats `probe` until it returns something other than undefined or false, and returns that.
@@ -13,11 +22,15 @@ export async function until<T>(
   probe: () => Promise<T | undefined | false>,
   timeoutMs = 30_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = performance.now();
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
     const found = await probe();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) {
+    const waited = performance.now() - startedAt;
+    if (found !== undefined && found !== false) {
+      if (waited > REPORTED_WAIT) await reportWait(what, waited);
+      return found;
+    }
+    if (waited > timeoutMs) {
       const description = typeof what === 'string' ? what : await what();
       throw new Error(`Timed out after ${timeoutMs / 1000} s waiting for ${description}`);
     }
@@ -25,15 +38,14 @@ export async function until<T>(
   }
 }
 
-/** Resolves with whether the promise was fulfilled. For actions that are repeated until they succeed. */
-export const succeeds = (action: Promise<unknown>): Promise<boolean> =>
-  action.then(
-    () => true,
-    () => false,
-  );
-
-/** The former name of {@link succeeds}, still used by editorConnectionStrings.test.ts. */
-export const came = succeeds;
+async function reportWait(what: string | (() => Promise<string>), milliseconds: number): Promise<void> {
+  const file = process.env.TEST_WAITS_FILE;
+  if (file === undefined || file === '') return;
+  // The rest of a long description says what was there instead.
+  const [title = ''] = (typeof what === 'string' ? what : await what()).split(';');
+  const wait: Wait = { title, milliseconds };
+  appendFileSync(file, `${JSON.stringify(wait)}\n`);
+}
 
 /** Whether `text` contains the string or matches the expression. */
 export function matches(text: string, expected: string | RegExp): boolean {

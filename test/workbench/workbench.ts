@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { Dialog } from './dialog.ts';
-import { clickMenuItem } from './menu.ts';
+import { chooseMenuItem } from './menu.ts';
 import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
 import { Tree } from './tree.ts';
-import { succeeds, until } from './until.ts';
+import { until } from './until.ts';
 
 /** One window of VS Code, used as a person uses it: with mouse and keyboard, by the text on screen. */
 export class Workbench {
@@ -34,10 +34,8 @@ export class Workbench {
     const tab = this.page.locator('.activitybar').getByRole('tab', { name });
     await tab.waitFor();
     const heading = this.page.locator('.part.sidebar').getByRole('heading', { name });
-    await until(`the view ${name}`, async () => {
-      if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-      return succeeds(heading.waitFor({ timeout: 2_000 }));
-    });
+    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+    await heading.waitFor();
   }
 
   /** Expands a view of the open view container. */
@@ -95,15 +93,12 @@ export class Workbench {
       return;
     }
     await header.getByRole('button', { name: 'More Actions...' }).click();
-    await clickMenuItem(this.page, action);
+    await chooseMenuItem(this.page, action);
   }
 
   /** Opens a file of the folder by its name. */
   async openFile(name: string): Promise<void> {
-    await until('the list of files', async () => {
-      await this.page.keyboard.press('ControlOrMeta+p');
-      return succeeds(this.quickInput.waitFor('Search files by name', 2_000));
-    });
+    await this.page.keyboard.press('ControlOrMeta+p');
     await this.quickInput.type('Search files by name', name);
     await this.quickInput.choose('Search files by name', name);
     await this.page.locator('.editor-group-container').getByRole('tab', { name }).waitFor();
@@ -126,10 +121,9 @@ export class Workbench {
 
   async #setExpanded(view: string, expanded: boolean): Promise<void> {
     const header = this.#pane(view).locator('.pane-header');
-    await until(`the view ${view} to ${expanded ? 'expand' : 'collapse'}`, async () => {
-      if ((await header.getAttribute('aria-expanded')) !== String(expanded)) await header.click();
-      return (await header.getAttribute('aria-expanded')) === String(expanded);
-    });
+    if ((await header.getAttribute('aria-expanded')) === String(expanded)) return;
+    await header.click();
+    await header.and(this.page.locator(`[aria-expanded="${expanded}"]`)).waitFor();
   }
 
   #pane(view: string) {

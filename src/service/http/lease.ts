@@ -11,11 +11,13 @@ import {
   postgresLine,
 } from '../../api/leaseProof.ts';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
+import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
 export interface LeasesOptions {
   /** Milliseconds without a lease, also counted from the start; undefined: the service does not end by itself. */
   readonly grace: number | undefined;
+  readonly clock: Pick<ServiceClock, 'delay'>;
   readonly onNoneLeft: () => void;
 }
 
@@ -23,7 +25,7 @@ export class Leases {
   readonly #options: LeasesOptions;
   readonly #held = new Set<{ readonly end: () => void }>();
   #isClosed = false;
-  #timer: NodeJS.Timeout | undefined;
+  #ending: AbortController | undefined;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
@@ -50,10 +52,13 @@ export class Leases {
   }
 
   #watch(): void {
-    clearTimeout(this.#timer);
-    const { grace, onNoneLeft } = this.#options;
-    const isWatching = grace !== undefined && this.#held.size === 0 && !this.#isClosed;
-    this.#timer = isWatching ? setTimeout(onNoneLeft, grace) : undefined;
+    this.#ending?.abort();
+    const { grace, clock, onNoneLeft } = this.#options;
+    if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
+    const { signal } = (this.#ending = new AbortController());
+    void clock.delay(grace, signal).then(() => {
+      if (!signal.aborted) onNoneLeft();
+    });
   }
 }
 

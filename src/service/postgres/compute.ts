@@ -15,7 +15,7 @@ import { isRoutine } from './process/serverLog.ts';
 export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
-  readonly certificate: () => Promise<Certificate>;
+  readonly certificate: () => Certificate;
   /** Undefined without PgBouncer: each pooled client then gets a separate session. */
   readonly startPooler: StartPooler | undefined;
   /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */

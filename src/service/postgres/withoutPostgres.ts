@@ -53,11 +53,11 @@ export class PostgresMissing implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly postgresProblem: string;
   readonly poolerMode = 'session';
-  readonly #certificate: () => Promise<Certificate>;
+  readonly #certificate: () => Certificate;
   readonly #gateways = new Map<number, Promise<Gateway>>();
   readonly #ports = new Map<string, ComputeAddress>();
 
-  constructor(problem: string, certificate: () => Promise<Certificate>) {
+  constructor(problem: string, certificate: () => Certificate) {
     this.postgresProblem = problem;
     this.#certificate = certificate;
   }

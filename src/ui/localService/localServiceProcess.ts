@@ -27,7 +27,7 @@ export interface LocalServiceOptions {
   readonly grace?: number | undefined;
 }
 
-const GRACE = 75_000;
+export const GRACE = 75_000;
 const START_TIMEOUT_MS = 60_000;
 
 /** Exit codes of the service. */

@@ -102,7 +102,6 @@ function failureItem(node: HintNode, error: unknown): TreeItem {
 
 function setUpPostgresItem(): TreeItem {
   const item = hint(l10n.t('Set Up Postgres…'), 'setUpPostgres');
-  item.description = l10n.t('no compute can start');
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   item.command = {
     title: l10n.t('Set Up Postgres…'),

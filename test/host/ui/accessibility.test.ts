@@ -127,10 +127,11 @@ describe('Rows of the tree', () => {
     await press('Delete');
     await workbench.dialog.press('Delete');
     await computes().waitUntilGone(/^Compute ep-second-plain/);
-    await until('the next row to have the focus', async () => {
-      await press('F2');
-      return (await workbench.quickInput.read())?.placeholder === 'Select what to change on orders';
-    });
+    const focused = workbench.page.locator('.pane-body [role="tree"]:focus-within .monaco-list-row.focused');
+    await until('the next row to have the focus', async () =>
+      (await focused.getAttribute('aria-label'))?.startsWith('Compute orders'),
+    );
+    await press('F2');
     await workbench.quickInput.cancel('Select what to change on orders');
   });
 
@@ -145,8 +146,8 @@ describe('Rows of the tree', () => {
       // The tooltip before may lie over the row.
       await page.mouse.move(900, 300);
       await hover.waitFor({ state: 'hidden' });
+      await row.locator('.label-name').hover();
       await until(`the tooltip of ${shown}`, async () => {
-        await row.locator('.label-name').hover();
         const [text = ''] = await hover.allInnerTexts();
         return text.startsWith(`${shown}\n`) && text.includes(`project-${index}`);
       });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch as branch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
-import { came, until } from '../../workbench/until.ts';
+import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -230,16 +230,8 @@ describe('connection strings', () => {
   });
 });
 
-/** On a busy machine VS Code may read the workspace file too late and show no folders. */
 async function showFolders(workbench: Workbench, names: readonly string[]): Promise<void> {
   const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
-  const shown = async () => {
-    await workbench.runCommand('View: Show Explorer');
-    for (const name of names) await rows.filter({ hasText: name }).first().waitFor({ timeout: 5_000 });
-  };
-  await until(`the folders ${names.join()}`, async () => {
-    if (await came(shown())) return true;
-    await workbench.reload();
-    return false;
-  });
+  await workbench.runCommand('View: Show Explorer');
+  for (const name of names) await rows.filter({ hasText: name }).first().waitFor();
 }

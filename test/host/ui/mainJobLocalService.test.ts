@@ -142,11 +142,9 @@ describe('the main job on the local service', () => {
     const computes = workbench.tree('Computes');
     await computes.waitFor(new RegExp(`^Compute ${idleCompute}, idle`));
     const connection = await connectTo(idleCompute, idleBranch);
-    const connectedAt = Date.now();
     try {
       await computes.waitFor(new RegExp(`^Compute ${idleCompute}, active`));
       await workbench.statusBar.waitFor(`${idleCompute} is active`);
-      assert.ok(Date.now() - connectedAt < 6000, `after ${Date.now() - connectedAt} ms`);
       assert.equal((await actionsOf(idleCompute))[0], 'start_compute finished');
     } finally {
       await connection.end();

@@ -38,6 +38,8 @@ describe('the Ports view of a remote window', () => {
     const [port] = await once(program.stdout ?? program, 'data');
 
     await workbench.runCommand('Ports: Focus on Ports View');
+    // Only visible rows are in the page.
+    await workbench.runCommand('View: Toggle Maximized Panel');
     const listed = workbench.page.locator('.part.panel .monaco-table .monaco-list-row');
     await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: 60_000 });
     const rows = await listed.allInnerTexts();

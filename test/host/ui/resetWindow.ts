@@ -27,10 +27,11 @@ export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkben
   await resetViews(workbench);
   await notifications.clear();
   await page.evaluate("navigator.clipboard.writeText('')");
-  // The status bar shows results for some seconds.
+  // Announcements are left to disappear by themselves: they name what the last suite had, such as its account.
   await until(
-    async () => `the status bar to be empty; it shows ${JSON.stringify(await statusBar.items(extension))}`,
-    async () => (await statusBar.items(extension)).length === 0,
+    async () =>
+      `the operations to end; the status bar shows ${JSON.stringify(await statusBar.items(extension))}`,
+    async () => (await statusBar.items(extension)).every(({ id }) => id.endsWith('announcement')),
   );
 }
 

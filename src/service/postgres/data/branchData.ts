@@ -14,7 +14,7 @@ import { copyTemplate, type TemplateOptions } from './template.ts';
 export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
   /** Created at the first call. */
-  readonly certificate: () => Promise<Certificate>;
+  readonly certificate: () => Certificate;
 }
 
 type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;

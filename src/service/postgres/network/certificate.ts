@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createCertificate } from './createCertificate.ts';
 import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
 
 export interface Certificate {
@@ -13,25 +14,19 @@ export interface Certificate {
 const DAY = 86_400_000;
 const VALID_FOR = 3650 * DAY;
 
-/** Returns a function for the certificate of a storage folder. Its first call creates the certificate if necessary. */
-export function certificateOf(root: string): () => Promise<Certificate> {
-  let certificate: Promise<Certificate> | undefined;
-  return async () => {
-    certificate ??= ensureCertificate(root);
-    certificate.catch(() => (certificate = undefined)); // The disk may have been full.
-    return certificate;
-  };
+/** Returns a function for the certificate of a storage folder. */
+export function certificateOf(root: string): () => Certificate {
+  let certificate: Certificate | undefined;
+  return () => (certificate ??= ensureCertificate(root));
 }
 
 /** Creates the certificate if it is missing, damaged or about to expire. */
-async function ensureCertificate(root: string): Promise<Certificate> {
+function ensureCertificate(root: string): Certificate {
   const folder = path.join(root, 'tls');
   const files = { certFile: path.join(folder, 'server.crt'), keyFile: path.join(folder, 'server.key') };
   if (isUsable(files)) return files;
-  // Loaded only here: it is as large as the rest of the service.
-  const { createCertificate } = await import('./createCertificate.ts');
   const now = Date.now();
-  const { cert, key } = await createCertificate(new Date(now - DAY), new Date(now + VALID_FOR));
+  const { cert, key } = createCertificate(new Date(now - DAY), new Date(now + VALID_FOR));
   makePrivateFolder(folder);
   writePrivateFile(files.keyFile, key);
   writePrivateFile(files.certFile, cert);

@@ -21,7 +21,7 @@ export interface GatewayTarget {
   reach(): Promise<ServerAddress>;
   /** The server's address, if it runs. */
   running(): ServerAddress | undefined;
-  certificate(): Promise<Certificate>;
+  certificate(): Certificate;
   /** The number of client connections changed. */
   activity(open: number): void;
 }
@@ -129,7 +129,7 @@ export class Gateway {
 
   /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
   async #endSecurely(client: net.Socket, packet: Packet, response: Buffer): Promise<void> {
-    const { certFile, keyFile } = await this.#target.certificate();
+    const { certFile, keyFile } = this.#target.certificate();
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
     if (packet.kind === 'ssl') client.write('S');
     else client.unshift(packet.bytes);

@@ -46,7 +46,7 @@ export class Pooler {
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
-    writePrivateFile(file, configuration(folder, compute, await tools.certificate()));
+    writePrivateFile(file, configuration(folder, compute, tools.certificate()));
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,
       ...inBackground(),

@@ -31,7 +31,7 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
   writeSizeFile(start.dataDir, start.compute.minCu);
-  const certificate = await tools.certificate();
+  const certificate = tools.certificate();
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       const address = await addressOf(tools.storage, start.name);

@@ -58,8 +58,10 @@ export const disconnect: Command = async (context, _argument, run) => {
   const { accounts, session } = context;
   const account = session.connection?.account ?? (await accounts.list()).current;
   if (account === undefined) return;
-  const question = l10n.t('Disconnect from {0}?', accountLabel(account));
-  await removeAccount(context, account, question, l10n.t('Disconnect'));
+  const name = accountLabel(account);
+  const question = l10n.t('Disconnect from {0}?', name);
+  if (await removeAccount(context, account, question, l10n.t('Disconnect')))
+    announce(l10n.t('Disconnected from {0}', name));
 };
 
 export const remove: Command = async (context, _argument, run) => {
@@ -68,18 +70,23 @@ export const remove: Command = async (context, _argument, run) => {
   const placeholder = items.length === 0 ? l10n.t('No accounts') : l10n.t('Select an account to remove');
   const picked = await singleStep(l10n.t('Remove Account'), (page) => pickOne(page, { placeholder, items }));
   if (picked?.account === undefined) return;
-  const question = l10n.t('Remove {0}?', accountLabel(picked.account));
-  await removeAccount(context, picked.account, question, l10n.t('Remove'));
+  const name = accountLabel(picked.account);
+  const question = l10n.t('Remove {0}?', name);
+  if (await removeAccount(context, picked.account, question, l10n.t('Remove')))
+    announce(l10n.t('Removed {0}', name));
 };
 
+/** @returns whether the user confirmed */
 async function removeAccount(
   { accounts }: CommandContext,
   account: Account,
   question: string,
   button: string,
-): Promise<void> {
+): Promise<boolean> {
   const detail = l10n.t(
     'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
   );
-  if (await confirm(question, detail, button)) await accounts.remove(account);
+  if (!(await confirm(question, detail, button))) return false;
+  await accounts.remove(account);
+  return true;
 }

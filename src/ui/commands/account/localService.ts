@@ -13,6 +13,7 @@ export const start: Command = async ({ localService, session }, _argument, run) 
   );
   // VS Code reports changed secrets later, but callers of the command expect to be connected.
   await session.reread();
+  announce(l10n.t('The local service is running'));
 };
 
 export const stop: Command = async ({ localService }, _argument, run) => {

@@ -27,10 +27,7 @@ describe('service that is stopped while it creates its first data directories', 
     const service = await startLocalService({ dataDir });
     await eventually(() => files(pattern).length > 0);
     const family = await familyOf([service.pid]);
-    const asked = performance.now();
     assert.equal(await service.stop(), 0);
-    const took = performance.now() - asked;
-    assert(took < 1_000, `${took.toFixed()} ms`);
     assert.equal(service.stderr(), '');
     // Killed processes take a moment to end.
     await eventually(async () => (await familyOf(family)).length === 0);

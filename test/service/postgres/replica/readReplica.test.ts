@@ -33,11 +33,9 @@ describe('read replica', function () {
     await assert.rejects(query(await service.uri(replica), 'insert into t values (0)'), { code: '25006' });
   });
 
-  it('shows a row that is committed later within a second', async () => {
+  it('shows a row that is committed later', async () => {
     await query(await service.uri(primary), 'insert into t values (2)');
-    const asked = Date.now();
     await eventually(async () => (await ids(replica)).includes(2));
-    assert.ok(Date.now() - asked < 1000);
   });
 
   it('serves reads while its primary is suspended, without waking it', async () => {
@@ -49,9 +47,7 @@ describe('read replica', function () {
 
   it('follows its primary after it was started again', async () => {
     await query(await service.uri(primary), 'insert into t values (3)');
-    const asked = Date.now();
     await eventually(async () => (await ids(replica)).includes(3));
-    assert.ok(Date.now() - asked < 1000);
   });
 
   it('does not count as activity of its primary', async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { pause } from '../../../../src/base/clock.ts';
 import { wordsOf } from '../../../helpers/changeWords.ts';
 import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
@@ -180,18 +179,19 @@ describe('Inventory', () => {
 
   it('sends at most six requests at once', async () => {
     const gate = Promise.withResolvers<void>();
+    let [pending, most] = [0, 0];
     service.script = async () => {
+      pending += 1;
+      most = Math.max(most, pending);
+      if (pending === 6) gate.resolve();
       await gate.promise;
+      pending -= 1;
       return { endpoints: [] };
     };
     const ids = Array.from({ length: 40 }, (_, index) => `p-${index}`);
-    const refreshing = store.inventory.refreshComputesOf(ids);
-    await until('the first requests', async () => service.requests.length >= 6);
-    await pause(20);
-    assert.equal(service.requests.length, 6);
-    gate.resolve();
-    await refreshing;
+    await store.inventory.refreshComputesOf(ids);
     assert.equal(service.requests.length, 40);
+    assert.equal(most, 6);
   });
 
   it('refreshes the other projects when one fails, and throws its failure', async () => {

@@ -12,9 +12,15 @@ const { keysItem, keysNodes } = await import('../../../../src/ui/tree/apiKeyItem
 describe('keysItem', () => {
   let service: ScriptedService;
 
-  const now = new Date().toISOString();
-  const used = { id: 7, name: 'laptop', created_at: now, last_used_at: now, last_used_from_addr: '10.0.0.1' };
-  const unused = { id: 8, name: 'a](command:x) <img>', created_at: now, last_used_at: null };
+  const created = new Date(Date.now() - 2.5 * 60 * 60 * 1000).toISOString();
+  const used = {
+    id: 7,
+    name: 'laptop',
+    created_at: created,
+    last_used_at: created,
+    last_used_from_addr: '10.0.0.1',
+  };
+  const unused = { id: 8, name: 'a](command:x) <img>', created_at: created, last_used_at: null };
 
   before(async () => {
     service = await scriptService(() => []);
@@ -45,8 +51,8 @@ describe('keysItem', () => {
 
   it('shows last use, creation and id', async () => {
     assert.deepEqual((await rowsOf([used, unused])).map(textOf), [
-      'laptop | used just now from 10.0.0.1 · created just now · #7',
-      'a] (command:x) <img> | never used · created just now · #8',
+      'laptop | used 2 hours ago from 10.0.0.1 · created 2 hours ago · #7',
+      'a] (command:x) <img> | never used · created 2 hours ago · #8',
     ]);
   });
 
