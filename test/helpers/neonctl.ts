@@ -1,0 +1,42 @@
+/** Runs the public service's command line, unmodified, against a local service. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { temporaryFolder, type LocalService } from './localService.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const PROGRAM = path.join(ROOT, 'node_modules/neonctl/bin/cli.js');
+
+export class NeonctlError extends Error {
+  override readonly name = 'NeonctlError';
+}
+
+/** @returns a function that runs one command and returns its output. It throws a {@link NeonctlError} if that fails. */
+export function neonctl(service: () => LocalService): (...args: readonly string[]) => Promise<string> {
+  // The program keeps a configuration in the home folder and reads `.neon` from the current one.
+  const folder = temporaryFolder();
+  return async (...args) => {
+    const { baseUrl, key } = service();
+    const options = ['--api-host', baseUrl, '--config-dir', folder, '--no-analytics', '--no-color'];
+    const child = spawn(process.execPath, [PROGRAM, ...options, ...args], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        CI: 'true',
+        NEON_API_KEY: key,
+        // Halves the time of a start.
+        NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/neonctl'),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (code !== 0) throw new NeonctlError(`neonctl ${args.join(' ')} ended with ${code}: ${errors}`);
+    return output;
+  };
+}
