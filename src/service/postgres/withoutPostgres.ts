@@ -1,6 +1,7 @@
 /** Engines with nothing behind the computes: the control plane works, and computes change their states. */
 import {
   EngineError,
+  type BranchCatalog,
   type ComputeAddress,
   type ComputeEngine,
   type ComputeSpec,
@@ -15,6 +16,9 @@ const LAST_PORT = 65_534;
 export class NoPostgres implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly pooler: ComputeEngine['pooler'] = { available: true };
+  /** Why there are no databases. */
+  protected readonly reason: string =
+    'The service runs without Postgres, so there are no databases and roles.';
   #nextPort = 15_432;
 
   async open(): Promise<void> {}
@@ -36,8 +40,12 @@ export class NoPostgres implements ComputeEngine {
 
   async remove(_computeId: string): Promise<void> {}
 
-  async login(): Promise<undefined> {
-    throw new EngineError('The service runs without Postgres: there is nothing to connect to.');
+  async catalog(): Promise<BranchCatalog> {
+    throw new EngineError(this.reason);
+  }
+
+  async changeCatalog(): Promise<BranchCatalog> {
+    throw new EngineError(this.reason);
   }
 
   async close(): Promise<void> {}
@@ -46,12 +54,12 @@ export class NoPostgres implements ComputeEngine {
 /** For a machine without a usable Postgres. A client that connects to a compute gets the reason as a Postgres error. */
 export class PostgresMissing extends NoPostgres {
   override readonly pooler: ComputeEngine['pooler'];
-  readonly #reason: string;
+  protected override readonly reason: string;
   readonly #gateways = new Map<string, { readonly address: ComputeAddress; readonly gateway: Gateway }>();
 
   constructor(reason: string) {
     super();
-    this.#reason = reason;
+    this.reason = reason;
     this.pooler = { available: false, reason };
   }
 
@@ -64,7 +72,7 @@ export class PostgresMissing extends NoPostgres {
     if (this.#gateways.has(id)) return;
     const gateway = await Gateway.listen(address.port, {
       reach: async () => {
-        throw new EngineError(this.#reason);
+        throw new EngineError(this.reason);
       },
       running: () => undefined,
       activity: () => undefined,
@@ -75,10 +83,6 @@ export class PostgresMissing extends NoPostgres {
   override async remove(computeId: string): Promise<void> {
     await this.#gateways.get(computeId)?.gateway.close();
     this.#gateways.delete(computeId);
-  }
-
-  override async login(): Promise<undefined> {
-    return undefined;
   }
 
   override async close(): Promise<void> {

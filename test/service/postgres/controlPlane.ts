@@ -86,10 +86,10 @@ export async function startControlPlane(
       return after;
     },
     async uri(compute, pooled = false) {
-      const login = await engine.login(compute.branchId, 'app_owner', 'app');
-      if (!login) throw new Error('no login');
+      const { password } = await engine.catalog(compute.branchId, 'app_owner');
+      if (password === undefined) throw new Error('no password');
       const port = pooled ? compute.address.poolerPort : compute.address.port;
-      return `postgresql://${login.role}:${login.password}@127.0.0.1:${port}/${login.database}`;
+      return `postgresql://app_owner:${password}@127.0.0.1:${port}/app`;
     },
     async close() {
       await engine.close();

@@ -13,7 +13,7 @@ describe('engine on a machine without Postgres', () => {
         { severity: 'FATAL', code: '57P03', message: /No Postgres \d+ or newer .* in \/nowhere/ },
       );
       assert.equal(service.engine.pooler.available, false);
-      assert.equal(await service.engine.login('br-main', 'app_owner', 'app'), undefined);
+      await assert.rejects(service.engine.catalog('br-main'), /EngineError: No Postgres \d+ or newer/);
       await service.engine.suspend(compute.id);
     } finally {
       await service.close();

@@ -101,7 +101,7 @@ export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
-  compute: ComputeSpec,
+  compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   address: ServerAddress,
   overrides: ReadonlyMap<string, string | number> = new Map(),
 ): string[] {

@@ -5,7 +5,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import { writePrivateFile } from './privateFiles.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
@@ -21,7 +21,14 @@ export interface ServiceLogins {
   readonly replicator: string;
 }
 
-const newPassword = () => randomBytes(24).toString('base64url');
+/** The login that a new branch has. */
+export interface BranchLogin {
+  readonly role: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** The service's passwords, created at the first call. */
 export function serviceLogins(root: string): ServiceLogins {
@@ -75,10 +82,18 @@ const hash = (data: Buffer) => createHash('sha256').update(data).digest();
  * A value for `pg_authid.rolpassword` (SCRAM-SHA-256, RFC 5802 and 7677), for use without a server. The passwords are
  * ASCII, so they need no SASLprep.
  */
-export function scramVerifier(password: string): string {
-  const salt = randomBytes(16);
+export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const key = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
   const storedKey = hash(hmac(key, 'Client Key')).toString('base64');
   const serverKey = hmac(key, 'Server Key').toString('base64');
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}
+
+/** The iterations must be ours: a user may have set a number that takes hours. */
+const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${ITERATIONS}:([^$]+)\\$`);
+
+/** Whether Postgres accepts the password for a role with this `rolpassword`. */
+export function matchesVerifier(password: string, verifier: string): boolean {
+  const salt = OUR_VERIFIER.exec(verifier)?.[1];
+  return salt !== undefined && scramVerifier(password, Buffer.from(salt, 'base64')) === verifier;
 }

@@ -5,7 +5,7 @@ import { writePrivateFile } from '../data/privateFiles.ts';
 import { writeSizeFile, configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
-import { Postmaster } from './postmaster.ts';
+import { Postmaster, type PostmasterOptions } from './postmaster.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
 
 export interface LaunchOptions {
@@ -28,20 +28,19 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
   writeSizeFile(start.dataDir, start.compute.minCu);
-  const options = {
-    ...tools,
-    dataDir: start.dataDir,
-    address: start.address,
-    args: fixedArguments(start.compute, start.address, start.onCommandLine),
-    onLine: start.onLine,
-  };
+  const args = fixedArguments(start.compute, start.address, start.onCommandLine);
+  return startServer({ ...tools, ...start, args });
+}
+
+/** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
+export async function startServer(options: PostmasterOptions): Promise<Postmaster> {
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       return await Postmaster.start(options);
     } catch (error) {
       if (!(error instanceof EngineError) || !LEFTOVER.test(error.message) || performance.now() > until)
         throw error;
-      await endServer(start.dataDir);
+      await endServer(options.dataDir);
       await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
     }
   }

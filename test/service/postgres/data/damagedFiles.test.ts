@@ -26,7 +26,7 @@ describe('truncated file', function () {
       const file = path.join(service.dataDir, 'postgres/branches/br-main/login.json');
       cut(file);
       const password = new URL(uri).password;
-      await assert.rejects(service.engine.login('br-main', 'app_owner', 'app'), (error: Error) => {
+      await assert.rejects(service.engine.catalog('br-main', 'app_owner'), (error: Error) => {
         assert.equal(error.name, 'EngineError');
         assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
         assert(!error.message.includes(password));
