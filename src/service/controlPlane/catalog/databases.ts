@@ -62,7 +62,7 @@ export class Databases {
     return this.#change(target, { kind: 'updateDatabase', name, newName, owner }, newName);
   }
 
-  /** Ends the connections to the database. Returns undefined if there is none. @throws {HttpError} 422 for a reserved name */
+  /** Ends the connections to the database. Returns undefined for an unknown one. @throws {HttpError} 422 for a reserved name */
   async delete(target: BranchTarget, name: string): Promise<DatabaseResult | undefined> {
     requireUsable('database', name);
     const database = (await this.list(target)).find((each) => each.name === name);
