@@ -76,8 +76,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
-  // Postgres is found relative to the sources only.
-  const program = options.postgres === false ? await builtService() : MAIN;
+  // Postgres is found relative to the sources only, unless its folder is given.
+  const isBundled = options.postgres === false || options.args?.includes('--postgres-path') === true;
+  const program = isBundled ? await builtService() : MAIN;
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', program];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
