@@ -91,7 +91,10 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' ? { password: 'p/w:d@' } : {}),
   });
-  changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => this.catalog(branch);
+  changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => {
+    await this.#do('changeCatalog', branch);
+    return this.catalog(branch);
+  };
   close = () => this.#do('close');
 
   fail(call: string, message: string): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';
-import { branchApi, encoded, ODD_NAMES, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
+import { BRANCH, branchApi, encoded, ODD_NAMES, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
 
 describe('databases of a branch', function () {
   this.timeout(60_000);
@@ -25,7 +25,7 @@ describe('databases of a branch', function () {
     assert.equal(databases.length, 1);
     const [first = {}] = databases;
     const { id, created_at, updated_at, ...rest } = first;
-    assert.deepEqual(rest, { branch_id: 'br-aged-salad-637688', name: 'app', owner_name: 'app_owner' });
+    assert.deepEqual(rest, { branch_id: BRANCH, name: 'app', owner_name: 'app_owner' });
     assert(Number.isInteger(id));
     for (const time of [created_at, updated_at]) assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     assert.deepEqual((await api.get('/databases/app')).json, { database: first });
@@ -165,7 +165,7 @@ describe('databases of a branch', function () {
       [422, ['DELETE', '/databases/postgres']],
     ];
     for (const [status, [method, path, body]] of rejected) {
-      const reply = await api.project(String(method), `/branches/br-aged-salad-637688${String(path)}`, body);
+      const reply = await api.project(String(method), `/branches/${BRANCH}${String(path)}`, body);
       assert.equal(reply.status, status, `${String(method)} ${String(path)} ${JSON.stringify(body)}`);
       assert.deepEqual(Object.keys(reply.body).toSorted(), ['code', 'message', 'request_id']);
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';
-import { branchApi, encoded, ODD_NAMES, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
+import { BRANCH, branchApi, encoded, ODD_NAMES, PROJECT, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
 
 const found = findPooler();
 const noPooler = 'reason' in found ? ` (skipped: ${found.reason})` : '';
@@ -35,7 +35,7 @@ describe('roles of a branch', function () {
     assert.equal(roles.length, 1);
     const [{ created_at, updated_at, ...rest } = {}] = roles;
     assert.deepEqual(rest, {
-      branch_id: 'br-aged-salad-637688',
+      branch_id: BRANCH,
       name: 'app_owner',
       protected: false,
       authentication_method: 'password',
@@ -141,9 +141,9 @@ describe('roles of a branch', function () {
 
   it(`lets pooled clients log in with the new role and the new password${noPooler}`, async function () {
     if (noPooler !== '') return this.skip();
-    const { items } = await service.client.listComputes('shiny-wind-028834');
-    const id = items.find(({ branch_id }) => branch_id === 'br-aged-salad-637688')?.id ?? '';
-    await service.client.updateCompute('shiny-wind-028834', id, { pooler_enabled: true });
+    const { items } = await service.client.listComputes(PROJECT);
+    const id = items.find(({ branch_id }) => branch_id === BRANCH)?.id ?? '';
+    await service.client.updateCompute(PROJECT, id, { pooler_enabled: true });
     await api.state();
     await create('pooled');
     const old = await api.uri('pooled', 'app', { pooled: 'true' });
@@ -215,7 +215,7 @@ describe('roles of a branch', function () {
       [409, ['DELETE', '/app_owner']],
     ];
     for (const [status, [method, path, body]] of rejected) {
-      const at = `/branches/br-aged-salad-637688/roles${String(path)}`;
+      const at = `/branches/${BRANCH}/roles${String(path)}`;
       const reply = await api.project(String(method), at, body);
       assert.equal(reply.status, status, `${String(method)} ${String(path)} ${JSON.stringify(body)}`);
       assert.deepEqual(Object.keys(reply.body).toSorted(), ['code', 'message', 'request_id']);
@@ -232,6 +232,23 @@ describe('roles of a branch', function () {
       ['app_owner', 'template1'],
     ] as const)
       assert.equal((await api.askForUri(role, database)).status, 404, `${role} ${database}`);
+  });
+
+  it('gives the client a connection URI for any role and database', async () => {
+    const [role, database] = ['größe / "x"', "it's @ 50 %"];
+    await create(role);
+    assert.equal((await api.createDatabase(database, role)).status, 201);
+    const [compute] = (await service.client.listComputes(PROJECT)).items.filter(
+      ({ branch_id }) => branch_id === BRANCH,
+    );
+    assert(compute);
+    const wanted = { computeId: compute.id, branchId: BRANCH, host: compute.host, pooled: false };
+    const uri = await service.client.findConnectionUri(PROJECT, { ...wanted, role, database });
+    assert(uri !== undefined);
+    assert.deepEqual(await queryAt(uri, 'select current_user::text, current_database()::text'), [
+      role,
+      database,
+    ]);
   });
 
   it('works on a branch without a compute', async () => {

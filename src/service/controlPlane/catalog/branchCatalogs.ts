@@ -2,6 +2,7 @@
 import type { ServiceClock } from '../../core/clock.ts';
 import type { BranchCatalog, CatalogChange, ComputeEngine } from '../../core/computeEngine.ts';
 import { notFound, unprocessable } from '../../core/httpError.ts';
+import { isSystemDatabase, isSystemRole } from '../../core/systemNames.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import type { BranchRecord, OperationRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { locked } from '../computeRecord.ts';
@@ -88,13 +89,8 @@ export function findNamed<T extends { readonly name: string }>(
   return found;
 }
 
-/** Names of Postgres's and the service's own databases and roles, which no reply contains. */
-const RESERVED = {
-  database: /^(postgres|template[01])$/,
-  role: /^(pg_.*|postgres|service_replicator|public|none)$/s,
-} as const;
-
 /** @throws {HttpError} 422 */
-export function requireUsable(kind: keyof typeof RESERVED, name: string): void {
-  if (RESERVED[kind].test(name)) throw unprocessable(`The ${kind} name ${JSON.stringify(name)} is reserved.`);
+export function requireUsable(kind: 'database' | 'role', name: string): void {
+  const isReserved = kind === 'role' ? isSystemRole(name) : isSystemDatabase(name);
+  if (isReserved) throw unprocessable(`The ${kind} name ${JSON.stringify(name)} is reserved.`);
 }

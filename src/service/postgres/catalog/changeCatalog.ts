@@ -4,10 +4,11 @@
  */
 import type Client from 'pg/lib/client.js';
 import { EngineError, type CatalogChange } from '../../core/computeEngine.ts';
-import { scramVerifier, SUPERUSER } from '../data/logins.ts';
+import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
+import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
 import { ownerRights, OWNER_ROLES } from '../data/template.ts';
-import { INVALID, isSystemDatabase, isSystemRole, type CatalogRows } from './readCatalog.ts';
+import { INVALID, type CatalogRows } from './readCatalog.ts';
 
 export interface CatalogSession {
   /** On the superuser's database. */

@@ -1,6 +1,6 @@
 /** Reads databases and roles from Postgres's catalogues, including what users created in SQL. */
 import type Client from 'pg/lib/client.js';
-import { REPLICATOR, SUPERUSER } from '../data/logins.ts';
+import { isSystemDatabase, isSystemRole } from '../../core/systemNames.ts';
 
 export interface DatabaseRow {
   readonly id: number;
@@ -43,9 +43,3 @@ export async function readCatalog(client: Client): Promise<CatalogRows> {
     roles: roles.rows.filter(({ name }) => !isSystemRole(name)),
   };
 }
-
-export const isSystemDatabase = (name: string): boolean =>
-  [SUPERUSER, 'template0', 'template1'].includes(name);
-
-export const isSystemRole = (name: string): boolean =>
-  [SUPERUSER, REPLICATOR].includes(name) || name.startsWith('pg_');

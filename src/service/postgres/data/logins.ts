@@ -11,10 +11,6 @@ import { writePrivateFile } from './privateFiles.ts';
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
-/** The bootstrap superuser. Only the service logs in with it. */
-export const SUPERUSER = 'postgres';
-/** Read replicas stream with this role. It has no other rights. */
-export const REPLICATOR = 'service_replicator';
 
 export interface ServiceLogins {
   readonly superuser: string;
@@ -89,7 +85,7 @@ export function scramVerifier(password: string, salt = randomBytes(16)): string 
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** The iterations must be ours: a user may have set a number that takes hours. */
+/** With other iterations it is a user's, and computing it might take hours. */
 const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${ITERATIONS}:([^$]+)\\$`);
 
 /** Whether Postgres accepts the password for a role with this `rolpassword`. */

@@ -7,14 +7,8 @@ import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
-import {
-  BRANCH_DATABASE,
-  BRANCH_ROLE,
-  REPLICATOR,
-  SUPERUSER,
-  type ServiceLogins,
-  scramVerifier,
-} from './logins.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import { BRANCH_DATABASE, BRANCH_ROLE, type ServiceLogins, scramVerifier } from './logins.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { Storage } from './storage.ts';

@@ -4,7 +4,7 @@
  */
 import Client from 'pg/lib/client.js';
 import { asEngineError } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../data/logins.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files. */

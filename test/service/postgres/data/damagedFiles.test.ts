@@ -40,6 +40,27 @@ describe('truncated file', function () {
     }
   });
 
+  it("a branch's passwords.json is named with a remedy", async () => {
+    const service = await startControlPlane();
+    try {
+      const role = { kind: 'createRole', name: 'sally', canLogin: true } as const;
+      const { password = '' } = await service.engine.changeCatalog('br-main', role);
+      const file = path.join(service.dataDir, 'postgres/branches/br-main/passwords.json');
+      cut(file);
+      await assert.rejects(service.engine.catalog('br-main', 'sally'), (error: Error) => {
+        assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
+        assert(!error.message.includes(password));
+        return true;
+      });
+      rmSync(file);
+      assert.equal((await service.engine.catalog('br-main', 'sally')).password, undefined);
+      const reset = { kind: 'resetPassword', name: 'sally' } as const;
+      assert.notEqual((await service.engine.changeCatalog('br-main', reset)).password, undefined);
+    } finally {
+      await service.close();
+    }
+  });
+
   it('logins.json is named with a remedy', async () => {
     const dataDir = temporaryFolder();
     const first = await startLocalService({ dataDir });
