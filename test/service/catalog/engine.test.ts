@@ -5,7 +5,7 @@ import path from 'node:path';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
-import { query } from '../postgres/clients.ts';
+import { eventually, query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 import { BRANCH, PROJECT } from './branchApi.ts';
 
@@ -63,6 +63,28 @@ describe('databases and roles', function () {
       await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'half', owner: 'app_owner' });
       assert.deepEqual(await names(), ['app', 'half']);
       assert.deepEqual(await query(uri.replace(/app$/, 'half'), 'select 1'), [1]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('change without the primary while a read replica runs, which sees the change', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    try {
+      const primary = await service.create();
+      const uri = await service.uri(primary);
+      await query(uri, 'select 1');
+      const replica = await service.uri(await service.create({ type: 'read_only' }));
+      assert.deepEqual(await query(replica, 'select pg_is_in_recovery()'), [true]);
+      await engine.suspend(primary.id);
+      service.woken.length = 0;
+      await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'late', owner: 'app_owner' });
+      assert.deepEqual(service.woken, [], 'no compute was woken');
+      assert.deepEqual(await query(replica, 'select 1'), [1]);
+      await engine.start(primary);
+      const found = "select count(*)::int from pg_database where datname = 'late'";
+      await eventually(async () => String(await query(replica, found)) === '1', 30_000);
     } finally {
       await service.close();
     }
