@@ -81,8 +81,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
-  // Postgres is found relative to the sources only.
-  const program = options.postgres === false ? await builtService() : MAIN;
+  // Postgres is found relative to the sources only, unless its folder is given.
+  const isBundled = options.postgres === false || options.args?.includes('--postgres-path') === true;
+  const program = isBundled ? await builtService() : MAIN;
   const recorder =
     program === MAIN
       ? ['--import', RECORDER]

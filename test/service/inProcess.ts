@@ -88,8 +88,15 @@ export class FaultyEngine implements ComputeEngine {
   suspend: ComputeEngine['suspend'] = (id) => this.#do('suspend', id);
   applyConfig: ComputeEngine['applyConfig'] = ({ id }) => this.#do('applyConfig', id);
   remove: ComputeEngine['remove'] = (id) => this.#do('remove', id);
-  login: ComputeEngine['login'] = (_branch, role, database) =>
-    Promise.resolve(role === 'owner' ? { role, database, password: 'p/w:d@' } : undefined);
+  catalog: ComputeEngine['catalog'] = async (_branch, passwordOf) => ({
+    databases: [{ id: 16_384, name: 'my/db', owner: 'owner' }],
+    roles: [{ name: 'owner', canLogin: true }],
+    ...(passwordOf === 'owner' ? { password: 'p/w:d@' } : {}),
+  });
+  changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => {
+    await this.#do('changeCatalog', branch);
+    return this.catalog(branch);
+  };
   close = () => this.#do('close');
 
   fail(call: string, message: string): void {

@@ -43,6 +43,33 @@ export type ComputeChange = z.infer<typeof ComputeChange>;
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
 export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
 
+/** Postgres cuts longer names off. Control characters would not survive a connection URI. */
+const MAX_NAME_BYTES = 63;
+const sqlName = z.string().check(
+  z.refine(
+    (name) =>
+      name !== '' &&
+      // oxlint-disable-next-line no-control-regex
+      !/[\u0000-\u001f\u007f]/.test(name) &&
+      name.isWellFormed() &&
+      new TextEncoder().encode(name).length <= MAX_NAME_BYTES,
+    `must have 1 to ${MAX_NAME_BYTES} bytes in UTF-8 and no control characters`,
+  ),
+);
+
+/** POST …/branches/{branch_id}/databases. */
+export const DatabaseCreationBody = z.strictObject({
+  database: z.strictObject({ name: sqlName, owner_name: sqlName }),
+});
+/** PATCH …/databases/{database_name}. */
+export const DatabaseChangeBody = z.strictObject({
+  database: z.strictObject({ name: z.optional(sqlName), owner_name: z.optional(sqlName) }),
+});
+/** POST …/branches/{branch_id}/roles. */
+export const RoleCreationBody = z.strictObject({
+  role: z.strictObject({ name: sqlName, no_login: z.optional(z.boolean()) }),
+});
+
 /** POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
   key_name: z.string().check(z.minLength(1), z.maxLength(64)),

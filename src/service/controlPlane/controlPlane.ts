@@ -1,6 +1,9 @@
 /** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
+import { BranchCatalogs } from './catalog/branchCatalogs.ts';
+import { Databases } from './catalog/databases.ts';
+import { Roles } from './catalog/roles.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
@@ -34,6 +37,8 @@ export class ControlPlane {
   readonly plan: Plan;
   readonly keys: ApiKeys;
   readonly computes: Computes;
+  readonly databases: Databases;
+  readonly roles: Roles;
   /** Open. */
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
@@ -59,6 +64,9 @@ export class ControlPlane {
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
     this.#operations = new Operations({ store, clock, engine: this.engine, minimumDuration, onUnexpected });
     this.computes = new Computes({ store, clock, engine: this.engine, operations: this.#operations, plan });
+    const catalogs = new BranchCatalogs({ store, clock, engine: this.engine, operations: this.#operations });
+    this.databases = new Databases(catalogs);
+    this.roles = new Roles(catalogs);
     this.#autosuspend = new Autosuspend({
       store,
       clock,

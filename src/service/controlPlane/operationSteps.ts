@@ -20,6 +20,7 @@ export async function perform(
   switch (step.kind) {
     case 'attach':
     case 'check':
+    case 'sql':
       return engine.attach(now);
     case 'start':
       await engine.attach(now);
@@ -50,6 +51,7 @@ export function afterStep(
       return withState(record, { current: 'idle', pending }, now);
     case 'apply':
     case 'check':
+    case 'sql':
     case 'remove':
       return withState(record, { pending }, now);
   }
@@ -67,6 +69,7 @@ export function afterFailure(step: OperationStep, record: ComputeRecord, now: nu
       return withState(record, { current: 'idle', pending: undefined }, now);
     case 'suspend':
     case 'check':
+    case 'sql':
     case 'remove':
       return withState(record, { pending: undefined }, now);
   }

@@ -194,6 +194,7 @@ const actionOf = (step: OperationStep): OperationRecord['action'] => {
       return 'start_compute';
     case 'apply':
     case 'attach':
+    case 'sql':
       return 'apply_config';
     case 'suspend':
     case 'remove':

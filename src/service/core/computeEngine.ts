@@ -28,12 +28,40 @@ export interface ComputeAddress {
 /** `transaction`: pooled clients share server connections (PgBouncer). `session`: each has its own, up to `max_connections`. */
 export type PoolerMode = 'transaction' | 'session';
 
-/** The parts of a connection URI. The password is a secret. */
-export interface BranchLogin {
-  readonly role: string;
-  readonly password: string;
-  readonly database: string;
+/** Timestamps are ISO 8601 UTC. They are missing where Postgres and the engine don't know them. */
+export interface BranchDatabase {
+  readonly id: number;
+  readonly name: string;
+  readonly owner: string;
+  readonly createdAt?: string;
 }
+
+export interface BranchRole {
+  readonly name: string;
+  readonly canLogin: boolean;
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
+}
+
+/** The databases and roles of a branch, without those of the service. */
+export interface BranchCatalog {
+  readonly databases: readonly BranchDatabase[];
+  readonly roles: readonly BranchRole[];
+  /** A secret. Of the role that the caller asked for, if the engine knows it. */
+  readonly password?: string;
+}
+
+/** A change of databases or roles. Names are free of control characters and have 1 to 63 bytes. */
+export type CatalogChange =
+  | { readonly kind: 'createDatabase'; readonly name: string; readonly owner: string }
+  | {
+      readonly kind: 'updateDatabase';
+      readonly name: string;
+      readonly newName: string;
+      readonly owner: string;
+    }
+  | { readonly kind: 'createRole'; readonly name: string; readonly canLogin: boolean }
+  | { readonly kind: 'deleteDatabase' | 'deleteRole' | 'resetPassword'; readonly name: string };
 
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
@@ -100,9 +128,19 @@ export interface ComputeEngine extends EngineFacts {
   remove(computeId: string): Promise<void>;
 
   /**
-   * Returns undefined if the branch has no such role or database.
+   * Reads the databases and roles of a branch from Postgres. Starts no compute.
+   * @param passwordOf the role whose password is wanted
+   * @throws {EngineError}
    */
-  login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined>;
+  catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;
+
+  /**
+   * Changes the databases or roles of a branch completely or not at all, also if the service is killed. Starts no compute.
+   * Deleting what no longer exists does nothing.
+   * @returns the catalog after the change, with the password of a role that has a new one
+   * @throws {EngineError} with the message of Postgres
+   */
+  changeCatalog(branchId: string, change: CatalogChange): Promise<BranchCatalog>;
 
   /** Stops all computes cleanly. */
   close(): Promise<void>;

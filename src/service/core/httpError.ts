@@ -23,3 +23,7 @@ export const unprocessable = (message: string): HttpError => new HttpError(422, 
 
 /** A request that contradicts the current state. */
 export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);
+
+/** A request for what exists but cannot be had as it is now, such as an unknown password. */
+export const preconditionFailed = (message: string): HttpError =>
+  new HttpError(412, 'PRECONDITION_FAILED', message);

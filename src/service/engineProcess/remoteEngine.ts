@@ -3,7 +3,8 @@
  * process dies, its computes are reported as crashed, a new process is started, and the addresses answer again.
  */
 import type {
-  BranchLogin,
+  BranchCatalog,
+  CatalogChange,
   ComputeAddress,
   ComputeEngine,
   ComputeSpec,
@@ -93,9 +94,12 @@ export class RemoteEngine implements ComputeEngine {
     await this.#call('remove', computeId);
   }
 
-  async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
-    const login = await this.#call('login', branchId, role, database);
-    return isLogin(login) ? login : undefined;
+  async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
+    return checkedCatalog(await this.#call('catalog', branchId, passwordOf));
+  }
+
+  async changeCatalog(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
+    return checkedCatalog(await this.#call('changeCatalog', branchId, change));
   }
 
   /** Empties a folder of data unless processes use it. @returns whether it is empty */
@@ -183,5 +187,15 @@ const isAddress = (value: unknown): value is ComputeAddress =>
     return Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
   });
 
-const isLogin = (value: unknown): value is BranchLogin =>
-  hasFields(value, { role: 'string', password: 'string', database: 'string' });
+function checkedCatalog(value: unknown): BranchCatalog {
+  if (isCatalog(value)) return value;
+  throw new EngineError('The engine returned no databases and roles');
+}
+
+const isCatalog = (value: unknown): value is BranchCatalog =>
+  isListOf(fieldOf(value, 'databases'), { id: 'number', name: 'string', owner: 'string' }) &&
+  isListOf(fieldOf(value, 'roles'), { name: 'string', canLogin: 'boolean' }) &&
+  ['string', 'undefined'].includes(typeof fieldOf(value, 'password'));
+
+const isListOf = (value: unknown, types: Readonly<Record<string, string>>): boolean =>
+  Array.isArray(value) && value.every((item) => hasFields(item, types));

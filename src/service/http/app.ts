@@ -4,6 +4,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { accountRoutes } from './accountRoutes.ts';
+import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
 import { authenticate, findHeaderProblem, parseTarget, type ApiCall, type Route } from './request.ts';
@@ -72,6 +73,7 @@ const routesOf = (plane: ControlPlane): Route[] => [
   ...userRoutes(plane),
   ...accountRoutes(plane),
   ...computeRoutes(plane),
+  ...catalogRoutes(plane),
 ];
 
 const apiEntries = (plane: ControlPlane): RouteEntry[] =>

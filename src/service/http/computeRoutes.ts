@@ -1,19 +1,9 @@
-/** Computes (section 4.3), and the public service's calls for operations and connection URIs. */
+/** Computes (section 4.3), and the public service's calls for operations. */
 import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
-import { requirePostgres } from '../controlPlane/computes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { conflict, notFound } from '../core/httpError.ts';
+import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
-import type { ComputeRecord } from '../state/storedRecords.ts';
-import {
-  booleanParameter,
-  cursorPosition,
-  pageSize,
-  paginationAfter,
-  queryParameter,
-  requiredParameter,
-  unknownCursor,
-} from './query.ts';
+import { cursorPosition, pageSize, paginationAfter, unknownCursor } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
 import { listJson, listReply, recordReply, reply, type JsonReply } from './response.ts';
 
@@ -35,7 +25,6 @@ export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
   })),
   { method: 'GET', path: OPERATIONS, answer: (call) => listOperations(plane, call) },
   { method: 'GET', path: `${OPERATIONS}/:operation_id`, answer: (call) => showOperation(plane, call) },
-  { method: 'GET', path: `${PROJECT}/connection_uri`, answer: (call) => connectionUri(plane, call) },
 ];
 
 const targetCompute = (
@@ -102,50 +91,4 @@ function showOperation({ store }: ControlPlane, call: ApiCall): JsonReply {
   const operation = findProject(store.account, call).operations.get(id.toLowerCase());
   if (operation === undefined) throw notFound('operation with the id', id);
   return recordReply('operation', operation.record);
-}
-
-/** The reply contains a password, so it is never logged. */
-async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const project = findProject(plane.store.account, call);
-  const role = requiredParameter(call, 'role_name');
-  const database = requiredParameter(call, 'database_name');
-  const compute = selectCompute(
-    project,
-    queryParameter(call, 'endpoint_id'),
-    queryParameter(call, 'branch_id'),
-  );
-  const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
-  const engine = await plane.engine;
-  requirePostgres(engine);
-  const login = await engine.login(compute.branch_id, role, database);
-  if (login === undefined)
-    throw notFound(`such role and database on branch ${compute.branch_id}:`, `${role} / ${database}`);
-  const user = `${encodeURIComponent(login.role)}:${encodeURIComponent(login.password)}`;
-  return reply({ uri: `postgresql://${user}@${host}/${encodeURIComponent(login.database)}` });
-}
-
-/** Defaults to the branch's primary compute, and to the default branch. */
-function selectCompute(
-  project: ProjectState,
-  computeId: string | undefined,
-  branchId: string | undefined,
-): ComputeRecord {
-  const branch = branchId ?? [...project.branches.values()].find((each) => each.default)?.id ?? '';
-  if (branchId !== undefined && !project.branches.has(branch)) throw notFound('branch with the id', branch);
-  const records = [...project.computes.values()].map(({ record }) => record);
-  if (computeId === undefined) {
-    const primary = records.find((record) => record.branch_id === branch && record.type === 'read_write');
-    if (primary === undefined) throw notFound('primary read-write compute on branch', branch);
-    return primary;
-  }
-  const compute = records.find((record) => record.id === computeId);
-  if (compute === undefined || (branchId !== undefined && compute.branch_id !== branchId))
-    throw notFound('compute with the id', computeId);
-  return compute;
-}
-
-function requirePoolerHost(compute: ComputeRecord): string {
-  if (compute.pooler_host === undefined)
-    throw conflict(`Pooled connections are not enabled on compute ${compute.id}.`);
-  return compute.pooler_host;
 }

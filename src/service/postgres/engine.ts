@@ -1,7 +1,8 @@
 /** The engine that runs a real Postgres for each compute. */
 import path from 'node:path';
 import type {
-  BranchLogin,
+  BranchCatalog,
+  CatalogChange,
   ComputeAddress,
   ComputeEngine,
   ComputeSpec,
@@ -10,10 +11,10 @@ import type {
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
+import { Catalogs } from './catalog/catalogs.ts';
 import { chooseBinaries } from './config/programs.ts';
 import { BranchData } from './data/branchData.ts';
 import { Compute, type StartPooler } from './compute.ts';
-import { hasDatabase } from './data/hasDatabase.ts';
 import { certificateOf } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { serviceLogins } from './data/logins.ts';
@@ -73,11 +74,13 @@ class PostgresEngine implements ComputeEngine {
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
   readonly #options: PostgresEngineOptions;
+  readonly #catalogs: Catalogs;
   readonly #computes = new Map<string, Compute>();
   #events: EngineEvents | undefined;
 
   constructor(tools: ServerTools, ending: AbortController, options: PostgresEngineOptions) {
     this.#tools = tools;
+    this.#catalogs = new Catalogs(tools);
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
     this.#options = options;
@@ -122,17 +125,19 @@ class PostgresEngine implements ComputeEngine {
     for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
   }
 
-  async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {
-    const login = this.#tools.branches.login(branchId);
-    if (role !== login.role) return undefined;
-    const exists = await hasDatabase(this.#tools, branchId, database);
-    return exists ? { ...login, database } : undefined;
+  async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
+    return this.#catalogs.read(branchId, passwordOf);
+  }
+
+  async changeCatalog(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
+    return this.#catalogs.change(branchId, change);
   }
 
   async close(): Promise<void> {
     this.#ending.abort();
     await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
     this.#computes.clear();
+    await this.#tools.branches.settled();
     this.#tools.storage.removeSockets();
     if (this.#options.isTemporary) await emptyFolder(this.#tools.storage.root);
   }

@@ -1,6 +1,7 @@
 /** The engines without Postgres: one on which no compute can start, and one that simulates computes. */
 import {
   EngineError,
+  type BranchCatalog,
   type ComputeAddress,
   type ComputeEngine,
   type ComputeSpec,
@@ -11,6 +12,8 @@ import { Gateway } from './network/gateway.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
+
+const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
 
 /** For `--no-postgres`: computes change their state, but there is nothing behind them. */
 export class SimulatedEngine implements ComputeEngine {
@@ -38,8 +41,12 @@ export class SimulatedEngine implements ComputeEngine {
 
   async remove(_computeId: string): Promise<void> {}
 
-  async login(): Promise<undefined> {
-    throw new EngineError('The service simulates computes (--no-postgres): there is nothing to connect to.');
+  async catalog(): Promise<BranchCatalog> {
+    throw new EngineError(SIMULATED);
+  }
+
+  async changeCatalog(): Promise<BranchCatalog> {
+    throw new EngineError(SIMULATED);
   }
 
   async close(): Promise<void> {}
@@ -93,7 +100,11 @@ export class PostgresMissing implements ComputeEngine {
       await Promise.all([address.port, address.poolerPort].map((port) => this.#close(port)));
   }
 
-  async login(): Promise<never> {
+  async catalog(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
+  }
+
+  async changeCatalog(): Promise<never> {
     throw new EngineError(this.postgresProblem);
   }
 

@@ -106,6 +106,8 @@ export type StoredCompute = {
 /** What an operation does; stored with it, so that the service can resume it after a restart. */
 export type OperationStep =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
+  /** A change of databases or roles, which is recorded when it has ended. */
+  | { readonly kind: 'sql' }
   | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 

@@ -69,6 +69,37 @@ describe('superuser statements in a hostile database', function () {
       await assert.rejects(query(uri, sql), { code: '42501' }, sql);
   });
 
+  it('use no operator of the database when a role that owns objects in it is deleted', async () => {
+    const { engine } = service;
+    await engine.changeCatalog('br-main', { kind: 'createRole', name: 'leaver', canLogin: true });
+    await query(uri, 'create database hostile');
+    const owner = await connectTo(inDatabase('hostile'));
+    await owner.query(TRAP);
+    await owner.query('grant create on schema public to leaver');
+    await owner.query('alter database hostile set search_path = trap, pg_catalog');
+    await owner.end();
+    const { password } = await engine.catalog('br-main', 'leaver');
+    const leaver = inDatabase('hostile').replace(/\/\/.*@/, `//leaver:${password}@`);
+    await query(leaver, 'create table public.left_behind (word text)');
+    await engine.changeCatalog('br-main', { kind: 'deleteRole', name: 'leaver' });
+    await engine.changeCatalog('br-main', { kind: 'deleteDatabase', name: 'hostile' });
+    assert.deepEqual(await superusers(), ['postgres']);
+  });
+
+  it('give no object to the superuser when a role is deleted', async () => {
+    const { engine } = service;
+    const role = { kind: 'createRole', name: 'climber', canLogin: true } as const;
+    const { password } = await engine.changeCatalog('br-main', role);
+    const climber = await connectTo(inDatabase('postgres').replace(/\/\/.*@/, `//climber:${password}@`));
+    await climber.query(
+      "create function pg_temp.f() returns int language sql security definer as 'select 1'",
+    );
+    await engine.changeCatalog('br-main', { kind: 'deleteRole', name: 'climber' });
+    const left =
+      "select proname from pg_proc where proname = 'f' and pronamespace <> 'pg_catalog'::regnamespace";
+    assert.deepEqual(await query(inDatabase('postgres'), left), []);
+  });
+
   it(`use no operator of the database when a pooled client logs in${reason}`, async function () {
     if (reason !== '') return this.skip();
     const owner = await connectTo(uri);

@@ -27,10 +27,11 @@ describe('compute in trouble', function () {
     const service = await start(path.join(folder, 'data'));
     try {
       const compute = await service.create();
-      const uri = await service.uri(compute);
+      const uri = `postgresql://app_owner:x@127.0.0.1:${compute.address.port}/app`;
       await assert.rejects(query(uri, 'select 1'), /no space left on device/i);
+      await assert.rejects(service.uri(compute), /EngineError: .*no space left on device/i);
       execFileSync('mount', ['-o', 'remount,size=300m', folder]);
-      assert.deepEqual(await query(uri, 'select 1'), [1]);
+      assert.deepEqual(await query(await service.uri(compute), 'select 1'), [1]);
     } finally {
       await service.close();
       execFileSync('umount', [folder]);

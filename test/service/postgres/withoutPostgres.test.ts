@@ -51,6 +51,8 @@ describe('The service without Postgres', function () {
       { endpoint: { settings } },
     ],
     ['a connection URI', 'GET', uri],
+    ['a list of databases', 'GET', `/branches/${FREE}/databases`],
+    ['a new role', 'POST', `/branches/${FREE}/roles`, { role: { name: 'reader' } }],
   ] as const) {
     it(`rejects ${what}, and computes stay idle`, async () => {
       const { status, json } = await raw(method, target, body);

@@ -102,9 +102,9 @@ export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
-  compute: ComputeSpec,
+  compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { address, certificate }: { readonly address: ServerAddress; readonly certificate?: Certificate },
-  overrides: ReadonlyMap<string, string | number> = new Map(),
+  overrides: Iterable<readonly [name: string, value: string | number]> = [],
 ): string[] {
   const fixed: Record<string, string | number> = {
     max_connections: connectionsOf(compute),

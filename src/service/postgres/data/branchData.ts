@@ -1,13 +1,13 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
-import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
-import { branchLogin } from './logins.ts';
+import { branchLogin, type BranchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { copyTemplate, type TemplateOptions } from './template.ts';
 
@@ -39,6 +39,11 @@ export class BranchData {
     const turn = this.#turns.get(branchId) ?? limitTo(1);
     this.#turns.set(branchId, turn);
     return turn(work);
+  }
+
+  /** Resolves when no work is left. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#turns.values()].map(async (turn) => turn(async () => undefined)));
   }
 
   /** The branch's running primary. It can change after the turn in which this is called. */
@@ -78,6 +83,12 @@ export class BranchData {
 
   folder(branchId: string): string {
     return path.join(this.#options.storage.branch(branchId), 'data');
+  }
+
+  /** Changes each time that a server runs on the branch's data. */
+  version(branchId: string): string {
+    const control = path.join(this.folder(branchId), 'global', 'pg_control');
+    return String(statSync(control, { bigint: true }).mtimeNs);
   }
 
   /** Returns the branch's data directory; creates it if missing. Call it in turn. @throws {EngineError} */

@@ -5,23 +5,26 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import { writePrivateFile } from './privateFiles.ts';
 
 /** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
-/** The bootstrap superuser. Only the service logs in with it. */
-export const SUPERUSER = 'postgres';
-/** Read replicas stream with this role. It has no other rights. */
-export const REPLICATOR = 'service_replicator';
 
 export interface ServiceLogins {
   readonly superuser: string;
   readonly replicator: string;
 }
 
-const newPassword = () => randomBytes(24).toString('base64url');
+/** The login that a new branch has. */
+export interface BranchLogin {
+  readonly role: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** The service's passwords, created at the first call. */
 export function serviceLogins(root: string): ServiceLogins {
@@ -75,10 +78,18 @@ const hash = (data: Buffer) => createHash('sha256').update(data).digest();
  * A value for `pg_authid.rolpassword` (SCRAM-SHA-256, RFC 5802 and 7677), for use without a server. The passwords are
  * ASCII, so they need no SASLprep.
  */
-export function scramVerifier(password: string): string {
-  const salt = randomBytes(16);
+export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const key = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
   const storedKey = hash(hmac(key, 'Client Key')).toString('base64');
   const serverKey = hmac(key, 'Server Key').toString('base64');
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}
+
+/** With other iterations it is a user's, and computing it might take hours. */
+const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${ITERATIONS}:([^$]+)\\$`);
+
+/** Whether Postgres accepts the password for a role with this `rolpassword`. */
+export function matchesVerifier(password: string, verifier: string): boolean {
+  const salt = OUR_VERIFIER.exec(verifier)?.[1];
+  return salt !== undefined && scramVerifier(password, Buffer.from(salt, 'base64')) === verifier;
 }

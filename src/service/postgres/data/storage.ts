@@ -4,7 +4,8 @@
  *     template-<major>/          a data directory, created once and copied for each branch
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas
- *     branches/<branch>/login.json
+ *     branches/<branch>/login.json     the login that the branch began with
+ *     branches/<branch>/passwords.json   of roles whose password the service changed
  *     replicas/<compute>/data/   a read replica's copy
  *     poolers/<compute>/         PgBouncer's configuration
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder

@@ -7,14 +7,8 @@ import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
-import {
-  BRANCH_DATABASE,
-  BRANCH_ROLE,
-  REPLICATOR,
-  SUPERUSER,
-  type ServiceLogins,
-  scramVerifier,
-} from './logins.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import { BRANCH_DATABASE, BRANCH_ROLE, type ServiceLogins, scramVerifier } from './logins.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { Storage } from './storage.ts';
@@ -93,13 +87,19 @@ const clusterArguments = (major: number) => [
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
 ];
 
+/**
+ * The rights of the branch's role, and of the roles that are created through the API. Before 16, CREATEROLE could grant any
+ * predefined role, including those that run programs.
+ */
+export const ownerRights = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
+/** The roles that these roles are members of. */
+export const OWNER_ROLES = 'pg_monitor, pg_signal_backend';
+
 function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
-  // Before 16, CREATEROLE could grant any predefined role, including those that run programs.
-  const rights = major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB';
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
-    `CREATE ROLE ${BRANCH_ROLE} LOGIN ${rights}`,
-    `GRANT pg_monitor, pg_signal_backend TO ${BRANCH_ROLE}`,
+    `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
+    `GRANT ${OWNER_ROLES} TO ${BRANCH_ROLE}`,
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
     // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",

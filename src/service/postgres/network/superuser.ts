@@ -4,19 +4,33 @@
  */
 import Client from 'pg/lib/client.js';
 import { asEngineError } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../data/logins.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
+/** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files. */
+const OPTIONS = {
+  search_path: 'pg_catalog',
+  default_transaction_read_only: 'off',
+  statement_timeout: 0,
+  // A statement waits in the branch's turn, so it must not wait for a user's open transaction for long. Milliseconds.
+  lock_timeout: 10_000,
+};
+
 /** The caller ends the connection. @throws {EngineError} with the server's message */
-export async function connectAsSuperuser(address: ServerAddress, password: string): Promise<Client> {
+export async function connectAsSuperuser(
+  address: ServerAddress,
+  password: string,
+  database = SUPERUSER,
+): Promise<Client> {
   const client = new Client({
     ...hostAndPort(address),
     user: SUPERUSER,
     password,
-    database: SUPERUSER,
+    database,
     application_name: 'service',
-    // A start-up option wins over ALTER DATABASE, ALTER ROLE and the configuration files.
-    options: '-c search_path=pg_catalog',
+    options: Object.entries(OPTIONS)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     // Given, so that no PG… variable of the environment is used.
     ssl: false,
     client_encoding: 'UTF8',

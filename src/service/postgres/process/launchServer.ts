@@ -6,7 +6,7 @@ import { writeSizeFile, configurationFile, fixedArguments, userSettings } from '
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
-import { addressOf } from '../network/serverAddress.ts';
+import { addressOf, type ServerAddress } from '../network/serverAddress.ts';
 
 export interface LaunchOptions {
   readonly compute: ComputeSpec;
@@ -32,12 +32,23 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
   writeSizeFile(start.dataDir, start.compute.minCu);
   const certificate = tools.certificate();
+  return startServer(tools, {
+    ...start,
+    args: (address) => fixedArguments(start.compute, { address, certificate }, start.onCommandLine),
+  });
+}
+
+export interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | 'onLine'> {
+  readonly args: (address: ServerAddress) => readonly string[];
+}
+
+/** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
+export async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       const address = await addressOf(tools.storage, start.name);
-      const args = fixedArguments(start.compute, { address, certificate }, start.onCommandLine);
       const { dataDir, onLine } = start;
-      return await Postmaster.start({ ...tools, dataDir, address, args, onLine });
+      return await Postmaster.start({ ...tools, dataDir, address, args: start.args(address), onLine });
     } catch (error) {
       if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {

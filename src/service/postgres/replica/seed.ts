@@ -2,7 +2,7 @@
  * Copies a branch for a read replica: by a base backup from a running primary, else directly from the data directory. Call
  * it in the branch's turn.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
@@ -25,7 +25,7 @@ const OF_A_RUNNING_SERVER =
 export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
   const [branchId, version] = readMarker(tools, replica);
   if (branchId !== replica.branchId) return false;
-  return tools.branches.primary(branchId) !== undefined || version === versionOf(tools, branchId);
+  return tools.branches.primary(branchId) !== undefined || version === tools.branches.version(branchId);
 }
 
 /**
@@ -35,7 +35,7 @@ export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
 export async function seed(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
   const primary = tools.branches.primary(replica.branchId);
   if (primary !== undefined) return seedFromRunning(tools, replica, primary);
-  const version = versionOf(tools, replica.branchId);
+  const version = tools.branches.version(replica.branchId);
   await copyBranch(tools, replica, { omit: (file) => OF_ONE_SERVER.test(file) });
   writeMarker(tools, replica, version);
   return async () => undefined;
@@ -85,12 +85,6 @@ async function copyBranch(
     if (label !== undefined) writePrivateFile(path.join(unfinished, 'backup_label'), label);
     writePrivateFile(path.join(unfinished, 'standby.signal'), '');
   });
-}
-
-/** Changes each time that a server runs on the branch's data. */
-function versionOf(tools: ServerTools, branchId: string): string {
-  const control = path.join(tools.branches.folder(branchId), 'global', 'pg_control');
-  return String(statSync(control, { bigint: true }).mtimeNs);
 }
 
 /** The branch of a complete copy and, if no server ran during the copy, the version of the branch's data. */

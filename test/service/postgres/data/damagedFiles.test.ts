@@ -26,7 +26,7 @@ describe('truncated file', function () {
       const file = path.join(service.dataDir, 'postgres/branches/br-main/login.json');
       cut(file);
       const password = new URL(uri).password;
-      await assert.rejects(service.engine.login('br-main', 'app_owner', 'app'), (error: Error) => {
+      await assert.rejects(service.engine.catalog('br-main', 'app_owner'), (error: Error) => {
         assert.equal(error.name, 'EngineError');
         assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
         assert(!error.message.includes(password));
@@ -35,6 +35,27 @@ describe('truncated file', function () {
       // The text that the message suggests.
       writeFileSync(file, JSON.stringify({ role: 'app_owner', password, database: 'app' }));
       assert.equal(await service.uri(compute), uri);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("a branch's passwords.json is named with a remedy", async () => {
+    const service = await startControlPlane();
+    try {
+      const role = { kind: 'createRole', name: 'sally', canLogin: true } as const;
+      const { password = '' } = await service.engine.changeCatalog('br-main', role);
+      const file = path.join(service.dataDir, 'postgres/branches/br-main/passwords.json');
+      cut(file);
+      await assert.rejects(service.engine.catalog('br-main', 'sally'), (error: Error) => {
+        assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
+        assert(!error.message.includes(password));
+        return true;
+      });
+      rmSync(file);
+      assert.equal((await service.engine.catalog('br-main', 'sally')).password, undefined);
+      const reset = { kind: 'resetPassword', name: 'sally' } as const;
+      assert.notEqual((await service.engine.changeCatalog('br-main', reset)).password, undefined);
     } finally {
       await service.close();
     }

@@ -1,0 +1,120 @@
+/** Roles of a branch and their passwords. */
+import type { BranchRole } from '../../core/computeEngine.ts';
+import { conflict, preconditionFailed } from '../../core/httpError.ts';
+import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
+import {
+  findNamed,
+  requireUsable,
+  type BranchCatalogs,
+  type BranchTarget,
+  type CatalogResult,
+} from './branchCatalogs.ts';
+
+/** As the public service returns a role. The password is a secret, and only in the reply that creates or resets it. */
+export interface RoleRecord {
+  readonly branch_id: string;
+  readonly name: string;
+  readonly password?: string;
+  readonly protected: false;
+  readonly authentication_method: 'password' | 'no_login';
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface RoleResult {
+  readonly role: RoleRecord;
+  readonly operations: readonly OperationRecord[];
+}
+
+/** A login for a connection URI. */
+export interface Login {
+  readonly role: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+export class Roles {
+  readonly #catalogs: BranchCatalogs;
+
+  constructor(catalogs: BranchCatalogs) {
+    this.#catalogs = catalogs;
+  }
+
+  async list(target: BranchTarget): Promise<readonly RoleRecord[]> {
+    const { branch, catalog } = await this.#catalogs.read(target);
+    return catalog.roles.map((role) => recordOf(branch, role));
+  }
+
+  /** @throws {HttpError} 404 */
+  async find(target: BranchTarget, name: string): Promise<RoleRecord> {
+    return findNamed('role', await this.list(target), name);
+  }
+
+  /** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
+  async create(target: BranchTarget, name: string, canLogin: boolean): Promise<RoleResult> {
+    requireUsable('role', name);
+    if ((await this.list(target)).some((role) => role.name === name))
+      throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
+    return resultOf(await this.#catalogs.change(target, { kind: 'createRole', name, canLogin }), name);
+  }
+
+  /** Returns undefined if there is no such role. @throws {HttpError} 409 if it owns databases, 422 if it is reserved */
+  async delete(target: BranchTarget, name: string): Promise<RoleResult | undefined> {
+    requireUsable('role', name);
+    const role = (await this.list(target)).find((each) => each.name === name);
+    if (role === undefined) return undefined;
+    const { operations } = await this.#catalogs.change(target, { kind: 'deleteRole', name });
+    return { role, operations };
+  }
+
+  /** @throws {HttpError} 404, or 412 if the service doesn't know the password or the role has none */
+  async password(target: BranchTarget, name: string): Promise<string> {
+    return knownPassword(await this.#catalogs.read(target, name), name);
+  }
+
+  /** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
+  async resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
+    requireUsable('role', name);
+    requireLogin(await this.find(target, name));
+    return resultOf(await this.#catalogs.change(target, { kind: 'resetPassword', name }), name);
+  }
+
+  /** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
+  async login(target: BranchTarget, role: string, database: string): Promise<Login> {
+    const result = await this.#catalogs.read(target, role);
+    findNamed('role', result.catalog.roles, role);
+    findNamed('database', result.catalog.databases, database);
+    return { role, password: knownPassword(result, role), database };
+  }
+}
+
+function resultOf({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
+  const role = recordOf(branch, findNamed('role', catalog.roles, name));
+  const { password } = catalog;
+  return { role: password === undefined ? role : { ...role, password }, operations };
+}
+
+function knownPassword({ branch, catalog }: CatalogResult, name: string): string {
+  requireLogin(recordOf(branch, findNamed('role', catalog.roles, name)));
+  if (catalog.password !== undefined) return catalog.password;
+  throw preconditionFailed(
+    `The password of role ${JSON.stringify(name)} was set in SQL and is not known. Reset it to get a new one.`,
+  );
+}
+
+function requireLogin({ name, authentication_method }: RoleRecord): void {
+  if (authentication_method === 'no_login')
+    throw preconditionFailed(`Role ${JSON.stringify(name)} can't log in, so it has no password.`);
+}
+
+const recordOf = (branch: BranchRecord, role: BranchRole): RoleRecord => {
+  const created = role.createdAt ?? branch.created_at;
+  return {
+    branch_id: branch.id,
+    name: role.name,
+    protected: false,
+    authentication_method: role.canLogin ? 'password' : 'no_login',
+    created_at: created,
+    updated_at: role.updatedAt ?? created,
+  };
+};

@@ -1,0 +1,152 @@
+/** The public service's calls for databases, roles and connection URIs. */
+import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
+import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { conflict, notFound } from '../core/httpError.ts';
+import type { ProjectState } from '../state/store.ts';
+import type { ComputeRecord } from '../state/storedRecords.ts';
+import { booleanParameter, queryParameter, requiredParameter } from './query.ts';
+import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
+import { reply, type JsonReply } from './response.ts';
+
+const PROJECT = '/projects/:project_id';
+const DATABASES = `${PROJECT}/branches/:branch_id/databases`;
+const DATABASE = `${DATABASES}/:database_name`;
+const ROLES = `${PROJECT}/branches/:branch_id/roles`;
+const ROLE = `${ROLES}/:role_name`;
+
+export const catalogRoutes = (plane: ControlPlane): readonly Route[] => [
+  ...databaseRoutes(plane),
+  ...roleRoutes(plane),
+  { method: 'GET', path: `${PROJECT}/connection_uri`, answer: (call) => connectionUri(plane, call) },
+];
+
+function databaseRoutes(plane: ControlPlane): readonly Route[] {
+  const { databases } = plane;
+  const target = (call: ApiCall) => branchTarget(plane, call);
+  const name = (call: ApiCall) => call.param('database_name');
+  return [
+    {
+      method: 'GET',
+      path: DATABASES,
+      answer: async (call) => reply({ databases: await databases.list(target(call)) }),
+    },
+    {
+      method: 'POST',
+      path: DATABASES,
+      async answer(call) {
+        const { database } = await readJsonBody(call.request, DatabaseCreationBody);
+        return reply(await databases.create(target(call), database.name, database.owner_name), 201);
+      },
+    },
+    {
+      method: 'GET',
+      path: DATABASE,
+      answer: async (call) => reply({ database: await databases.find(target(call), name(call)) }),
+    },
+    {
+      method: 'PATCH',
+      path: DATABASE,
+      async answer(call) {
+        const { database } = await readJsonBody(call.request, DatabaseChangeBody);
+        return reply(await databases.update(target(call), name(call), database));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: DATABASE,
+      answer: async (call) => deletionReply(await databases.delete(target(call), name(call))),
+    },
+  ];
+}
+
+function roleRoutes(plane: ControlPlane): readonly Route[] {
+  const { roles } = plane;
+  const target = (call: ApiCall) => branchTarget(plane, call);
+  const name = (call: ApiCall) => call.param('role_name');
+  return [
+    {
+      method: 'GET',
+      path: ROLES,
+      answer: async (call) => reply({ roles: await roles.list(target(call)) }),
+    },
+    {
+      method: 'POST',
+      path: ROLES,
+      async answer(call) {
+        const { role } = await readJsonBody(call.request, RoleCreationBody);
+        return reply(await roles.create(target(call), role.name, role.no_login !== true), 201);
+      },
+    },
+    {
+      method: 'GET',
+      path: ROLE,
+      answer: async (call) => reply({ role: await roles.find(target(call), name(call)) }),
+    },
+    {
+      method: 'DELETE',
+      path: ROLE,
+      answer: async (call) => deletionReply(await roles.delete(target(call), name(call))),
+    },
+    {
+      method: 'GET',
+      path: `${ROLE}/reveal_password`,
+      answer: async (call) => reply({ password: await roles.password(target(call), name(call)) }),
+    },
+    {
+      method: 'POST',
+      path: `${ROLE}/reset_password`,
+      answer: async (call) => reply(await roles.resetPassword(target(call), name(call))),
+    },
+  ];
+}
+
+const branchTarget = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({
+  project: findProject(store.account, call),
+  branchId: call.param('branch_id'),
+});
+
+const deletionReply = (result: object | undefined): JsonReply =>
+  result === undefined ? { status: 204, json: undefined } : reply(result);
+
+/** The reply contains a password, so it is never logged. */
+async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const project = findProject(plane.store.account, call);
+  const role = requiredParameter(call, 'role_name');
+  const database = requiredParameter(call, 'database_name');
+  const compute = selectCompute(
+    project,
+    queryParameter(call, 'endpoint_id'),
+    queryParameter(call, 'branch_id'),
+  );
+  const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
+  const login = await plane.roles.login({ project, branchId: compute.branch_id }, role, database);
+  const user = `${encodeURIComponent(login.role)}:${encodeURIComponent(login.password)}`;
+  return reply({ uri: `postgresql://${user}@${host}/${encodeURIComponent(login.database)}` });
+}
+
+/** Defaults to the branch's primary compute, and to the default branch. */
+function selectCompute(
+  project: ProjectState,
+  computeId: string | undefined,
+  branchId: string | undefined,
+): ComputeRecord {
+  const branch = branchId ?? [...project.branches.values()].find((each) => each.default)?.id ?? '';
+  if (branchId !== undefined && !project.branches.has(branch)) throw notFound('branch with the id', branch);
+  const records = [...project.computes.values()].map(({ record }) => record);
+  if (computeId === undefined) {
+    const primary = records.find((record) => record.branch_id === branch && record.type === 'read_write');
+    if (primary === undefined) throw notFound('primary read-write compute on branch', branch);
+    return primary;
+  }
+  const compute = records.find((record) => record.id === computeId);
+  if (compute === undefined || (branchId !== undefined && compute.branch_id !== branchId))
+    throw notFound('compute with the id', computeId);
+  return compute;
+}
+
+function requirePoolerHost(compute: ComputeRecord): string {
+  if (compute.pooler_host === undefined)
+    throw conflict(`Pooled connections are not enabled on compute ${compute.id}.`);
+  return compute.pooler_host;
+}

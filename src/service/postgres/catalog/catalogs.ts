@@ -1,0 +1,109 @@
+/** The databases and roles of branches, read and changed without waking a compute. */
+import type Client from 'pg/lib/client.js';
+import { asEngineError, type BranchCatalog, type CatalogChange } from '../../core/computeEngine.ts';
+import type { ServerTools } from '../data/branchData.ts';
+import { RolePasswords } from '../data/rolePasswords.ts';
+import { connectAsSuperuser } from '../network/superuser.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { withBranchServer } from './branchServer.ts';
+import { changeCatalog } from './changeCatalog.ts';
+import { readCatalog, type CatalogRows } from './readCatalog.ts';
+
+export class Catalogs {
+  readonly #tools: ServerTools;
+  /** What was read when no server ran, so that reading it again starts none. */
+  readonly #idle = new Map<string, { readonly version: string; readonly rows: CatalogRows }>();
+
+  constructor(tools: ServerTools) {
+    this.#tools = tools;
+  }
+
+  /** @throws {EngineError} */
+  async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
+    return this.#inTurn(branchId, async () => {
+      const rows =
+        this.#rowsOfIdle(branchId) ??
+        (await withBranchServer(this.#tools, branchId, async (server) =>
+          this.#inDatabase(server, undefined, readCatalog),
+        ));
+      const passwords = this.#passwords(branchId);
+      this.#remember(branchId, rows);
+      const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
+      return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
+    });
+  }
+
+  /** @throws {EngineError} */
+  async change(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
+    return this.#inTurn(branchId, async () => {
+      const passwords = this.#passwords(branchId);
+      const [rows, password] = await withBranchServer(this.#tools, branchId, async (server) =>
+        this.#inDatabase(server, undefined, async (client) => {
+          const inDatabase = async <T>(database: string, work: (other: Client) => Promise<T>) =>
+            this.#inDatabase(server, database, work);
+          const before = await readCatalog(client);
+          const { major } = this.#tools.binaries;
+          const session = { client, inDatabase, rows: before, passwords, major };
+          const made = await changeCatalog(session, change);
+          return [await readCatalog(client), made] as const;
+        }),
+      );
+      this.#remember(branchId, rows);
+      return toCatalog(rows, passwords, password);
+    });
+  }
+
+  async #inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#tools.branches.inTurn(branchId, work);
+    } catch (error) {
+      throw asEngineError(error);
+    }
+  }
+
+  /** @param database undefined: the superuser's */
+  async #inDatabase<T>(
+    server: Postmaster,
+    database: string | undefined,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> {
+    const client = await connectAsSuperuser(server.address, this.#tools.logins.superuser, database);
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  #passwords(branchId: string): RolePasswords {
+    return new RolePasswords(this.#tools.storage.branch(branchId));
+  }
+
+  #remember(branchId: string, rows: CatalogRows): void {
+    if (this.#tools.branches.primary(branchId) !== undefined) this.#idle.delete(branchId);
+    else this.#idle.set(branchId, { version: this.#tools.branches.version(branchId), rows });
+  }
+
+  #rowsOfIdle(branchId: string): CatalogRows | undefined {
+    const known = this.#idle.get(branchId);
+    if (known === undefined || this.#tools.branches.primary(branchId) !== undefined) return undefined;
+    return known.version === this.#tools.branches.version(branchId) ? known.rows : undefined;
+  }
+}
+
+function toCatalog(
+  { databases, roles }: CatalogRows,
+  passwords: RolePasswords,
+  password: string | undefined,
+): BranchCatalog {
+  return {
+    databases: databases.map(({ id, name, owner, created }) => ({
+      id,
+      name,
+      owner,
+      ...(created === null ? {} : { createdAt: new Date(created).toISOString() }),
+    })),
+    roles: roles.map(({ name, canLogin }) => ({ name, canLogin, ...passwords.times(name) })),
+    ...(password === undefined ? {} : { password }),
+  };
+}

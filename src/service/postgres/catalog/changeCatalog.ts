@@ -1,0 +1,178 @@
+/**
+ * Changes databases and roles as superuser, each by one statement or transaction, so that a kill leaves the old state or
+ * the new one. Names are always quoted. Most statements run in the superuser's database, where users own nothing.
+ */
+import type Client from 'pg/lib/client.js';
+import { EngineError, type CatalogChange } from '../../core/computeEngine.ts';
+import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
+import { scramVerifier } from '../data/logins.ts';
+import type { RolePasswords } from '../data/rolePasswords.ts';
+import { ownerRights, OWNER_ROLES } from '../data/template.ts';
+import { INVALID, type CatalogRows } from './readCatalog.ts';
+
+export interface CatalogSession {
+  /** On the superuser's database. */
+  readonly client: Client;
+  /** Runs work on another database. */
+  readonly inDatabase: <T>(database: string, work: (client: Client) => Promise<T>) => Promise<T>;
+  /** Before the change. */
+  readonly rows: CatalogRows;
+  readonly passwords: RolePasswords;
+  /** The major version of Postgres. */
+  readonly major: number;
+}
+
+/** @returns the new password, if the change makes one. @throws {EngineError} or the error of Postgres */
+export async function changeCatalog(
+  session: CatalogSession,
+  change: CatalogChange,
+): Promise<string | undefined> {
+  const { client } = session;
+  const name = client.escapeIdentifier(change.name);
+  requireOfUser(change);
+  switch (change.kind) {
+    case 'createDatabase':
+      await dropInvalid(client);
+      await client.query(`CREATE DATABASE ${name} OWNER ${client.escapeIdentifier(change.owner)}`);
+      return undefined;
+    case 'updateDatabase':
+      await updateDatabase(session, change);
+      return undefined;
+    case 'deleteDatabase':
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      return undefined;
+    case 'createRole':
+      return createRole(session, change.name, change.canLogin);
+    case 'deleteRole':
+      await deleteRole(session, change.name);
+      return undefined;
+    case 'resetPassword':
+      return resetPassword(session, change.name);
+  }
+}
+
+/** The control plane doesn't offer the service's own. This keeps them safe from a mistake in it. */
+function requireOfUser({ kind, name }: CatalogChange): void {
+  const isOfService = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
+  if (isOfService) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
+}
+
+/** Postgres marks a database as invalid before it removes the files. After a kill in between, the name is still taken. */
+async function dropInvalid(client: Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID}`,
+  );
+  for (const { name } of rows) await client.query(`DROP DATABASE ${client.escapeIdentifier(name)}`);
+}
+
+type DatabaseUpdate = Extract<CatalogChange, { readonly kind: 'updateDatabase' }>;
+
+async function updateDatabase({ client, inDatabase }: CatalogSession, change: DatabaseUpdate): Promise<void> {
+  const [name, newName, owner] = [change.name, change.newName, change.owner].map((each) =>
+    client.escapeIdentifier(each),
+  );
+  const changeOwner = `ALTER DATABASE ${name} OWNER TO ${owner}`;
+  if (change.newName === change.name) {
+    await client.query(changeOwner);
+    return;
+  }
+  await dropInvalid(client);
+  // Postgres renames a database without connections only. While RENAME waits for the last one to end, it admits no others.
+  let isDone = false;
+  const renaming = client
+    .query(`${changeOwner}; ALTER DATABASE ${name} RENAME TO ${newName}`)
+    .finally(() => (isDone = true));
+  renaming.catch(() => undefined);
+  await inDatabase(SUPERUSER, async (other) => {
+    while (!isDone) {
+      await other.query(`${END_SESSIONS} where datname operator(pg_catalog.=) $1`, [change.name]);
+      await Promise.race([renaming.catch(() => undefined), pause()]);
+    }
+  });
+  await renaming;
+}
+
+const pause = async () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Waits up to 5 s for each. */
+const END_SESSIONS = 'select pg_catalog.pg_terminate_backend(pid, 5000) from pg_catalog.pg_stat_activity';
+
+/** All sessions but the service's, as the public service does when it changes roles. */
+const END_CLIENTS = `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'client backend'
+  and usename operator(pg_catalog.<>) '${SUPERUSER}'`;
+
+async function createRole(
+  { client, rows, passwords, major }: CatalogSession,
+  role: string,
+  canLogin: boolean,
+): Promise<string | undefined> {
+  // Otherwise the known password of that role would be lost.
+  if (rows.roles.some(({ name }) => name === role))
+    throw new EngineError(`role ${JSON.stringify(role)} already exists`);
+  const create = `CREATE ROLE ${client.escapeIdentifier(role)}`;
+  const rights = `${ownerRights(major)} IN ROLE ${OWNER_ROLES}`;
+  let password: string | undefined;
+  if (canLogin) {
+    password = await passwords.change(role, null, async (value) =>
+      client.query(`${create} LOGIN PASSWORD ${client.escapeLiteral(scramVerifier(value))} ${rights}`),
+    );
+  } else await client.query(`${create} NOLOGIN ${rights}`);
+  await client.query(END_CLIENTS);
+  return password;
+}
+
+async function resetPassword({ client, rows, passwords }: CatalogSession, role: string): Promise<string> {
+  const found = rows.roles.find(({ name }) => name === role);
+  if (found === undefined) throw new EngineError(`role ${JSON.stringify(role)} does not exist`);
+  const alter = `ALTER ROLE ${client.escapeIdentifier(role)} PASSWORD`;
+  const password = await passwords.change(role, found.verifier, async (value) =>
+    client.query(`${alter} ${client.escapeLiteral(scramVerifier(value))}`),
+  );
+  await client.query(END_CLIENTS);
+  return password;
+}
+
+/** The databases in which a role owns something or has a privilege. */
+const DEPENDENT_DATABASES = `
+  select distinct d.datname as name from pg_catalog.pg_shdepend as s
+  join pg_catalog.pg_database as d on d.oid operator(pg_catalog.=) s.dbid
+  join pg_catalog.pg_authid as a on a.oid operator(pg_catalog.=) s.refobjid
+  where s.refclassid operator(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass
+    and a.rolname operator(pg_catalog.=) $1`;
+
+/**
+ * Like the public service: a role that owns a database stays, and what it owns otherwise goes to the database's owner. A
+ * transaction can't span databases, so a role with objects in several of them stays too.
+ */
+async function deleteRole(
+  { client, inDatabase, rows, passwords }: CatalogSession,
+  role: string,
+): Promise<void> {
+  if (!rows.roles.some(({ name }) => name === role)) return;
+  const owned = rows.databases.filter(({ owner }) => owner === role).map(({ name }) => name);
+  if (owned.length > 0) throw new EngineError(`Role ${role} owns databases: ${owned.join(', ')}`);
+  await client.query(`${END_SESSIONS} where usename operator(pg_catalog.=) $1`, [role]);
+  const dependent = (await client.query<{ name: string }>(DEPENDENT_DATABASES, [role])).rows
+    .map(({ name }) => name)
+    .filter((name) => !isSystemDatabase(name));
+  if (dependent.length > 1) {
+    const list = dependent.join(', ');
+    throw new EngineError(
+      `Role ${role} owns objects or has privileges in several databases: ${list}. ` +
+        'Remove them from all but one of these (REASSIGN OWNED, DROP OWNED)',
+    );
+  }
+  const name = client.escapeIdentifier(role);
+  const drop = `DROP OWNED BY ${name}; DROP ROLE ${name}`;
+  const [database] = dependent;
+  if (database === undefined) await client.query(drop);
+  else {
+    const heir = rows.databases.find((each) => each.name === database)?.owner;
+    // Never to the superuser: the objects may be functions that run with the rights of their owner.
+    if (heir === undefined || isSystemRole(heir))
+      throw new EngineError(`Role ${role} owns objects in ${database}, which has no owner to take them`);
+    const reassign = `REASSIGN OWNED BY ${name} TO ${client.escapeIdentifier(heir)}`;
+    await inDatabase(database, async (there) => there.query(`${reassign}; ${drop}`));
+  }
+  passwords.remove(role);
+}

@@ -1,0 +1,97 @@
+/**
+ * The passwords that the service gave to roles of a branch, in `passwords.json` next to its data. Postgres has only a
+ * verifier of each password, which also decides whether a password is still valid: a user may have changed it in SQL.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { EngineError } from '../../core/computeEngine.ts';
+import { branchLogin, matchesVerifier, newPassword } from './logins.ts';
+import { writePrivateFile } from './privateFiles.ts';
+
+/** Timestamps are ISO 8601 UTC. */
+interface StoredRole {
+  readonly name: string;
+  /** Two while a change of the password is not confirmed. */
+  readonly passwords: readonly string[];
+  readonly createdAt?: string;
+  readonly updatedAt: string;
+}
+
+export class RolePasswords {
+  readonly #folder: string;
+
+  /** @param folder of the branch */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What is known of a role's age. */
+  times(name: string): Pick<StoredRole, 'createdAt'> & { readonly updatedAt?: string } {
+    const { createdAt, updatedAt } = this.#find(name) ?? {};
+    return {
+      ...(createdAt === undefined ? {} : { createdAt }),
+      ...(updatedAt === undefined ? {} : { updatedAt }),
+    };
+  }
+
+  /** @param verifier the role's `rolpassword` @returns undefined if the service doesn't know the password */
+  find(name: string, verifier: string | null): string | undefined {
+    if (verifier === null) return undefined;
+    const login = branchLogin(this.#folder);
+    const first = login.role === name ? [login.password] : [];
+    const known = [...(this.#find(name)?.passwords ?? []), ...first];
+    return known.find((password) => matchesVerifier(password, verifier));
+  }
+
+  /**
+   * Gives a role a new password. A service that is killed at any moment knows the password that the role has then.
+   * @param verifier null for a new role
+   * @param apply sets the password in Postgres
+   */
+  async change(
+    name: string,
+    verifier: string | null,
+    apply: (password: string) => Promise<unknown>,
+  ): Promise<string> {
+    const password = newPassword();
+    const now = new Date().toISOString();
+    const createdAt = verifier === null ? now : this.#find(name)?.createdAt;
+    const stored = { name, ...(createdAt === undefined ? {} : { createdAt }), updatedAt: now };
+    const current = this.find(name, verifier);
+    this.#write(name, { ...stored, passwords: current === undefined ? [password] : [current, password] });
+    // If this fails, Postgres may have executed it nevertheless, so both are kept.
+    await apply(password);
+    this.#write(name, { ...stored, passwords: [password] });
+    return password;
+  }
+
+  remove(name: string): void {
+    if (this.#find(name) !== undefined) this.#write(name, undefined);
+  }
+
+  get #file(): string {
+    return path.join(this.#folder, 'passwords.json');
+  }
+
+  #find(name: string): StoredRole | undefined {
+    return this.#read().find((role) => role.name === name);
+  }
+
+  #read(): readonly StoredRole[] {
+    if (!existsSync(this.#file)) return [];
+    try {
+      // Only this class writes the file.
+      return JSON.parse(readFileSync(this.#file, 'utf8')) as readonly StoredRole[];
+    } catch {
+      // The parser's message may contain a password.
+      throw new EngineError(
+        `${this.#file} is damaged. Restore it from a backup, or remove it and reset the passwords of the branch's roles.`,
+      );
+    }
+  }
+
+  #write(name: string, role: StoredRole | undefined): void {
+    const others = this.#read().filter((each) => each.name !== name);
+    writePrivateFile(this.#file, JSON.stringify(role === undefined ? others : [...others, role]));
+  }
+}

@@ -1,0 +1,107 @@
+/** What the calls for databases and roles do when operations run, an engine fails or Postgres was killed. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { call } from '../../helpers/call.ts';
+import { startLocalService } from '../../helpers/localService.ts';
+import { startInProcess, type InProcess } from '../inProcess.ts';
+import { eventually, query } from '../postgres/clients.ts';
+import { startControlPlane } from '../postgres/controlPlane.ts';
+import { BRANCH, PROJECT } from './branchApi.ts';
+
+const DATABASES = `/projects/${PROJECT}/branches/${BRANCH}/databases`;
+const creation = { database: { name: 'new', owner_name: 'owner' } };
+
+describe('databases and roles', function () {
+  this.timeout(60_000);
+
+  describe('on an engine that the test controls', () => {
+    let test: InProcess;
+    afterEach(async () => test.stop());
+    const ask = async (method: string, body?: unknown) =>
+      call(test.service.baseUrl, { method, path: DATABASES, key: test.key, body });
+    it('are locked while the primary starts, but can be read', async () => {
+      test = await startInProcess({ operationDelay: 1000 });
+      const { status, headers } = await ask('POST', creation);
+      assert.deepEqual([status, headers['retry-after']], [423, '1']);
+      assert.equal((await ask('GET')).status, 200);
+    });
+
+    it('have no operation for a change that failed', async () => {
+      test = await startInProcess();
+      test.engine.fail('changeCatalog', 'permission denied');
+      const operations = async () =>
+        (await call(test.service.baseUrl, { path: `/projects/${PROJECT}/operations`, key: test.key })).json;
+      const before = await operations();
+      const { status, json } = await ask('POST', creation);
+      assert.equal(status, 409);
+      assert.equal((json as { message: string }).message, 'permission denied');
+      assert.deepEqual(await operations(), before);
+    });
+  });
+
+  it('are rejected by a service without Postgres', async () => {
+    const service = await startLocalService({ postgres: false });
+    const { status, json } = await call(service.baseUrl, { path: DATABASES, key: service.key });
+    await service.stop();
+    assert.equal(status, 409);
+    assert.match((json as { message: string }).message, /without Postgres/);
+  });
+
+  it('do not include a database that Postgres was dropping when it was killed', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    try {
+      const uri = await service.uri(await service.create());
+      await query(uri, 'create database half');
+      const file = path.join(service.dataDir, 'postgres/logins.json');
+      const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
+      const asSuperuser = uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
+      await query(asSuperuser, "update pg_database set datconnlimit = -2 where datname = 'half'");
+      const names = async () => (await engine.catalog('br-main')).databases.map(({ name }) => name);
+      assert.deepEqual(await names(), ['app']);
+      await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'half', owner: 'app_owner' });
+      assert.deepEqual(await names(), ['app', 'half']);
+      assert.deepEqual(await query(uri.replace(/app$/, 'half'), 'select 1'), [1]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('change without the primary while a read replica runs, which sees the change', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    try {
+      const primary = await service.create();
+      const uri = await service.uri(primary);
+      await query(uri, 'select 1');
+      const replica = await service.uri(await service.create({ type: 'read_only' }));
+      assert.deepEqual(await query(replica, 'select pg_is_in_recovery()'), [true]);
+      await engine.suspend(primary.id);
+      service.woken.length = 0;
+      await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'late', owner: 'app_owner' });
+      assert.deepEqual(service.woken, [], 'no compute was woken');
+      assert.deepEqual(await query(replica, 'select 1'), [1]);
+      await engine.start(primary);
+      const found = "select count(*)::int from pg_database where datname = 'late'";
+      await eventually(async () => String(await query(replica, found)) === '1', 30_000);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('do not change when the engine is closed in the meantime', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    const create = async (name: string) =>
+      engine.changeCatalog('br-main', { kind: 'createDatabase', name, owner: 'app_owner' });
+    await create('first');
+    const results = Promise.allSettled(['second', 'third', 'fourth'].map(create));
+    await service.close();
+    for (const result of await results)
+      assert(
+        result.status === 'fulfilled' || /EngineError/.test(String(result.reason)),
+        JSON.stringify(result),
+      );
+  });
+});
