@@ -128,7 +128,7 @@ describe(`databases and roles of a service that is killed ${KILLS} times`, () =>
   after(() => rmSync(folder, { recursive: true }));
 
   it('are in the old state or the new one after each restart', async function () {
-    this.timeout(400_000);
+    this.timeout(600_000);
     const binaries = chooseBinaries(findPrograms(undefined));
     assert(typeof binaries !== 'string');
     const options = {
