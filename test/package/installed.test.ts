@@ -34,7 +34,9 @@ describe(`the package for linux-x64 without network and Postgres${why}`, functio
     vsix = path.join(folder, 'hosted-postgres.vsix');
     cpSync(await builtPackage('linux-x64'), vsix);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    if (why === '') rmSync(folder, { recursive: true, force: true });
+  });
 
   const tryInstalled = (home: string, user: string): Tried => {
     const systemFolder = path.join(folder, `system-${path.basename(home)}`);
