@@ -14,7 +14,7 @@ const why =
       : ' (skipped: the project is closed to other users)';
 
 describe(`engine of an ordinary user${why}`, function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
 
   it('passes the tests of gateway and access', function () {
     if (why !== '') return this.skip();
