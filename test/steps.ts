@@ -66,9 +66,18 @@ const service: Step = {
   command: [...mocha, ...parallel, ...serviceSuites],
   counts: 'results',
 };
+const longestTrustSuites = ['localService', 'network', 'strangers'];
 const trust: Step = {
   name: 'trust',
-  command: [...mocha, '--timeout', '60000', 'test/trust/**/*.test.ts'],
+  command: [
+    ...mocha,
+    '--timeout',
+    '60000',
+    '--parallel',
+    '--jobs',
+    '2',
+    ...suites('trust', longestTrustSuites),
+  ],
   counts: 'results',
 };
 const install: Step = {
@@ -89,7 +98,13 @@ const inside: Step = {
 };
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '60000', ...parallel, ...uiSuites()],
+  command: [...mocha, '--timeout', '120000', ...parallel, ...uiSuites()],
+  counts: 'results',
+};
+/** Builds packages from dist/ and tries one without network and Postgres. */
+const packages: Step = {
+  name: 'packages',
+  command: [...mocha, '--timeout', '60000', ...suites('package', ['package'])],
   counts: 'results',
 };
 
@@ -121,7 +136,7 @@ const plans = {
   all: [
     [install, build],
     [service, trust, unit, ...checks],
-    [ui, inside],
+    [ui, inside, packages],
   ],
   host: [
     [install, build],

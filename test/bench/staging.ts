@@ -17,6 +17,7 @@ export interface Staged {
 const COPIED = [
   'package.json',
   'package.nls.json',
+  'package.nls.de.json',
   '.vscodeignore',
   '.github',
   'README.md',

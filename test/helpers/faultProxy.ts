@@ -96,6 +96,8 @@ async function listen(server: Server, port = 0): Promise<void> {
 
 export class FaultProxy {
   readonly requests: Recorded[] = [];
+  /** The number of requests without a reply so far. */
+  pending = 0;
   /** Every key that came with a request. */
   readonly keys = new Set<string>();
   /** Requests that followed a redirect to another origin. There must be none. */
@@ -177,6 +179,8 @@ export class FaultProxy {
     const path = url.pathname.replace(PREFIX, '');
     const fault = this.#rules.find((rule) => rule.applies(method, path))?.fault;
     this.requests.push({ method, path, fault });
+    this.pending += 1;
+    response.once('close', () => (this.pending -= 1));
     this.keys.add((request.headers.authorization ?? '').replace(/^Bearer /, ''));
     if (this.#socketsToReset.has(request.socket)) return void request.socket.resetAndDestroy();
     const body = await text(request);

@@ -33,7 +33,7 @@ async function lockEntry(name: string): Promise<LockEntry> {
   return entry;
 }
 
-/** Installs it into a project of its own, whose lock file has the entry of ours. */
+/** Installs it into a separate project, whose lock file has the entry of ours. */
 async function install(platform: Platform, { version, integrity }: LockEntry, folder: string): Promise<void> {
   const dependencies = { [platform.npm]: version };
   const packages = { '': { dependencies }, [`node_modules/${platform.npm}`]: { version, integrity } };

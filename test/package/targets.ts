@@ -1,4 +1,4 @@
-/** The platforms with a package of their own, and how Postgres is laid out for each. */
+/** The platforms with a separate package, and how Postgres is laid out for each. */
 
 /** Names of vsce and the Marketplace. */
 export type Target = keyof typeof targets;

@@ -80,8 +80,8 @@ export class Editor {
     await this.#list.locator('.monaco-list-row').filter({ hasText: wanted }).first().click();
   }
 
-  /** Hovers over a word and returns the text of the hover. */
-  async hover(target: string): Promise<string> {
+  /** Hovers over a word, waits for a text that matches, and returns it. Problems must be known before. */
+  async hover(target: string, wanted = /./): Promise<string> {
     const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
     const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: target }).last();
     await this.#page.mouse.move(0, 0);
@@ -89,7 +89,7 @@ export class Editor {
     await word.hover();
     return until(`the hover over ${target}`, async () => {
       const [text] = await hover.allInnerTexts();
-      return text !== '' && text !== 'Loading...' && text;
+      return text !== undefined && text !== 'Loading...' && wanted.test(text) && text;
     });
   }
 

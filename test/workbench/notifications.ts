@@ -8,9 +8,6 @@ export interface ShownNotification {
   readonly buttons: readonly string[];
 }
 
-/** Milliseconds. The bell shows no dot for a notification that arrives while the empty center closes. */
-const CHECK_INTERVAL = 1_000;
-
 /** The notification center. The test driver hides toasts, so notifications are read here. */
 export class Notifications {
   readonly #bell: Locator;
@@ -31,15 +28,12 @@ export class Notifications {
   /** Waits for a notification whose message contains the string or matches the expression. */
   async waitFor(message: string | RegExp, timeoutMs?: number): Promise<ShownNotification> {
     let seen: readonly ShownNotification[] = [];
-    let nextCheck = 0;
     return until(
       async () => `the notification ${String(message)}; shown: ${JSON.stringify(seen)}`,
       async () => {
-        const isDue = Date.now() >= nextCheck || (await this.#center.isVisible());
-        if (isDue || (await this.#unread.isVisible())) {
-          seen = await this.all();
-          nextCheck = Date.now() + CHECK_INTERVAL;
-        }
+        // The bell has a dot for a notification that arrived while the center was closed.
+        if (!(await this.#center.isVisible()) && !(await this.#unread.isVisible())) return undefined;
+        seen = await this.all();
         return seen.find((each) => matches(each.message, message));
       },
       timeoutMs,

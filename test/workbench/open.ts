@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { linkBuiltinExtensions } from './builtinExtensions.ts';
 import { projectRoot } from './folders.ts';
 import { installExtension, startServer, type WorkbenchServer } from './server.ts';
+import { PATIENCE } from './until.ts';
 import { Workbench } from './workbench.ts';
 
 export interface OpenOptions {
@@ -63,6 +64,7 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     viewport: options.size ?? { width: 1280, height: 800 },
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(PATIENCE);
   const remote = (file: string) => `vscode-remote://${server.authority}${file}`;
   const payload = [
     ['skipWelcome', 'true'],

@@ -10,6 +10,8 @@ export interface Wait {
 /** Milliseconds. Short pauses first, so that quick results are seen at once; longer ones later, to save CPU time. */
 const SHORTEST_PAUSE = 20;
 const LONGEST_PAUSE = 200;
+/** Milliseconds. Only a failed test waits this long, even on a machine where a reload takes half a minute. */
+export const PATIENCE = 60_000;
 /** Shorter waits are not reported. */
 const REPORTED_WAIT = 500;
 
@@ -20,7 +22,7 @@ const REPORTED_WAIT = 500;
 export async function until<T>(
   what: string | (() => Promise<string>),
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE,
 ): Promise<T> {
   const startedAt = performance.now();
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {

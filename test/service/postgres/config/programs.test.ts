@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { chooseBinaries } from '../../../../src/service/postgres/config/programs.ts';
 import { findPooler, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
+import { failedRun } from '../../../../src/service/postgres/config/failedRun.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';
@@ -35,6 +36,10 @@ describe(`findPrograms${why}`, function () {
     chmodSync(file, 0o755);
   };
   const find = (given?: string) => chooseBinaries(findPrograms(given));
+  const problem = (): string => {
+    const found = find(folder);
+    return typeof found === 'string' ? found : assert.fail('taken');
+  };
   const onPath = <T>(work: () => T): T => {
     const { PATH } = process.env;
     process.env['PATH'] = `${folder}${path.delimiter}${PATH}`;
@@ -76,6 +81,25 @@ describe(`findPrograms${why}`, function () {
       assert.ok(!existsSync(path.join(parent, 'was-run')), 'run');
     });
   }
+
+  it('says why a Postgres of another system cannot run', () => {
+    const postgres = path.join(folder, 'postgres');
+    writeFileSync(postgres, 'in no known format');
+    assert.match(problem(), /postgres can't run: it is no program for \w+ \w+\. Install Postgres with/);
+    // What the kernel reports if the loader of a program is missing, as glibc's is on Alpine.
+    writeFileSync(postgres, '#!/lib/no-such-loader.so.2\n');
+    assert.match(problem(), /postgres can't run: this system lacks the loader that it needs\./);
+    const missing = Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' });
+    assert.equal(
+      failedRun(postgres, missing, true),
+      `${postgres} can't run: it needs glibc, and this system has musl. Install Postgres with apk add postgresql.`,
+    );
+  });
+
+  it('says which version is too old', () => {
+    writeFileSync(path.join(folder, 'postgres'), "#!/bin/sh\necho 'postgres (PostgreSQL) 12.4'\n");
+    assert.match(problem(), /postgres is version 12\. Install Postgres 15 or newer/);
+  });
 
   it('skips a PgBouncer that others can replace', () => {
     const pooler = () => onPath(findPooler);

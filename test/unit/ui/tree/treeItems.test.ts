@@ -174,6 +174,19 @@ describe('treeItem', () => {
     assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
   });
 
+  it('says in the tooltip how pooled connections work', async () => {
+    const modes = { transaction: 'on, in transaction mode (PgBouncer)', session: 'on, a separate session' };
+    computes = Object.keys(modes).map((mode) =>
+      computeRecord(`ep-${mode}`, { pooler_enabled: true, pooler_mode: mode }),
+    );
+    await load();
+    for (const [mode, expected] of Object.entries(modes)) {
+      const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${mode}` };
+      const text = tooltip(store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
+      assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
+    }
+  });
+
   it('escapes names in labels and tooltips', async () => {
     const name = '[x](command:hostedPostgres.compute.delete) <img src=x> | ` $(trash)';
     projects = [{ id: 'shop', name }];

@@ -1,0 +1,111 @@
+// Installs a package in a new VS Code and uses it like a new user: from "Try it with the local service" to a query. Prints
+// what it found as JSON, with the time of the same done manually with the Postgres of the package. Run by installed.test.ts.
+//   node test/package/tryInstalled.ts VSIX
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { nobody } from '../../src/service/engineProcess/account.ts';
+import { launchBrowser } from '../workbench/chromium.ts';
+import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
+import { familyOf } from '../workbench/processes.ts';
+import { until } from '../workbench/until.ts';
+import { findOwnService } from '../host/ui/ownService.ts';
+
+export interface Tried {
+  readonly networks: readonly string[];
+  readonly rows: readonly unknown[];
+  /** The programs that ran as Postgres. */
+  readonly programs: readonly string[];
+  /** Milliseconds from the click to the answer. */
+  readonly click: number;
+  /** Milliseconds of initdb, start and query. */
+  readonly manual: number;
+}
+
+const COMPUTE = /^Compute ep-little-smoke-851426, active/;
+
+const [, , vsix = ''] = process.argv;
+const browser = await launchBrowser();
+const opened = await openWorkbench(browser, { extension: vsix });
+try {
+  await opened.workbench.openView('Hosted Postgres');
+  const startedAt = performance.now();
+  const rows = await clickAndQuery(opened);
+  const click = performance.now() - startedAt;
+  const programs = await postgresPrograms(opened);
+  const result: Tried = {
+    networks: Object.keys(os.networkInterfaces()),
+    rows,
+    programs,
+    click,
+    manual: await queryManually(path.dirname(programs[0] ?? '')),
+  };
+  console.log(JSON.stringify(result));
+} finally {
+  await opened.close();
+  await browser.close();
+}
+
+async function clickAndQuery({ workbench }: OpenWorkbench): Promise<unknown[]> {
+  await workbench.clickWelcome('Computes', 'Try it with the local service');
+  const computes = workbench.tree('Computes');
+  await computes.expand('Project shop');
+  await computes.waitFor(COMPUTE, 60_000);
+  await computes.contextMenu(COMPUTE, 'Copy Connection String…');
+  await workbench.quickInput.accept('Role');
+  await workbench.quickInput.accept('Database');
+  const connectionString = await until('the connection string in the clipboard', async () => {
+    const copied = await workbench.readClipboard();
+    return copied.startsWith('postgresql://') && copied;
+  });
+  return query(connectionString);
+}
+
+async function query(connectionString: string): Promise<unknown[]> {
+  const connection = new pg.Client({ connectionString });
+  await connection.connect();
+  const { rows } = await connection.query("select 1 as one, current_setting('server_version') as version");
+  await connection.end();
+  return rows;
+}
+
+async function postgresPrograms({ dataFolder }: OpenWorkbench): Promise<string[]> {
+  const { pid } = await findOwnService(dataFolder);
+  const programs = await Promise.all((await familyOf([pid])).map(programOf));
+  return [...new Set(programs)].filter((program) => path.basename(program) === 'postgres');
+}
+
+/** @returns an empty string if the process has ended */
+function programOf(pid: number): Promise<string> {
+  return readlink(`/proc/${pid}/exe`).catch(() => '');
+}
+
+/** As a person would with these programs: create a data directory, start the server, connect. */
+async function queryManually(programs: string): Promise<number> {
+  const account = process.getuid?.() === 0 ? nobody() : undefined;
+  const data = mkdtempSync(path.join('/tmp', 'hosted-postgres-manual-'));
+  if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(path.join(programs, program), args, {
+      ...account,
+      cwd: data,
+      stdio: 'ignore',
+      env: { LC_ALL: 'C' },
+    });
+  try {
+    const startedAt = performance.now();
+    run('initdb', '-D', data, '-U', 'postgres', '--auth=trust');
+    run('pg_ctl', '-D', data, '-w', '-l', path.join(data, 'log'), '-o', `-k ${data}`, 'start');
+    try {
+      await query('postgresql://postgres@127.0.0.1/postgres');
+      return performance.now() - startedAt;
+    } finally {
+      run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
+    }
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+}
