@@ -20,6 +20,11 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'a pooler of the local service has a port of its own, which no rule derives from the host',
   },
   {
+    call: /\/(?:ai_gateway|storage)$/,
+    problem: /^the reply (?:must have required property 'reason'|has the unknown field \/request_id)$/,
+    because: 'not offered, so the reply is that of an unknown path',
+  },
+  {
     call: /^GET \/projects\/\{project_id\}\/branches$/,
     problem: /^the reply(?:\/branches)? must have required property/,
     because: 'branches have no fields beyond those that the extension reads',

@@ -26,7 +26,7 @@ export interface Parameter {
 
 interface Body {
   readonly required?: boolean;
-  readonly content?: Readonly<Record<'application/json', { readonly schema: Schema }>>;
+  readonly content?: Readonly<Partial<Record<'application/json', { readonly schema: Schema }>>>;
 }
 
 interface Reference {
@@ -39,7 +39,8 @@ interface RawOperation {
   readonly responses: Readonly<Record<string, Body & Reference>>;
 }
 
-type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
+const METHODS = ['get', 'post', 'patch', 'put', 'delete'] as const;
+type Method = (typeof METHODS)[number];
 type PathItem = Partial<Record<Method, RawOperation>> & Pick<RawOperation, 'parameters'>;
 
 interface Document {
@@ -101,7 +102,7 @@ export function findOperation(method: string, wanted: readonly string[]): Operat
   const raw = item?.[method.toLowerCase() as Method];
   if (template === undefined || item === undefined || raw === undefined) return undefined;
   const { requestBody, responses } = raw;
-  const schema = requestBody?.content?.['application/json'].schema;
+  const schema = requestBody?.content?.['application/json']?.schema;
   const all = [...(item.parameters ?? []), ...(raw.parameters ?? [])];
   return {
     name: `${method} ${template}`,
@@ -110,10 +111,18 @@ export function findOperation(method: string, wanted: readonly string[]): Operat
     requestBody: schema && { schema, isRequired: requestBody?.required === true },
     response(status) {
       const response = responses[status] ?? (status >= 400 ? responses['default'] : undefined);
-      return response && { schema: resolved<Body>(response).content?.['application/json'].schema };
+      return response && { schema: resolved<Body>(response).content?.['application/json']?.schema };
     },
   };
 }
+
+/** Returns each call of the document as its method and its path with `{names}`. */
+export const allCalls = (): (readonly [method: string, template: string])[] =>
+  Object.entries(paths).flatMap(([template, item]) =>
+    METHODS.filter((method) => item[method] !== undefined).map(
+      (method) => [method.toUpperCase(), template] as const,
+    ),
+  );
 
 /** Returns undefined if the path does not match. */
 function pathValues(template: string, wanted: readonly string[]): Record<string, string> | undefined {

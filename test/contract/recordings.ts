@@ -15,9 +15,9 @@ export function startRecording(): void {
   isOn = true;
 }
 
-/** Returns the environment for a service in its own process that has loaded the recorder. */
-export function recordingEnvironment(): Readonly<Record<string, string>> {
-  if (!isOn) return {};
+/** Returns a new file for the exchanges of a service in its own process; undefined if nothing is recorded. */
+export function recordingFile(): string | undefined {
+  if (!isOn) return undefined;
   if (folder === undefined) {
     // Only this user can read it: requests and replies contain keys and passwords.
     const created = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-recorded-'));
@@ -27,7 +27,7 @@ export function recordingEnvironment(): Readonly<Record<string, string>> {
   const name = path.join(folder, `${files.length}.jsonl`);
   closeSync(openSync(name, 'w', 0o600));
   files.push({ name, offset: 0 });
-  return { RECORDED_EXCHANGES: name };
+  return name;
 }
 
 /** For a service in this process. */

@@ -7,9 +7,10 @@ import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { recordingEnvironment } from '../contract/recordings.ts';
+import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
 
 export interface LocalServiceOptions {
@@ -55,7 +56,7 @@ export class DidNotStart extends Error {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const MAIN = path.join(ROOT, 'src/service/main.ts');
-const RECORDER = path.join(ROOT, 'test/contract/recorder.ts');
+const RECORDER = pathToFileURL(path.join(ROOT, 'test/contract/recorder.ts')).href;
 
 /** What a service with `--no-postgres` prints at its start. */
 export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
@@ -84,16 +85,21 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   // Postgres is found relative to the sources only, unless its folder is given.
   const isBundled = options.postgres === false || options.args?.includes('--postgres-path') === true;
   const program = isBundled ? await builtService() : MAIN;
-  const recorder =
-    program === MAIN
-      ? ['--import', RECORDER]
-      : ['--require', path.join(path.dirname(program), BUILT_RECORDER)];
-  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...recorder, program];
+  const exchanges = recordingFile();
+  const args = [
+    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+    ...(exchanges === undefined ? [] : loadRecorder(program)),
+    program,
+  ];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
   const child = spawn(command, rest, {
     cwd: ROOT,
-    env: { ...process.env, ...recordingEnvironment(), HOSTED_POSTGRES_SERVICE_API_KEY: key },
+    env: {
+      ...process.env,
+      ...(exchanges !== undefined && { RECORDED_EXCHANGES: exchanges }),
+      HOSTED_POSTGRES_SERVICE_API_KEY: key,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
@@ -123,6 +129,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     kill: async () => void (await end('SIGKILL')),
   };
 }
+
+const loadRecorder = (program: string): readonly string[] =>
+  program === MAIN ? ['--import', RECORDER] : ['--require', path.join(path.dirname(program), BUILT_RECORDER)];
 
 /** Lets the test process end even if a failed test left the service running, and ends the service with it. */
 function endWithProcess(child: ChildProcess): void {

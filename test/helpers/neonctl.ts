@@ -22,7 +22,7 @@ export function neonctl(service: () => LocalService): (...args: readonly string[
     const child = spawn(process.execPath, [PROGRAM, ...options, ...args], {
       cwd: folder,
       env: {
-        PATH: process.env['PATH'],
+        ...process.env,
         HOME: folder,
         CI: 'true',
         NEON_API_KEY: key,

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { checkExchange } from '../contract/check.ts';
+import { allCalls, findOperation } from '../contract/document.ts';
 import type { Exchange } from '../contract/recorder.ts';
+import { call } from '../helpers/call.ts';
+import { PROJECT, TAKEN } from './sampleProject.ts';
+import { useQuietService } from './useQuietService.ts';
 
 const exchange = (method: string, path: string, status: number, body: unknown): Exchange => ({
   method,
@@ -49,5 +53,58 @@ describe('checkExchange', () => {
   it('does not check a request with which a test provokes an error', () => {
     const provoked = { ...exchange('GET', '/auth?x=1', 401, ERROR), isClient: false };
     assert.deepEqual(checkExchange(provoked), { requests: 0, replies: 1, violations: [] });
+  });
+});
+
+/** Destructive calls last, and those of parts before those of the whole. */
+const order = ([method, path]: readonly [method: string, path: string]): number =>
+  (method === 'DELETE' ? 1_000 : 0) - path.length;
+
+describe('Every call of the document', () => {
+  const service = useQuietService();
+  const calls = allCalls().toSorted((a, b) => order(a) - order(b));
+  const sample: Record<string, string> = {
+    project_id: PROJECT,
+    branch_id: TAKEN,
+    endpoint_id: 'ep-little-smoke-851426',
+    key_id: '1',
+    database_name: 'app',
+    role_name: 'app_owner',
+  };
+
+  /** @param values of the parameters, by name; all others are `x` */
+  async function send(method: string, template: string, values = sample, withKey = true) {
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? 'x');
+    const operation = findOperation(method, path.split('/'));
+    const query = (operation?.parameters ?? [])
+      .filter((each) => each.in === 'query' && each.required)
+      .map(({ name }) => `${name}=${values[name] ?? 'x'}`);
+    const { baseUrl, key } = service();
+    return call(baseUrl, {
+      method,
+      path: `${path}?${query.join('&')}`,
+      body: operation?.requestBody && {},
+      key: withKey ? key : undefined,
+    });
+  }
+
+  it('is an error without a key', async () => {
+    for (const [method, path] of calls)
+      assert.equal((await send(method, path, sample, false)).status, 401, `${method} ${path}`);
+  });
+
+  it('is an error for an unknown project', async () => {
+    for (const [method, path] of calls.filter(([, path]) => path.startsWith('/projects/{')))
+      assert.match(String((await send(method, path, {})).status), /^40[045]$/, `${method} ${path}`);
+  });
+
+  it('has a reply as documented, or is not offered', async () => {
+    const offered: string[] = [];
+    for (const [method, path] of calls) {
+      const { status } = await send(method, path);
+      assert(status < 500, `${method} ${path}: ${status}`);
+      if (status < 400) offered.push(`${method} ${path}`);
+    }
+    assert(offered.includes('GET /projects') && offered.length > 10, offered.join(', '));
   });
 });
