@@ -20,6 +20,11 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'a pooler of the local service has a port of its own, which no rule derives from the host',
   },
   {
+    call: /endpoint/,
+    problem: /^the reply\/endpoints?\/pooler_mode must be equal to one of the allowed values$/,
+    because: 'without PgBouncer the local service pools sessions; section 2.5 only names an observed value',
+  },
+  {
     call: /\/(?:ai_gateway|storage)$/,
     problem: /^the reply (?:must have required property 'reason'|has the unknown field \/request_id)$/,
     because: 'not offered, so the reply is that of an unknown path',
