@@ -17,7 +17,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     call: /endpoint/,
     problem: /^the reply has the unknown field \/endpoints?\/pooler_host$/,
-    because: 'a pooler of the local service has a port of its own, which no rule derives from the host',
+    because: 'a pooler of the local service has a separate port, which no rule derives from the host',
   },
   {
     call: /endpoint/,

@@ -1,4 +1,4 @@
-/** Installs the package for linux-x64 where there is no network and no other Postgres, and uses it in a real VS Code. */
+/** Installs the package for linux-x64 without network and without another Postgres, and uses it in a real VS Code. */
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -26,7 +26,7 @@ export interface Tried {
   readonly manual: number;
 }
 
-/** Nobody clicks in the second in which VS Code draws its first view and starts everything else. Milliseconds. */
+/** For the welcome text. In this time, VS Code starts everything else. Milliseconds. */
 const READING_TIME = 5_000;
 
 const COMPUTE = /^Compute ep-little-smoke-851426/;

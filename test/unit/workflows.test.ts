@@ -32,7 +32,7 @@ const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
   readFileSync(path.join(root, 'package.json'), 'utf8'),
 );
 
-/** Rights that a job may have besides reading the repository. */
+/** Rights that a job may have, next to reading the repository. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   attest: ['attestations: write', 'id-token: write'],
   marketplace: ['contents: read', 'id-token: write'],
