@@ -158,6 +158,8 @@ function onWindows(step: Step): Step {
       const leftOut = `${others} suites need signals, or Postgres, which refuses to run as administrator`;
       return { ...step, command: [...mocha, ...parallel, ...files], leftOut };
     }
+    case packages:
+      return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
     case trust:
       return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
