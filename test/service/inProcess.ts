@@ -86,6 +86,16 @@ export class FaultyEngine implements ComputeEngine {
   suspend: ComputeEngine['suspend'] = (id) => this.#do('suspend', id);
   applyConfig: ComputeEngine['applyConfig'] = ({ id }) => this.#do('applyConfig', id);
   remove: ComputeEngine['remove'] = (id) => this.#do('remove', id);
+  createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
+    this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
+  restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>
+    this.#do('restoreBranch', `${id} from ${sourceId}`);
+  deleteBranch: ComputeEngine['deleteBranch'] = (id) => this.#do('deleteBranch', id);
+  ownerLogin: ComputeEngine['ownerLogin'] = async () => ({
+    role: 'owner',
+    database: 'app',
+    password: 'p/w:d@',
+  });
   login: ComputeEngine['login'] = (_branch, role, database) =>
     Promise.resolve(role === 'owner' ? { role, database, password: 'p/w:d@' } : undefined);
   close = () => this.#do('close');

@@ -30,6 +30,20 @@ export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange 
 }
 type SizeFields = 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu';
 
+/** Adds the project's defaults. A bound of the size in the request replaces both of the defaults'. */
+export function withDefaults(wanted: ComputeCreation, project: ProjectRecord): ComputeCreation {
+  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...others } =
+    project.default_endpoint_settings ?? {};
+  const hasSize =
+    wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined;
+  return {
+    ...(hasSize ? {} : { autoscaling_limit_min_cu, autoscaling_limit_max_cu }),
+    ...(pg_settings === undefined ? {} : { settings: { pg_settings } }),
+    ...others,
+    ...wanted,
+  };
+}
+
 export interface NewCompute {
   readonly id: string;
   readonly project: ProjectRecord;
@@ -162,8 +176,9 @@ export function locked(
   { record }: StoredOperation,
   advice = 'Nothing was changed. Try again when it has ended.',
 ): HttpError {
-  const { id, action, status, endpoint_id } = record;
-  const message = `Operation ${action} (${id}, ${status}) is running on compute ${endpoint_id}. ${advice}`;
+  const { id, action, status, branch_id, endpoint_id } = record;
+  const where = endpoint_id === undefined ? `branch ${branch_id}` : `compute ${endpoint_id}`;
+  const message = `Operation ${action} (${id}, ${status}) is running on ${where}. ${advice}`;
   return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
 }
 
@@ -191,14 +206,12 @@ export function requireValidSize(range: SizeRange, plan: Plan): void {
   }
 }
 
-export function requireRegion(project: ProjectState, regionId: string | undefined): void {
-  const { region_id } = project.record;
+export function requireRegion({ region_id }: ProjectRecord, regionId: string | undefined): void {
   if (regionId === undefined || regionId === region_id) return;
   throw unprocessable(`region_id must be that of the project, ${region_id}.`);
 }
 
-export function requireProvisioner(project: ProjectState, wanted: string | undefined): void {
-  const { provisioner } = project.record;
+export function requireProvisioner({ provisioner }: ProjectRecord, wanted: string | undefined): void {
   if (wanted === undefined || wanted === provisioner) return;
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }

@@ -15,14 +15,22 @@ import {
   requireValidSize,
   sizeOfNew,
   specOf,
+  withDefaults,
   withState,
 } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { generateId } from './generateId.ts';
+import { computeTarget } from './operationRecord.ts';
 import type { Operations } from './operations.ts';
 import { notFound, unprocessable } from '../core/httpError.ts';
 import type { AccountState, ProjectState, Store } from '../state/store.ts';
-import type { ComputeRecord, OperationRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
+import type {
+  ComputeRecord,
+  OperationRecord,
+  OperationStep,
+  ProjectRecord,
+  StoredCompute,
+} from '../state/storedRecords.ts';
 
 export interface ComputesOptions {
   readonly store: Store;
@@ -59,28 +67,43 @@ export class Computes {
     const address = await freeAddress(engine, this.#options.store.account);
     // Another call may have taken the branch in the meantime.
     this.#requireCreatable(project, wanted);
-    const now = this.#options.clock.now();
-    const { account } = this.#options.store;
-    const isTaken = (id: string) => account.compute(id) !== undefined || project.deletedComputes.has(id);
-    const compute = newCompute({
-      id: generateId('ep-', isTaken),
-      project: project.record,
-      wanted,
-      address,
-      now,
-    });
-    const isStarted = !compute.record.disabled;
-    const pending = isStarted ? 'active' : 'idle';
-    const record = withState(compute.record, { pending }, now);
-    return this.#begin(project, { ...compute, record }, [{ kind: isStarted ? 'start' : 'attach' }]);
+    const compute = this.prepare(project.record, wanted, address);
+    return this.#begin(project, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
+  }
+
+  /** Returns a compute that is to be created. */
+  prepare(project: ProjectRecord, wanted: ComputeCreation, address: ComputeAddress): StoredCompute {
+    const { store, clock } = this.#options;
+    const now = clock.now();
+    const id = generateId('ep-', (taken) => store.account.hadCompute(taken));
+    const compute = newCompute({ id, project, wanted: withDefaults(wanted, project), address, now });
+    const pending = compute.record.disabled ? 'idle' : 'active';
+    return { ...compute, record: withState(compute.record, { pending }, now) };
+  }
+
+  /** Returns addresses for new computes. */
+  async addresses(count: number): Promise<readonly ComputeAddress[]> {
+    const engine = await this.#options.engine;
+    const found: ComputeAddress[] = [];
+    while (found.length < count) {
+      const address = await freeAddress(engine, this.#options.store.account);
+      if (!found.some(({ port }) => port === address.port)) found.push(address);
+    }
+    return found;
   }
 
   #requireCreatable(project: ProjectState, wanted: ComputeCreation): void {
     requireBranch(project, wanted.branch_id);
+    this.#requireFreeBranch(wanted.branch_id);
+    this.requireValid(project.record, wanted);
+    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+  }
+
+  /** Checks what does not depend on the branch. */
+  requireValid(project: ProjectRecord, wanted: ComputeCreation): void {
     requireRegion(project, wanted.region_id);
     requireProvisioner(project, wanted.provisioner);
-    requireValidSize(sizeOfNew(wanted), this.#options.plan);
-    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+    requireValidSize(sizeOfNew(withDefaults(wanted, project)), this.#options.plan);
   }
 
   async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<ComputeResult> {
@@ -104,8 +127,9 @@ export class Computes {
     next: ComputeRecord,
     wanted: ComputeChange,
   ): void {
-    requireProvisioner(project, wanted.provisioner);
+    requireProvisioner(project.record, wanted.provisioner);
     requireBranch(project, next.branch_id);
+    if (next.branch_id !== now.branch_id) this.#requireFreeBranch(next.branch_id);
     if (wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined) {
       const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
       requireValidSize({ min, max }, this.#options.plan);
@@ -120,18 +144,18 @@ export class Computes {
     if (project.deletedComputes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
-    const { type } = compute.record;
+    const { type, branch_id } = compute.record;
+    if (project.branches.get(branch_id)?.protected === true)
+      throw unprocessable(
+        `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
+      );
     const record = withState(compute.record, { pending: 'idle' }, now);
     const removal = { removed: 'compute', projectId: project.record.id, id } as const;
     const used = changeRecord(compute, project, record, now).filter(
-      (change) => !('removed' in change) && change.set === 'project',
+      (change) => !('removed' in change) && change.set !== 'compute',
     );
-    const operations = this.#options.operations.begin(
-      project,
-      compute,
-      [{ kind: 'remove', type }],
-      [...used, removal],
-    );
+    const task = { step: { kind: 'remove', type }, target: computeTarget(record) } as const;
+    const operations = this.#options.operations.begin(project.record.id, [task], [...used, removal]);
     return { endpoint: record, operations };
   }
 
@@ -167,6 +191,12 @@ export class Computes {
     return compute;
   }
 
+  /** @throws {HttpError} 423 while the branch is being created or restored */
+  #requireFreeBranch(branchId: string): void {
+    const operation = this.#options.operations.on(branchId);
+    if (operation !== undefined) throw locked(operation);
+  }
+
   #pending(compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
     return { ...compute, record: withState(compute.record, { pending }, this.#options.clock.now()) };
   }
@@ -178,7 +208,9 @@ export class Computes {
     urgent = false,
   ): ComputeResult {
     const change = { set: 'compute', value: compute } as const;
-    const operations = this.#options.operations.begin(project, compute, steps, [change], urgent);
+    const target = computeTarget(compute.record);
+    const tasks = steps.map((step) => ({ step, target }));
+    const operations = this.#options.operations.begin(project.record.id, tasks, [change], urgent);
     return { endpoint: compute.record, operations };
   }
 }

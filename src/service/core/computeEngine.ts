@@ -31,6 +31,23 @@ export interface BranchLogin {
   readonly database: string;
 }
 
+/** The role that owns a branch's database. */
+export type BranchOwner = Pick<BranchLogin, 'role' | 'database'>;
+
+/** A new branch: with a copy of its parent's data, or with new data and this owner. */
+export interface BranchSpec {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly owner?: BranchOwner | undefined;
+}
+
+/** Data of `sourceId` replaces that of `id`, which `preservedId` receives if given. */
+export interface BranchRestore {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly preservedId?: string | undefined;
+}
+
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
   /**
@@ -89,6 +106,18 @@ export interface ComputeEngine {
 
   /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;
+
+  /** Creates the data of a branch, unless it has some. Idempotent. @throws {EngineError} and leaves nothing behind */
+  createBranch(branch: BranchSpec): Promise<void>;
+
+  /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
+  restoreBranch(restore: BranchRestore): Promise<void>;
+
+  /** Removes the data of a branch without computes. Idempotent. */
+  deleteBranch(branchId: string): Promise<void>;
+
+  /** Returns the login of the owner, also before the branch is created. Undefined if there is no Postgres. */
+  ownerLogin(branch: BranchSpec): Promise<BranchLogin | undefined>;
 
   /**
    * Returns undefined if the branch has no such role or database.

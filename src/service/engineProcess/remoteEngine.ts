@@ -4,6 +4,8 @@
  */
 import type {
   BranchLogin,
+  BranchRestore,
+  BranchSpec,
   ComputeAddress,
   ComputeEngine,
   ComputeSpec,
@@ -89,6 +91,23 @@ export class RemoteEngine implements ComputeEngine {
   async remove(computeId: string): Promise<void> {
     this.#computes.delete(computeId);
     await this.#call('remove', computeId);
+  }
+
+  async createBranch(branch: BranchSpec): Promise<void> {
+    await this.#call('createBranch', branch);
+  }
+
+  async restoreBranch(restore: BranchRestore): Promise<void> {
+    await this.#call('restoreBranch', restore);
+  }
+
+  async deleteBranch(branchId: string): Promise<void> {
+    await this.#call('deleteBranch', branchId);
+  }
+
+  async ownerLogin(branch: BranchSpec): Promise<BranchLogin | undefined> {
+    const login = await this.#call('ownerLogin', branch);
+    return isLogin(login) ? login : undefined;
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {

@@ -1,4 +1,4 @@
-/** API keys, projects and branches (sections 4.1 and 4.2). */
+/** API keys and projects (sections 4.1 and 4.2). */
 import { ApiKeyCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { uncountedSeconds, withUncountedSeconds } from '../controlPlane/usage.ts';
@@ -14,7 +14,6 @@ export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'DELETE', path: '/api_keys/:key_id', answer: (call) => revokeKey(plane, call) },
   { method: 'GET', path: '/projects', answer: (call) => listProjects(plane, call) },
   { method: 'GET', path: '/projects/:project_id', answer: (call) => showProject(plane, call) },
-  { method: 'GET', path: '/projects/:project_id/branches', answer: (call) => listBranches(plane, call) },
 ];
 
 async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
@@ -58,6 +57,3 @@ function showProject({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const seconds = uncountedSeconds(store.account, clock.now()).get(project.record.id);
   return recordReply('project', withUncountedSeconds(project, seconds));
 }
-
-const listBranches = ({ store }: ControlPlane, call: ApiCall): JsonReply =>
-  listReply('branches', [...findProject(store.account, call).branches.values()]);

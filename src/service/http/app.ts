@@ -4,6 +4,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { accountRoutes } from './accountRoutes.ts';
+import { branchRoutes } from './branchRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
 import { authenticate, findHeaderProblem, parseTarget, type ApiCall, type Route } from './request.ts';
@@ -67,21 +68,23 @@ const matches = (pattern: readonly string[], parts: readonly string[]): boolean 
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
 
 const apiEntries = (plane: ControlPlane): RouteEntry[] =>
-  [...accountRoutes(plane), ...computeRoutes(plane)].map(({ method, path, answer }) => ({
-    method,
-    pattern: `${API_PATH}${path}`.slice(1).split('/'),
-    handle(exchange, call) {
-      authenticate(call.request, plane.keys);
-      const replyOrPromise = answer(call);
-      if (!(replyOrPromise instanceof Promise)) sendWhenDurable(plane, exchange, replyOrPromise);
-      else {
-        replyOrPromise.then(
-          (reply) => sendWhenDurable(plane, exchange, reply),
-          (error: unknown) => void fail(plane, exchange, error),
-        );
-      }
-    },
-  }));
+  [...accountRoutes(plane), ...branchRoutes(plane), ...computeRoutes(plane)].map(
+    ({ method, path, answer }) => ({
+      method,
+      pattern: `${API_PATH}${path}`.slice(1).split('/'),
+      handle(exchange, call) {
+        authenticate(call.request, plane.keys);
+        const replyOrPromise = answer(call);
+        if (!(replyOrPromise instanceof Promise)) sendWhenDurable(plane, exchange, replyOrPromise);
+        else {
+          replyOrPromise.then(
+            (reply) => sendWhenDurable(plane, exchange, reply),
+            (error: unknown) => void fail(plane, exchange, error),
+          );
+        }
+      },
+    }),
+  );
 
 const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): RouteEntry => ({
   method: 'GET',

@@ -1,5 +1,6 @@
 /** Computes (section 4.3), and the public service's calls for operations and connection URIs. */
 import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
+import { connectionUriOf } from '../controlPlane/connectionUri.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { conflict, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -118,8 +119,7 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const login = await engine.login(compute.branch_id, role, database);
   if (login === undefined)
     throw notFound(`such role and database on branch ${compute.branch_id}:`, `${role} / ${database}`);
-  const user = `${encodeURIComponent(login.role)}:${encodeURIComponent(login.password)}`;
-  return reply({ uri: `postgresql://${user}@${host}/${encodeURIComponent(login.database)}` });
+  return reply({ uri: connectionUriOf(login, host) });
 }
 
 /** Defaults to the branch's primary compute, and to the default branch. */

@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type {
   BranchLogin,
+  BranchRestore,
+  BranchSpec,
   ComputeAddress,
   ComputeEngine,
   ComputeSpec,
@@ -11,6 +13,7 @@ import type {
 import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { chooseBinaries } from './config/programs.ts';
+import { createBranch, deleteBranch, restoreBranch } from './branch/branches.ts';
 import { BranchData } from './data/branchData.ts';
 import { Compute } from './compute.ts';
 import { hasDatabase } from './data/hasDatabase.ts';
@@ -118,6 +121,22 @@ class PostgresEngine implements ComputeEngine {
     const { storage } = this.#tools;
     for (const folder of [storage.replica(computeId), storage.pooler(computeId)])
       rmSync(folder, { recursive: true, force: true });
+  }
+
+  async createBranch(branch: BranchSpec): Promise<void> {
+    await createBranch(this.#tools, branch);
+  }
+
+  async restoreBranch(restore: BranchRestore): Promise<void> {
+    await restoreBranch(this.#tools, restore);
+  }
+
+  async deleteBranch(branchId: string): Promise<void> {
+    await deleteBranch(this.#tools, branchId);
+  }
+
+  async ownerLogin(branch: BranchSpec): Promise<BranchLogin> {
+    return this.#tools.branches.ownerLogin(branch);
   }
 
   async login(branchId: string, role: string, database: string): Promise<BranchLogin | undefined> {

@@ -36,6 +36,14 @@ export class NoPostgres implements ComputeEngine {
 
   async remove(_computeId: string): Promise<void> {}
 
+  async createBranch(): Promise<void> {}
+
+  async restoreBranch(): Promise<void> {}
+
+  async deleteBranch(): Promise<void> {}
+
+  async ownerLogin(): Promise<undefined> {}
+
   async login(): Promise<undefined> {
     throw new EngineError('The service runs without Postgres: there is nothing to connect to.');
   }
@@ -75,6 +83,14 @@ export class PostgresMissing extends NoPostgres {
   override async remove(computeId: string): Promise<void> {
     await this.#gateways.get(computeId)?.gateway.close();
     this.#gateways.delete(computeId);
+  }
+
+  override async createBranch(): Promise<void> {
+    throw new EngineError(this.#reason);
+  }
+
+  override async restoreBranch(): Promise<void> {
+    throw new EngineError(this.#reason);
   }
 
   override async login(): Promise<undefined> {

@@ -1,9 +1,14 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
-import { EngineError, type BranchLogin } from '../../core/computeEngine.ts';
+import {
+  EngineError,
+  type BranchLogin,
+  type BranchOwner,
+  type BranchSpec,
+} from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin } from './logins.ts';
@@ -80,19 +85,42 @@ export class BranchData {
   /** Returns the branch's data directory; creates it if missing. Call it in turn. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
+    this.finishRestore(branchId);
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
-      await this.#creation(() => copyTemplate(this.#options, dataDir, login.password));
+      await this.#creation(() => copyTemplate(this.#options, dataDir, login));
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
   }
 
-  /** The branch's login, created at the first call. */
-  login(branchId: string): BranchLogin {
+  /** The login of the branch's owner, created at the first call. */
+  login(branchId: string, owner?: BranchOwner): BranchLogin {
     const folder = this.#options.storage.branch(branchId);
     makePrivateFolder(folder);
-    return branchLogin(folder);
+    return branchLogin(folder, owner);
+  }
+
+  /** The same before and after the branch is created: a child has the passwords of its parent. */
+  ownerLogin({ id, parentId, owner }: BranchSpec): BranchLogin {
+    const isCreated = existsSync(this.folder(id));
+    return parentId === undefined || isCreated ? this.login(id, owner) : this.login(parentId);
+  }
+
+  /** The data that replaces the branch's in a restore. */
+  replacement(branchId: string): string {
+    return `${this.folder(branchId)}.restored`;
+  }
+
+  /** Does the last step of a restore if the service was killed before it. */
+  finishRestore(branchId: string): void {
+    const [dataDir, replacement] = [this.folder(branchId), this.replacement(branchId)];
+    if (!existsSync(dataDir) && existsSync(replacement)) renameSync(replacement, dataDir);
+  }
+
+  /** Forgets a branch that is deleted. */
+  forget(branchId: string): void {
+    this.#turns.delete(branchId);
   }
 
   #settingsFile(branchId: string): string {

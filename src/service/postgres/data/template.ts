@@ -4,6 +4,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import type { BranchLogin } from '../../core/computeEngine.ts';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
@@ -69,22 +70,32 @@ async function initialise(options: TemplateOptions, folder: string): Promise<voi
   await syncToDisk(options, folder);
 }
 
-/** Creates a data directory as a copy of the template, with this password for its owner. */
+/** Creates a data directory as a copy of the template, with this owner. */
 export async function copyTemplate(
   options: TemplateOptions,
   dataDir: string,
-  password: string,
+  owner: BranchLogin,
 ): Promise<void> {
   const { ending } = options;
   throwIfClosing(ending);
   const template = await ensureTemplate(options);
-  const ownPassword = `ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`;
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { ending });
-    await runSingleUser(options, unfinished, [ownPassword], ending);
+    await runSingleUser(options, unfinished, ownerStatements(owner), ending);
     await syncToDisk(options, unfinished);
   });
 }
+
+function ownerStatements({ role, password, database }: BranchLogin): string[] {
+  const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
+  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${identifier(role)}`);
+  if (database !== BRANCH_DATABASE)
+    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${identifier(database)}`);
+  return statements;
+}
+
+/** The control plane rejects control characters, which could end the line of a statement. */
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
@@ -139,7 +150,7 @@ export async function runSingleUser(
 }
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
-async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
+export async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
   await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
     cwd: options.storage.root,
     signal: options.ending,
