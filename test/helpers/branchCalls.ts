@@ -1,5 +1,7 @@
 /** The calls for projects and branches, which the extension's client does not have. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { until } from '../workbench/until.ts';
 import { call } from './call.ts';
 
@@ -32,29 +34,33 @@ export interface Created {
 
 export interface Api {
   /** @returns the reply's body, if the status is the expected one */
-  send<T = Created>(method: string, path: string, body?: unknown, status?: number): Promise<T>;
+  send<T = Created>(method: string, address: string, body?: unknown, status?: number): Promise<T>;
   branches(project: string): Promise<readonly Branch[]>;
   /** Waits until the operations have ended. @throws if one failed */
   finish(project: string, operations: readonly Operation[]): Promise<void>;
   /** Sends a change and waits for its operations. Sends it again after 423. */
-  change(method: string, path: string, body?: unknown): Promise<Created>;
+  change(method: string, address: string, body?: unknown): Promise<Created>;
   /** Returns the first connection URI of a created branch or project. */
   uri(created: Created): string;
 }
 
 export function branchCalls(service: { readonly baseUrl: string; readonly key: string }): Api {
   const { baseUrl, key } = service;
-  const send = async <T>(method: string, path: string, body?: unknown, status?: number): Promise<T> => {
-    const reply = await call(baseUrl, { method, path: `/projects${path}`, body, key });
-    assert.equal(reply.status, status ?? (method === 'POST' ? 201 : 200), `${method} ${path}: ${reply.text}`);
+  const send = async <T>(method: string, address: string, body?: unknown, status?: number): Promise<T> => {
+    const reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
+    assert.equal(
+      reply.status,
+      status ?? (method === 'POST' ? 201 : 200),
+      `${method} ${address}: ${reply.text}`,
+    );
     return reply.json as T;
   };
   const finish = async (project: string, operations: readonly Operation[]) => {
     for (const { id, action } of operations) {
       let last: Operation | undefined;
       await until(`${action} has ended`, async () => {
-        const path = `/${project}/operations/${id}`;
-        last = (await send<{ operation: Operation }>('GET', path)).operation;
+        const address = `/${project}/operations/${id}`;
+        last = (await send<{ operation: Operation }>('GET', address)).operation;
         return !['scheduling', 'running'].includes(last.status);
       });
       assert.equal(last?.status, 'finished', `${action}: ${last?.error}`);
@@ -64,18 +70,24 @@ export function branchCalls(service: { readonly baseUrl: string; readonly key: s
     send,
     finish,
     branches: async (project) => (await send<{ branches: Branch[] }>('GET', `/${project}/branches`)).branches,
-    async change(method, path, body) {
+    async change(method, address, body) {
       let reply: Awaited<ReturnType<typeof call>> | undefined;
-      await until(`${method} ${path} is not locked`, async () => {
-        reply = await call(baseUrl, { method, path: `/projects${path}`, body, key });
+      await until(`${method} ${address} is not locked`, async () => {
+        reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
         return reply.status !== 423;
       });
-      assert([200, 201].includes(reply?.status ?? 0), `${method} ${path}: ${reply?.text}`);
+      assert([200, 201].includes(reply?.status ?? 0), `${method} ${address}: ${reply?.text}`);
       const result = reply?.json as Created;
-      const project = path.split('/')[1] ?? result.project.id;
+      const project = address.split('/')[1] ?? result.project.id;
       await finish(project, result.operations);
       return result;
     },
     uri: ({ connection_uris: [first] }) => first?.connection_uri ?? assert.fail('no connection URI'),
   };
+}
+
+/** Where the service keeps the data of branches. */
+export function storageOf({ dataDir }: { readonly dataDir: string }): string {
+  const note = path.join(dataDir, 'postgres-folder');
+  return existsSync(note) ? readFileSync(note, 'utf8') : path.join(dataDir, 'postgres');
 }

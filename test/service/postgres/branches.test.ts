@@ -1,8 +1,8 @@
 /** Branches of the local service with real data. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { branchCalls, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { connectTo, query } from './clients.ts';
@@ -10,12 +10,6 @@ import { connectTo, query } from './clients.ts';
 const PRIMARY = { type: 'read_write' };
 const REPLICA = { type: 'read_only' };
 const LIMIT = 120_000;
-
-/** Where the engine keeps its data. */
-function storageOf(service: LocalService): string {
-  const note = path.join(service.dataDir, 'postgres-folder');
-  return existsSync(note) ? readFileSync(note, 'utf8') : path.join(service.dataDir, 'postgres');
-}
 
 describe('Branches with Postgres', function () {
   this.timeout(LIMIT);
