@@ -80,6 +80,8 @@ describe('Branches', () => {
     await api.send('POST', `/${PROJECT}/endpoints`, { endpoint }, 423);
     await api.send('DELETE', `${BRANCHES}/${id}`, undefined, 423);
     await api.send('DELETE', `/${PROJECT}`, undefined, 423);
+    const names = `branch_id=${id}&role_name=owner&database_name=app`;
+    await api.send('GET', `/${PROJECT}/connection_uri?${names}`, undefined, 423);
     await settle();
     assert.equal((await find(id))?.current_state, 'ready');
     const compute = created.endpoints[0]?.id;

@@ -115,6 +115,8 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
     queryParameter(call, 'branch_id'),
   );
   const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
+  // Until then, its passwords are not those that it will have.
+  plane.branches.findReady(project, compute.branch_id);
   const engine = await plane.engine;
   const login = await engine.login(compute.branch_id, role, database);
   if (login === undefined)

@@ -61,7 +61,8 @@ export class Branches {
   async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
     const { engine, computes } = this.#options;
     const endpoints = body.endpoints ?? [];
-    this.#planned(project, body);
+    const { id, parent_id: parentId } = this.#planned(project, body);
+    const login = await (await engine).ownerLogin({ id, parentId });
     const addresses = await computes.addresses(endpoints.length);
     // Another call may have changed the project in the meantime.
     const branch = this.#planned(project, body);
@@ -77,7 +78,6 @@ export class Branches {
       [{ set: 'branch', value: branch }, ...created.map((value): Change => ({ set: 'compute', value }))],
     );
     const records = created.map(({ record }) => record);
-    const login = await (await engine).ownerLogin({ id: branch.id, parentId: branch.parent_id });
     return { branch, endpoints: records, operations, ...ownerRecords(branch, login, records) };
   }
 
@@ -173,7 +173,7 @@ export class Branches {
     const now = clock.now();
     this.#requireRestorable(project, id, wanted);
     const branch = this.#findFree(project, id);
-    this.#findReady(project, wanted.source_branch_id);
+    this.findReady(project, wanted.source_branch_id);
     const preserved = this.#preserved(project, branch, wanted.preserve_under_name, now);
     const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
     const pending = active.map((compute): StoredCompute => {
@@ -248,14 +248,14 @@ export class Branches {
 
   /** @throws {HttpError} 423 while an operation runs on the branch or its computes */
   #findFree(project: ProjectState, id: string): BranchRecord {
-    const branch = this.#findReady(project, id);
+    const branch = this.findReady(project, id);
     const operation = operationOn(project, id);
     if (operation !== undefined) throw locked(operation);
     return branch;
   }
 
-  /** @throws {HttpError} 423 while the branch itself is changed */
-  #findReady(project: ProjectState, id: string): BranchRecord {
+  /** @throws {HttpError} 423 while the branch is being created or restored */
+  findReady(project: ProjectState, id: string): BranchRecord {
     const branch = findBranch(project, id);
     const operation = this.#options.operations.on(id);
     if (operation !== undefined) throw locked(operation);
