@@ -31,7 +31,7 @@ export interface ControlPlaneOptions {
 const USAGE_INTERVAL = 30_000;
 
 /** Milliseconds between two checks for branches to delete. */
-const EXPIRY_INTERVAL = 1_000;
+const EXPIRY_INTERVAL = 5_000;
 
 export class ControlPlane {
   readonly store: Store;
@@ -90,6 +90,7 @@ export class ControlPlane {
     if (this.#options.hasProcesses) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
     this.projects.resume();
+    this.branches.deleteExpired();
     const failed = (id: string, error: unknown) =>
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
     try {
