@@ -231,7 +231,7 @@ describe('Branches', () => {
     await api.send('POST', BRANCHES, { branch: { parent_id: expiring.branch.id } }, 422);
     test.clock.advance(3_500_000);
     assert.notEqual(await find(expiring.branch.id), undefined);
-    test.clock.advance(101_000);
+    test.clock.advance(106_000);
     assert.equal(await find(expiring.branch.id), undefined);
     assert.notEqual(await find(kept.branch.id), undefined);
     await settle();
