@@ -26,6 +26,7 @@ const rows: Readonly<Record<string, Row>> = {
   start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
   commands: { load: () => import('./commands.ts'), limitSeconds: 1800 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
+  branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
 };
 

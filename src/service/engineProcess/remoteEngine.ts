@@ -4,6 +4,9 @@
  */
 import type {
   BranchCatalog,
+  BranchOwner,
+  BranchRestore,
+  BranchSpec,
   CatalogChange,
   ComputeAddress,
   ComputeEngine,
@@ -92,6 +95,22 @@ export class RemoteEngine implements ComputeEngine {
   async remove(computeId: string): Promise<void> {
     this.#computes.delete(computeId);
     await this.#call('remove', computeId);
+  }
+
+  async createBranch(branch: BranchSpec): Promise<void> {
+    await this.#call('createBranch', branch);
+  }
+
+  async restoreBranch(restore: BranchRestore): Promise<void> {
+    await this.#call('restoreBranch', restore);
+  }
+
+  async deleteBranch(branchId: string): Promise<void> {
+    await this.#call('deleteBranch', branchId);
+  }
+
+  async prepareBranch(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
+    return checkedCatalog(await this.#call('prepareBranch', branchId, owner));
   }
 
   async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
