@@ -102,7 +102,7 @@ export class FaultyEngine implements ComputeEngine {
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>
     this.#do('restoreBranch', `${id} from ${sourceId}`);
   deleteBranch: ComputeEngine['deleteBranch'] = (id) => this.#do('deleteBranch', id);
-  prepareBranch: ComputeEngine['prepareBranch'] = (id) => this.catalog(id, 'owner');
+  prepareBranch: ComputeEngine['prepareBranch'] = ({ id }) => this.catalog(id, 'owner');
   close = () => this.#do('close');
 
   fail(call: string, message: string): void {

@@ -160,7 +160,7 @@ export interface ComputeEngine extends EngineFacts {
    * Returns what the catalog of a new branch without a parent will be, with the password of the owner. The branch keeps this
    * owner. @throws {EngineError}
    */
-  prepareBranch(branchId: string, owner?: BranchOwner): Promise<BranchCatalog>;
+  prepareBranch(branch: Omit<BranchSpec, 'parentId'>): Promise<BranchCatalog>;
 
   /**
    * Reads the databases and roles of a branch from Postgres. Starts no compute.

@@ -4,7 +4,6 @@
  */
 import type {
   BranchCatalog,
-  BranchOwner,
   BranchRestore,
   BranchSpec,
   CatalogChange,
@@ -109,8 +108,8 @@ export class RemoteEngine implements ComputeEngine {
     await this.#call('deleteBranch', branchId);
   }
 
-  async prepareBranch(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
-    return checkedCatalog(await this.#call('prepareBranch', branchId, owner));
+  async prepareBranch(branch: BranchSpec): Promise<BranchCatalog> {
+    return checkedCatalog(await this.#call('prepareBranch', branch));
   }
 
   async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {

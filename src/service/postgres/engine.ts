@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type {
   BranchCatalog,
-  BranchOwner,
   BranchRestore,
   BranchSpec,
   CatalogChange,
@@ -141,8 +140,8 @@ class PostgresEngine implements ComputeEngine {
     await deleteBranch(this.#tools, branchId);
   }
 
-  async prepareBranch(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
-    return this.#tools.branches.prepare(branchId, owner);
+  async prepareBranch({ id, owner }: BranchSpec): Promise<BranchCatalog> {
+    return this.#tools.branches.prepare(id, owner);
   }
 
   async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
