@@ -65,7 +65,7 @@ export class Branches {
   async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
     const { catalogs, computes } = this.#options;
     const { parent_id: parentId = '' } = this.#planned(project, body);
-    const catalog = await catalogs.readWithOwner({ project, branchId: parentId });
+    const catalog = await catalogs.readWithPassword({ project, branchId: parentId });
     const placed: { readonly wanted: ComputeOfBranch; readonly place: Place }[] = [];
     for (const wanted of body.endpoints ?? [])
       placed.push({ wanted, place: await computes.place(placed.map(({ place }) => place)) });
@@ -80,6 +80,7 @@ export class Branches {
       [{ step, target: branchTarget(branch) }, ...created.map(startOf)],
       [{ set: 'branch', value: branch }, ...created.map((value): Change => ({ set: 'compute', value }))],
     );
+    await computes.open(project.record, created);
     const endpoints = created.map(({ record }) => record);
     return { branch, endpoints, operations, ...catalogRecords(branch, catalog, created) };
   }

@@ -42,13 +42,14 @@ export class BranchCatalogs {
     return { branch, catalog: await engine.catalog(branch.id, passwordOf), operations: [] };
   }
 
-  /** Also returns the password of the first database's owner, if it is known. Without Postgres there are no databases. */
-  async readWithOwner(target: BranchTarget): Promise<BranchCatalog> {
+  /** Also returns the password of the only role. Without Postgres there is nothing. */
+  async readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
     const { engine } = await this.#find(target);
     if (engine.pgVersion === undefined) return { databases: [], roles: [] };
     const { catalog } = await this.read(target);
-    const owner = catalog.databases[0]?.owner;
-    return owner === undefined ? catalog : (await this.read(target, owner)).catalog;
+    const [role, another] = catalog.roles;
+    if (role === undefined || another !== undefined) return catalog;
+    return (await this.read(target, role.name)).catalog;
   }
 
   /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */

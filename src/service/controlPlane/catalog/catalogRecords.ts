@@ -12,21 +12,28 @@ export interface CatalogRecords {
   readonly connection_uris: readonly object[];
 }
 
-/** @param catalog with the password of the first database's owner, if it is known */
+/**
+ * Like the public service, returns connection URIs only if there is one database and one role.
+ * @param catalog with the password of the only role, if it is known
+ */
 export function catalogRecords(
   branch: BranchRecord,
   { databases, roles, password }: BranchCatalog,
   computes: readonly StoredCompute[],
 ): CatalogRecords {
-  const [first] = databases;
-  const login = first && password ? { role: first.owner, database: first.name, password } : undefined;
+  const logins =
+    password === undefined || databases.length > 1
+      ? []
+      : roles.flatMap((role) =>
+          databases.map((database) => ({ role: role.name, password, database: database.name })),
+        );
   return {
     databases: databases.map((database) => databaseRecord(branch, database)),
     roles: roles.map((role) => ({
       ...roleRecord(branch, role),
-      ...(role.name === login?.role ? { password: login.password } : {}),
+      ...(password === undefined ? {} : { password }),
     })),
-    connection_uris: login === undefined ? [] : computes.map((compute) => connectionRecord(login, compute)),
+    connection_uris: logins.flatMap((login) => computes.map((compute) => connectionRecord(login, compute))),
   };
 }
 
