@@ -16,6 +16,10 @@ const BRANCHES = `/${PROJECT}/branches`;
 const DELAY = 1_000;
 const PRIMARY = { type: 'read_write' };
 
+interface Shown {
+  readonly annotation: { readonly object: { readonly id: string }; readonly value: object };
+}
+
 interface Page {
   readonly branches: readonly Branch[];
   readonly annotations: object;
@@ -82,10 +86,12 @@ describe('Branches', () => {
     await api.send('DELETE', `/${PROJECT}`, undefined, 423);
     const names = `branch_id=${id}&role_name=owner&database_name=app`;
     await api.send('GET', `/${PROJECT}/connection_uri?${names}`, undefined, 423);
+    await api.send('GET', `${BRANCHES}/${id}/databases`, undefined, 423);
     await settle();
     assert.equal((await find(id))?.current_state, 'ready');
     const compute = created.endpoints[0]?.id;
     assert.deepEqual(test.engine.calls, [
+      `attach ${compute}`,
       `createBranch ${id} of ${MAIN}`,
       `attach ${compute}`,
       `start ${compute}`,
@@ -102,12 +108,39 @@ describe('Branches', () => {
     await settle();
   });
 
+  it('keep the annotation that they were created with', async () => {
+    const value = { 'pull-request': '7' };
+    const { branch } = await api.send('POST', BRANCHES, { annotation_value: value });
+    await settle();
+    const { annotation } = await api.send<Shown>('GET', `${BRANCHES}/${branch.id}`);
+    assert.deepEqual([annotation.object.id, annotation.value], [branch.id, value]);
+    assert.deepEqual((await api.send<Shown>('GET', `${BRANCHES}/${MAIN}`)).annotation.value, {});
+    const { annotations } = await api.send<Page>('GET', BRANCHES);
+    assert.deepEqual(annotations, { [branch.id]: annotation });
+  });
+
+  it('are created with connection URIs if there is only one role', async () => {
+    const { catalog } = test.engine;
+    const roles = ['owner', 'reader'].map((name) => ({ name, canLogin: true }));
+    test.engine.catalog = async (id) => ({ ...(await catalog(id)), roles });
+    const created = await create({}, PRIMARY);
+    assert.deepEqual(
+      created.roles.map((role) => [role.name, 'password' in role]),
+      [
+        ['owner', false],
+        ['reader', false],
+      ],
+    );
+    assert.deepEqual(created.connection_uris, []);
+  });
+
   it('are gone with their computes if their data cannot be copied', async () => {
     test.engine.fail('createBranch', 'the disk is full');
     const { branch, endpoints, operations } = await create({ name: 'lost' }, PRIMARY);
     assert.equal(await find(branch.id), undefined);
     const { items } = await test.client.listComputes(PROJECT);
     assert(!items.some(({ id }) => id === endpoints[0]?.id));
+    assert(test.engine.calls.includes(`remove ${endpoints[0]?.id}`));
     const after = await Promise.all(operations.map(({ id }) => test.client.findOperation(PROJECT, id)));
     assert.deepEqual(
       after.map((each) => [each?.status, each?.error]),

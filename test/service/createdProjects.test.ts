@@ -4,6 +4,7 @@ import { branchCalls } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { startInProcess } from './inProcess.ts';
+import { PROJECT } from './sampleProject.ts';
 
 const PRIMARY = { type: 'read_write' };
 
@@ -53,6 +54,23 @@ describe('Projects that clients create', () => {
       endpoints: [{ ...PRIMARY, autoscaling_limit_max_cu: 4 }],
     });
     assert.deepEqual((await sizes())[1], [0.25, 4, 60]);
+    await test.stop();
+  });
+
+  it('are not created without Postgres, and no branches are created or restored', async () => {
+    const test = await startInProcess();
+    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const [main, other] = await api.branches(PROJECT);
+    test.engine.postgresProblem = 'Install Postgres.';
+    const calls = {
+      '': { project: {} },
+      [`/${PROJECT}/branches`]: {},
+      [`/${PROJECT}/branches/${other?.id}/restore`]: { source_branch_id: main?.id },
+    };
+    for (const [address, body] of Object.entries(calls)) {
+      const { code } = await api.send<{ code: string }>('POST', address, body, 409);
+      assert.equal(code, 'POSTGRES_MISSING');
+    }
     await test.stop();
   });
 

@@ -101,6 +101,16 @@ export class Computes {
     return { address, poolerMode: engine.poolerMode };
   }
 
+  /**
+   * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A
+   * failure is that of the operation that starts the compute.
+   */
+  async open(project: ProjectRecord, computes: readonly StoredCompute[]): Promise<void> {
+    const engine = await this.#options.engine;
+    const opened = computes.map(({ record, address }) => engine.attach(specOf(record, address, project)));
+    await Promise.allSettled(opened);
+  }
+
   #requireCreatable(project: ProjectState, wanted: ComputeCreation): void {
     findBranch(project, wanted.branch_id);
     this.#options.operations.requireFree(wanted.branch_id);

@@ -157,7 +157,7 @@ export class Operations {
   async #perform({ project }: Work, { step, record }: StoredOperation): Promise<string | undefined> {
     try {
       const engine = await this.#options.engine;
-      if (isBranchStep(step)) await performOnBranch(step, engine, record.branch_id);
+      if (isBranchStep(step)) await performOnBranch(step, engine, project, record.branch_id);
       else {
         const id = record.endpoint_id ?? '';
         await perform(step, engine, project.record, id, project.computes.get(id));

@@ -6,10 +6,21 @@ import type { BranchRecord, BranchStep, Change } from '../../state/storedRecords
 import { withState } from '../computeRecord.ts';
 import { computesOf } from './branchRecord.ts';
 
-export async function performOnBranch(step: BranchStep, engine: ComputeEngine, id: string): Promise<void> {
+export async function performOnBranch(
+  step: BranchStep,
+  engine: ComputeEngine,
+  project: ProjectState,
+  id: string,
+): Promise<void> {
   switch (step.kind) {
     case 'createBranch':
-      return engine.createBranch({ id, parentId: step.parentId, owner: step.owner });
+      try {
+        return await engine.createBranch({ id, parentId: step.parentId, owner: step.owner });
+      } catch (error) {
+        // Their addresses are open already.
+        for (const { record } of computesOf(project, id)) await engine.remove(record.id);
+        throw error;
+      }
     case 'restoreBranch':
       return engine.restoreBranch({ id, sourceId: step.sourceId, preservedId: step.preservedId });
     case 'deleteBranch':

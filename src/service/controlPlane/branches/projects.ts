@@ -76,6 +76,7 @@ export class Projects {
     );
     // The password is created now, so the project must be on disk.
     await store.whenDurable();
+    await computes.open(project, [compute]);
     const catalog = await engine.prepareBranch({ id: branch.id, owner });
     const endpoints = [compute.record];
     return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
