@@ -240,7 +240,8 @@ describe('The connection URI', () => {
   });
 
   it('has the pooled host on request, also if pooling is not enabled', async () => {
-    const pooled = async () => (await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).json as { uri: string };
+    const pooled = async () =>
+      (await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).json as { uri: string };
     const before = await pooled();
     await test.client.updateCompute(PROJECT, IDLE, { pooler_enabled: true });
     await settled(test, IDLE, 'idle');
