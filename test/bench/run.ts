@@ -25,6 +25,7 @@ const rows: Readonly<Record<string, Row>> = {
   service: { load: () => import('./service.ts'), limitSeconds: 60 },
   start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
   commands: { load: () => import('./commands.ts'), limitSeconds: 1800 },
+  installed: { load: () => import('./installed.ts'), limitSeconds: 300 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
   branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },

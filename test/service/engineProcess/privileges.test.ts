@@ -64,8 +64,8 @@ describe(`service that runs as root${why}`, function () {
       assert.deepEqual(service.crashed, [
         { id: compute.id, reason: 'the process that runs Postgres ended with SIGKILL' },
       ]);
-      // Calls wait until the new process has opened the addresses.
-      await service.engine.allocateAddress();
+      // Waits for the new engine.
+      await service.engine.catalog(compute.branchId);
       assert.deepEqual(await query(uri, 'select 1'), [1]);
     } finally {
       await service.close();

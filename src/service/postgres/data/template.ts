@@ -149,6 +149,9 @@ export async function runSingleUser(
     'exit_on_error=on',
     '-c',
     'search_path=pg_catalog',
+    // The folder is synced as a whole, before it gets its name.
+    '-c',
+    'fsync=off',
     SUPERUSER,
   ];
   return runProgram(tools.binaries.postgres, args, {

@@ -1,0 +1,35 @@
+/** The first query of a new user of the package, compared with doing the same manually with the Postgres of the package. */
+import { installedPackage } from '../package/installedPackage.ts';
+import { whyNotIsolated } from '../package/isolation.ts';
+import { ms, type Result } from './result.ts';
+import { median } from './stats.ts';
+
+const TRIES = 3;
+const GOAL = 3;
+
+export async function measure(): Promise<readonly Result[]> {
+  const why = whyNotIsolated();
+  if (why !== undefined) throw new Error(`The row installed ${why}`);
+  const installed = await installedPackage();
+  try {
+    return (['user', 'root'] as const).map((as) => {
+      const tries = Array.from({ length: TRIES }, () => installed.try(as));
+      const [ours, baseline] = [
+        median(tries.map((each) => each.click)),
+        median(tries.map((each) => each.manual)),
+      ];
+      const ratio = ours / baseline;
+      return {
+        what: `installed, ${as}`,
+        ours: ms(ours),
+        baseline: `${ms(baseline)} initdb, start, query`,
+        ratio,
+        goal: `≤ ${GOAL} ×`,
+        met: ratio <= GOAL,
+        note: `from the click to the first answer; medians of ${TRIES} new users`,
+      };
+    });
+  } finally {
+    installed.remove();
+  }
+}

@@ -1,0 +1,36 @@
+/** Installs the package for linux-x64 where there is no network and no other Postgres, and uses it in a real VS Code. */
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { launchBrowser } from '../workbench/chromium.ts';
+import { installWebWorkbench } from '../workbench/install.ts';
+import { builtPackage } from './builtPackage.ts';
+import { runIsolated } from './isolation.ts';
+import type { Tried } from './tryInstalled.ts';
+
+export interface InstalledPackage {
+  /** Each call is a new user with nothing installed: root, or an ordinary user. */
+  try(as: 'root' | 'user'): Tried;
+  remove(): void;
+}
+
+export async function installedPackage(): Promise<InstalledPackage> {
+  // What would be downloaded or unpacked at the first use is in place before there is no network.
+  await installWebWorkbench();
+  await (await launchBrowser()).close();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-installed-'));
+  const vsix = path.join(folder, 'hosted-postgres.vsix');
+  cpSync(await builtPackage('linux-x64'), vsix);
+  return {
+    try(as) {
+      const own = mkdtempSync(path.join(folder, `${as}-`));
+      chmodSync(own, 0o755); // It stands for /var/lib.
+      const program = path.join(import.meta.dirname, 'tryInstalled.ts');
+      const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
+      const env = { PATH: process.env.PATH, TZ: 'UTC' };
+      const output = runIsolated([process.execPath, quiet, program, vsix], { folder: own, as, env });
+      return JSON.parse(output.trim().split('\n').at(-1) ?? '');
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
