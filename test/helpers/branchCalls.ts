@@ -28,7 +28,7 @@ export interface Created {
   readonly endpoints: readonly { readonly id: string; readonly branch_id: string; readonly host: string }[];
   readonly operations: readonly Operation[];
   readonly roles: readonly { readonly name: string }[];
-  readonly databases: readonly { readonly name: string; readonly owner_name: string }[];
+  readonly databases: readonly { readonly id: number; readonly name: string; readonly owner_name: string }[];
   readonly connection_uris: readonly { readonly connection_uri: string }[];
 }
 

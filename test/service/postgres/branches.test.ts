@@ -152,8 +152,38 @@ describe('Projects created with Postgres', function () {
       branch.role_name,
       branch.database_name,
     ]);
-    const child = await api.change('POST', `/${created.project.id}/branches`, { endpoints: [PRIMARY] });
+    const branches = `/${created.project.id}/branches`;
+    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
     assert.deepEqual(await query(api.uri(child), 'select current_user::text'), [branch.role_name]);
+    for (const { branch: each, databases } of [created, child]) {
+      const listed = await api.send<Created>('GET', `${branches}/${each.id}/databases`);
+      const ids = (of: Created['databases']) => of.map((database) => [database.id, database.name]);
+      assert.deepEqual(ids(databases), ids(listed.databases));
+    }
+  });
+
+  it('give their roles and passwords to branches that are created or reset', async () => {
+    const main = await api.change('POST', '', { project: { name: 'roles' } });
+    const branches = `/${main.project.id}/branches`;
+    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const { role } = await api.send<{ role: { password: string } }>(
+      'POST',
+      `${branches}/${main.branch.id}/roles`,
+      { role: { name: 'reader' } },
+    );
+    const copy = await api.change('POST', branches, {});
+    assert.deepEqual(
+      copy.roles.map(({ name }) => name),
+      ['app_owner', 'reader'],
+    );
+    const revealed = `${branches}/${copy.branch.id}/roles/reader/reveal_password`;
+    assert.deepEqual(await api.send('GET', revealed), { password: role.password });
+    const restore = { source_branch_id: main.branch.id };
+    const reset = await api.send('POST', `${branches}/${child.branch.id}/restore`, restore, 200);
+    await api.finish(main.project.id, reset.operations);
+    const uri = new URL(api.uri(child));
+    [uri.username, uri.password] = ['reader', role.password];
+    assert.deepEqual(await query(uri.href, 'select current_user::text'), ['reader']);
   });
 
   it('leave nothing behind when they are deleted', async () => {
