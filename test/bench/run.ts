@@ -27,6 +27,7 @@ const rows: Readonly<Record<string, Row>> = {
   commands: { load: () => import('./commands.ts'), limitSeconds: 1800 },
   installed: { load: () => import('./installed.ts'), limitSeconds: 300 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
+  branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
 };
 

@@ -239,13 +239,15 @@ describe('The connection URI', () => {
     );
   });
 
-  it('has the host of the pooler on request', async () => {
-    assert.equal((await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).status, 409);
+  it('has the pooled host on request, also if pooling is not enabled', async () => {
+    const pooled = async () =>
+      (await ask(`${login}&endpoint_id=${IDLE}&pooled=true`)).json as { uri: string };
+    const before = await pooled();
     await test.client.updateCompute(PROJECT, IDLE, { pooler_enabled: true });
     await settled(test, IDLE, 'idle');
     const { pooler_host } = await computeOf(test, IDLE);
-    const { json } = await ask(`${login}&endpoint_id=${IDLE}&pooled=true`);
-    assert((json as { uri: string }).uri.includes(`@${pooler_host}/`));
+    assert(before.uri.includes(`@${pooler_host}/`));
+    assert.deepEqual(await pooled(), before);
   });
 
   const faults: Record<string, readonly [string, number]> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Journal } from '../../src/service/state/journal.ts';
+import { encodeLine } from '../../src/service/state/journal.ts';
 import { readJournal } from '../../src/service/state/journalReader.ts';
 import type { Change } from '../../src/service/state/storedRecords.ts';
 import { call } from '../helpers/call.ts';
@@ -32,6 +32,11 @@ function earlier(change: Change): unknown {
   }
   if (change.set === 'compute')
     return { set: 'compute', value: { ...change.value, record: earlierCompute(change.value.record) } };
+  if (change.set === 'branch') {
+    const { id, project_id, name, default: isDefault, current_state, created_at, updated_at } = change.value;
+    const value = { id, project_id, name, default: isDefault, current_state, created_at, updated_at };
+    return { set: 'branch', value };
+  }
   if (change.set !== 'operation') return change;
   const { step } = change.value;
   const before = step.kind === 'apply' && { ...step, before: earlierCompute(step.before) };
@@ -39,19 +44,11 @@ function earlier(change: Change): unknown {
   return { set: 'operation', value: { ...change.value, record, step: before || step } };
 }
 
-/** Rewrites the journal as version 1 did. */
-async function makeEarlier(folder: string): Promise<void> {
+/** Rewrites the journal in the format of version 1. */
+function makeEarlier(folder: string): void {
   const file = path.join(folder, 'account.journal');
   const changes = readJournal(file)?.changes ?? [];
-  rmSync(file);
-  const fail = (error: unknown) => assert.fail(String(error));
-  const journal = Journal.create({
-    file,
-    snapshot: () => changes.map((change) => earlier(change) as Change),
-    onFailure: fail,
-  });
-  await journal.whenDurable();
-  await journal.close();
+  writeFileSync(file, Buffer.concat([{ format: 1 }, changes.map(earlier)].map(encodeLine)));
 }
 
 describe('An account that an earlier version stored', () => {
@@ -76,14 +73,16 @@ describe('An account that an earlier version stored', () => {
     const lists: readonly (readonly [path: string, name: string])[] = [
       ['/projects', 'projects'],
       [`/projects/${PROJECT}`, 'project'],
+      [`/projects/${PROJECT}/branches`, 'branches'],
       [`/projects/${PROJECT}/endpoints`, 'endpoints'],
       [`/projects/${PROJECT}/operations`, 'operations'],
     ];
     const before = await Promise.all(lists.map(([path, name]) => fields(path, name)));
     await test.stop();
-    await makeEarlier(folder);
+    makeEarlier(folder);
     test = await startInProcess({ folder });
     assert.deepEqual(await Promise.all(lists.map(([path, name]) => fields(path, name))), before);
+    assert.match(readFileSync(path.join(folder, 'account.journal'), 'utf8'), /^\w{8} \{"format":2\}\n/);
   });
 
   it('has the text of settings that were numbers, and the provisioner of the project', async () => {
@@ -93,11 +92,24 @@ describe('An account that an earlier version stored', () => {
     assert.equal(Reflect.get(Object(endpoint), 'provisioner'), 'local');
   });
 
+  it('has branches that come from the default branch', async () => {
+    test = await startInProcess({ folder });
+    const { branches } = await get(`/projects/${PROJECT}/branches?sort_by=name&sort_order=asc`);
+    assert(Array.isArray(branches));
+    const main = branches.find(({ default: isDefault }) => isDefault);
+    const parents = branches.map(({ parent_id }) => parent_id);
+    assert.deepEqual(
+      parents,
+      branches.map((branch) => (branch === main ? undefined : main.id)),
+    );
+    assert(parents.includes(main.id));
+  });
+
   it('takes back a failed change to the settings before it', async () => {
     test = await startInProcess({ folder, operationDelay: 1_000 });
     await test.client.updateCompute(PROJECT, PRIMARY, { settings: { pg_settings: { work_mem: '9MB' } } });
     await test.stop();
-    await makeEarlier(folder);
+    makeEarlier(folder);
     const engine = new FaultyEngine();
     engine.fail('applyConfig', 'No.');
     test = await startInProcess({ folder, engine });

@@ -97,6 +97,12 @@ export class FaultyEngine implements ComputeEngine {
     await this.#do('changeCatalog', branch);
     return this.catalog(branch);
   };
+  createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
+    this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
+  restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>
+    this.#do('restoreBranch', `${id} from ${sourceId}`);
+  deleteBranch: ComputeEngine['deleteBranch'] = (id) => this.#do('deleteBranch', id);
+  prepareBranch: ComputeEngine['prepareBranch'] = ({ id }) => this.catalog(id, 'owner');
   close = () => this.#do('close');
 
   fail(call: string, message: string): void {

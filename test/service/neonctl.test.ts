@@ -1,58 +1,165 @@
 import assert from 'node:assert/strict';
+import { createApiClient } from '@neondatabase/api-client';
+import { createNeonClient } from '@neon/sdk';
+import { branchCalls, type Api } from '../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { neonctl, NeonctlError } from '../helpers/neonctl.ts';
+import { query } from './postgres/clients.ts';
 import { PROJECT } from './sampleProject.ts';
-import { useQuietService } from './useQuietService.ts';
 
-describe('neonctl, unmodified', function () {
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+const IN_PROJECT = ['--project-id', PROJECT] as const;
+const ON_MAIN = [...IN_PROJECT, '--branch', 'main'] as const;
+const OWNER = { role_name: 'app_owner', database_name: 'app' } as const;
+
+describe("The public service's tools, unmodified", function () {
   this.timeout(60_000);
-  const service = useQuietService();
-  const run = neonctl(service);
+  let service: LocalService;
+  let api: Api;
+  const run = neonctl(() => service);
   const json = async <T>(...args: readonly string[]): Promise<T> =>
     JSON.parse(await run(...args, '--output', 'json')) as T;
+  const names = async (...args: readonly string[]) =>
+    (await json<readonly Named[]>(...args)).map(({ name }) => name).toSorted();
+  /** Resolves when no operation of the project runs. */
+  const settle = async (project = PROJECT) => {
+    const { operations } = await api.send('GET', `/${project}/operations`);
+    await api.finish(project, operations);
+  };
+  const branchNamed = async (name: string) =>
+    (await api.branches(PROJECT)).find((branch) => branch.name === name);
+  const computeOn = async (branchId: string) => {
+    const { items } = await service.client.listComputes(PROJECT);
+    return items.find(({ branch_id, type }) => branch_id === branchId && type === 'read_write');
+  };
 
-  it('shows the account and its organizations', async () => {
+  before(async () => {
+    service = await startLocalService({});
+    api = branchCalls(service);
+  });
+  after(async () => {
+    assert.equal(service.stderr(), '', 'no unexpected errors');
+    await service.stop();
+  });
+
+  it('show the account and its organizations', async () => {
     const { login, projects_limit } = await json<Record<string, unknown>>('me');
     assert.deepEqual([login, typeof projects_limit], ['local', 'number']);
     assert.deepEqual(await json('orgs', 'list'), []);
   });
 
-  it('lists projects, with those that are shared, and shows one', async () => {
-    type Lists = Readonly<Record<'projects' | 'shared_with_you', readonly { readonly name: string }[]>>;
+  it('list projects, with those that are shared, and show one', async () => {
+    type Lists = Readonly<Record<'projects' | 'shared_with_you', readonly Named[]>>;
     const lists = await json<Lists>('projects', 'list');
     assert.deepEqual(
       lists.projects.map(({ name }) => name),
       ['shop', 'analytics', 'playground'],
     );
     assert.deepEqual(lists.shared_with_you, []);
-    assert.equal((await json<{ name: string }>('projects', 'get', PROJECT)).name, 'shop');
+    assert.equal((await json<Named>('projects', 'get', PROJECT)).name, 'shop');
   });
 
-  it('lists operations', async () => {
-    const { operations } = await service().client.restartCompute(PROJECT, 'ep-little-smoke-851426');
-    const listed = await json<readonly { readonly id: string }[]>(
-      'operations',
-      'list',
-      '--project-id',
-      PROJECT,
-    );
+  it('list operations', async () => {
+    await settle();
+    const { operations } = await service.client.restartCompute(PROJECT, 'ep-little-smoke-851426');
+    const listed = await json<readonly { readonly id: string }[]>('operations', 'list', ...IN_PROJECT);
     const ids = new Set(listed.map(({ id }) => id));
     for (const { id } of operations) assert(ids.has(id));
+    await settle();
   });
 
-  it('creates, lists and revokes API keys', async () => {
+  it('create, list and revoke API keys', async () => {
     const made = await json<{ id: number; key: string }>('api-keys', 'create', '--name', 'ci');
     assert.match(made.key, /^[0-9a-f]{64}$/);
     assert((await json<readonly { id: number }[]>('api-keys', 'list')).some(({ id }) => id === made.id));
     await run('api-keys', 'revoke', String(made.id));
-    const { items } = await service().client.listApiKeys();
+    const { items } = await service.client.listApiKeys();
     assert(items.every(({ id }) => id !== made.id));
   });
 
-  it('shows the error of the service', async () => {
+  it('show the error of the service', async () => {
     await assert.rejects(run('projects', 'get', 'not-there'), (error: Error) => {
       assert(error instanceof NeonctlError);
       assert.match(error.message, /There is no project with the id "not-there"/);
       return true;
     });
+  });
+
+  it('create, rename, reset, set as default and delete branches', async () => {
+    const created = await json<{ branch: Named; connection_uris: readonly { connection_uri: string }[] }>(
+      'branches',
+      'create',
+      '--name',
+      'feature',
+      '--annotation',
+      '{"pull-request":"7"}',
+      ...IN_PROJECT,
+    );
+    const [{ connection_uri: uri } = { connection_uri: '' }] = created.connection_uris;
+    await query(uri, 'create table added ()');
+    assert((await names('branches', 'list', ...IN_PROJECT)).includes('feature'));
+    await run('branches', 'rename', 'feature', 'renamed', ...IN_PROJECT);
+    await run('branches', 'reset', 'renamed', '--parent', ...IN_PROJECT);
+    await settle();
+    assert.deepEqual(await query(uri, "select to_regclass('added')"), [null]);
+    assert.equal((await json<Named>('branches', 'get', 'renamed', ...IN_PROJECT)).id, created.branch.id);
+    await run('branches', 'set-default', 'renamed', ...IN_PROJECT);
+    assert.equal((await branchNamed('renamed'))?.default, true);
+    const { id = '' } = (await branchNamed('main')) ?? {};
+    await api.send('POST', `/${PROJECT}/branches/${id}/set_as_default`, undefined, 200);
+    await run('branches', 'delete', 'renamed', ...IN_PROJECT);
+    assert.equal(await branchNamed('renamed'), undefined);
+  });
+
+  it('connect to any compute, directly or pooled, with any role', async () => {
+    const { id: branch_id = '' } = (await branchNamed('main')) ?? {};
+    const { host } = (await computeOn(branch_id)) ?? {};
+    const direct = new URL((await run('connection-string', 'main', ...IN_PROJECT)).trim());
+    assert.equal(direct.host, host);
+    assert.equal(direct.searchParams.get('channel_binding'), 'require');
+    // The program adds a suffix to the first label of the host, and an address has none.
+    assert.equal((await run('connection-string', 'main', '--pooled', ...IN_PROJECT)).trim(), direct.href);
+    const output = await run('psql', 'main', ...IN_PROJECT, '--', '-c', 'select current_user as one');
+    assert.match(output, /one\s+-+\s+app_owner/);
+
+    await run('roles', 'create', '--name', 'reader', ...ON_MAIN);
+    assert.deepEqual(await names('roles', 'list', ...ON_MAIN), ['app_owner', 'reader']);
+    await run('databases', 'create', '--name', 'sales', '--owner-name', 'reader', ...ON_MAIN);
+    assert.deepEqual(await names('databases', 'list', ...ON_MAIN), ['app', 'sales']);
+    const as = ['--role-name', 'reader', '--database-name', 'sales', '--ssl', 'omit'];
+    const reader = (await run('connection-string', 'main', ...as, ...IN_PROJECT)).trim();
+    assert.deepEqual(await query(reader, 'select current_user, current_database()'), ['reader', 'sales']);
+    await run('databases', 'delete', 'sales', ...ON_MAIN);
+    await run('roles', 'delete', 'reader', ...ON_MAIN);
+  });
+
+  it('connect with the URIs that both SDKs return', async () => {
+    const { id: branchId = '' } = (await branchNamed('checkout-rewrite')) ?? {};
+    const { baseUrl, key } = service;
+    const former = createApiClient({ apiKey: key, baseURL: baseUrl });
+    const current = createNeonClient({ apiKey: key, baseUrl, throwOnError: true });
+    for (const pooled of [false, true]) {
+      const { data } = await former.getConnectionUri({
+        projectId: PROJECT,
+        branch_id: branchId,
+        ...OWNER,
+        pooled,
+      });
+      const uri = await current.postgres.connectionString({ projectId: PROJECT, branchId, pooled });
+      assert.equal(uri, data.uri);
+      assert.deepEqual(await query(uri, 'select current_user'), ['app_owner']);
+    }
+  });
+
+  it('create and delete a project', async () => {
+    const owner = ['--database', 'my db', '--role', 'me'];
+    const { project } = await json<{ project: Named }>('projects', 'create', '--name', 'new', ...owner);
+    await settle(project.id);
+    await run('projects', 'delete', project.id);
+    await api.send('GET', `/${project.id}`, undefined, 404);
   });
 });

@@ -16,6 +16,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { FORMAT } from '../../src/service/state/journal.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
 import { SIMULATED, startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -197,9 +198,9 @@ describe('The program', function () {
 
   it('exits with 6 if a newer version wrote its data, and does not change them', async () => {
     const journal = path.join(folder, 'account.journal');
-    writeFileSync(journal, line({ format: 2 }));
+    writeFileSync(journal, line({ format: FORMAT + 1 }));
     await assert.rejects(start(), didNotStart(6, /newer version/));
-    assert.equal(readFileSync(journal, 'utf8'), line({ format: 2 }));
+    assert.equal(readFileSync(journal, 'utf8'), line({ format: FORMAT + 1 }));
   });
 
   it('exits with 7 if its data is damaged, and does not change it', async () => {

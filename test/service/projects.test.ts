@@ -239,7 +239,8 @@ describe('Projects', () => {
   it('have their first branch as the default if the file names none', async () => {
     const branches = [{ id: 'br-a', default: false }, { id: 'br-b' }];
     const service = await startWith({ projects: [{ id: 'p', name: 'P', branches }] });
-    const { json } = await call(service.baseUrl, { path: '/projects/p/branches', key: service.key });
+    const sorted = '/projects/p/branches?sort_by=name&sort_order=asc';
+    const { json } = await call(service.baseUrl, { path: sorted, key: service.key });
     await service.stop();
     const listed = (json as { branches: { id: string; default: boolean }[] }).branches;
     assert.deepEqual(

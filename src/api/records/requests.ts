@@ -74,3 +74,88 @@ export const RoleCreationBody = z.strictObject({
 export const ApiKeyCreationBody = z.strictObject({
   key_name: z.string().check(z.minLength(1), z.maxLength(64)),
 });
+
+const name = z.string().check(z.minLength(1), z.maxLength(256));
+const timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' });
+
+/** POST …/branches; the body may be missing. An empty `parent_id` means the default branch. */
+export const BranchCreationBody = z.strictObject({
+  branch: z.optional(
+    z.strictObject({
+      name: z.optional(name),
+      parent_id: z.optional(z.string()),
+      parent_lsn: z.optional(z.string()),
+      parent_timestamp: z.optional(timestamp),
+      protected: z.optional(z.boolean()),
+      init_source: z.optional(z.string()),
+      expires_at: z.optional(timestamp),
+    }),
+  ),
+  endpoints: z.optional(z.array(z.omit(ComputeCreation, { branch_id: true }))),
+  annotation_value: z.optional(
+    z
+      .record(z.string(), z.string())
+      .check(z.refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties')),
+  ),
+});
+export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
+
+/** PATCH …/branches/{branch_id}; `expires_at: null` removes it. */
+export const BranchChangeBody = z.strictObject({
+  branch: z.strictObject({
+    name: z.optional(name),
+    protected: z.optional(z.boolean()),
+    expires_at: z.optional(z.nullable(timestamp)),
+  }),
+});
+export type BranchChange = z.infer<typeof BranchChangeBody>['branch'];
+
+/** POST …/branches/{branch_id}/restore. */
+export const BranchRestoreBody = z.strictObject({
+  source_branch_id: branchId,
+  source_lsn: z.optional(z.string()),
+  source_timestamp: z.optional(timestamp),
+  preserve_under_name: z.optional(z.string().check(z.maxLength(256))),
+});
+export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
+
+/** What computes of a project are given unless their creation says something else. */
+const defaultEndpointSettings = z.strictObject({
+  pg_settings: z.optional(pgSettings),
+  autoscaling_limit_min_cu: attributes.autoscaling_limit_min_cu,
+  autoscaling_limit_max_cu: attributes.autoscaling_limit_max_cu,
+  suspend_timeout_seconds: attributes.suspend_timeout_seconds,
+});
+export type DefaultEndpointSettings = z.infer<typeof defaultEndpointSettings>;
+
+const projectAttributes = {
+  name: z.optional(name),
+  default_endpoint_settings: z.optional(defaultEndpointSettings),
+  history_retention_seconds: z.optional(z.int().check(z.gte(0), z.lte(2_592_000))),
+};
+
+/** POST /projects. */
+export const ProjectCreationBody = z.strictObject({
+  project: z.strictObject({
+    ...projectAttributes,
+    branch: z.optional(
+      z.strictObject({
+        name: z.optional(name),
+        role_name: z.optional(sqlName),
+        database_name: z.optional(sqlName),
+      }),
+    ),
+    autoscaling_limit_min_cu: attributes.autoscaling_limit_min_cu,
+    autoscaling_limit_max_cu: attributes.autoscaling_limit_max_cu,
+    provisioner: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+    region_id: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+    pg_version: z.optional(z.int()),
+    store_passwords: z.optional(z.literal(true)),
+    org_id: z.optional(z.string()),
+  }),
+});
+export type ProjectCreation = z.infer<typeof ProjectCreationBody>['project'];
+
+/** PATCH /projects/{project_id}. */
+export const ProjectChangeBody = z.strictObject({ project: z.strictObject(projectAttributes) });
+export type ProjectChange = z.infer<typeof ProjectChangeBody>['project'];

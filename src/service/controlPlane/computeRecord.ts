@@ -10,7 +10,7 @@ import {
 } from '../../api/records/sizes.ts';
 import { toTimestamp } from '../core/clock.ts';
 import type { ComputeAddress, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
-import { conflict, HttpError, notFound, unprocessable } from '../core/httpError.ts';
+import { conflict, HttpError, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
   CREATION_SOURCE,
@@ -30,6 +30,20 @@ export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange 
   return { min: DEFAULT_SIZE.min, max: max ?? DEFAULT_SIZE.max };
 }
 type SizeFields = 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu';
+
+/** Adds the project's defaults. A bound of the size in the request replaces both of the defaults'. */
+export function withDefaults(wanted: ComputeCreation, project: ProjectRecord): ComputeCreation {
+  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...others } =
+    project.default_endpoint_settings ?? {};
+  const hasSize =
+    wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined;
+  return {
+    ...(hasSize ? {} : { autoscaling_limit_min_cu, autoscaling_limit_max_cu }),
+    ...(pg_settings === undefined ? {} : { settings: { pg_settings } }),
+    ...others,
+    ...wanted,
+  };
+}
 
 export interface NewCompute {
   readonly id: string;
@@ -71,7 +85,11 @@ export function newCompute({ id, project, wanted, address, poolerMode, now }: Ne
 }
 
 const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: string } =>
-  enabled ? { pooler_host: hostAtPort(address.poolerPort) } : {};
+  enabled ? { pooler_host: pooledHost({ address }) } : {};
+
+/** Every compute has one, like on the public service. Without `pooler_enabled`, its clients get separate sessions. */
+export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
+  hostAtPort(address.poolerPort);
 
 /** Returns the record with the given attributes. The caller updates the state. */
 export function applyChange(
@@ -136,11 +154,6 @@ export const specOf = (
   address,
 });
 
-export function requireBranch(project: ProjectState, branchId: string): void {
-  if (!project.branches.has(branchId))
-    throw notFound(`branch in project ${project.record.id} with the id`, branchId);
-}
-
 /**
  * At most one primary per branch (section 8). A branch stays taken while its primary is leaving, since the move may fail.
  */
@@ -166,8 +179,9 @@ export function locked(
   { record }: StoredOperation,
   advice = 'Nothing was changed. Try again when it has ended.',
 ): HttpError {
-  const { id, action, status, endpoint_id } = record;
-  const message = `Operation ${action} (${id}, ${status}) is running on compute ${endpoint_id}. ${advice}`;
+  const { id, action, status, branch_id, endpoint_id } = record;
+  const where = endpoint_id === undefined ? `branch ${branch_id}` : `compute ${endpoint_id}`;
+  const message = `Operation ${action} (${id}, ${status}) is running on ${where}. ${advice}`;
   return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
 }
 
@@ -195,14 +209,12 @@ export function requireValidSize(range: SizeRange, plan: Plan): void {
   }
 }
 
-export function requireRegion(project: ProjectState, regionId: string | undefined): void {
-  const { region_id } = project.record;
+export function requireRegion({ region_id }: ProjectRecord, regionId: string | undefined): void {
   if (regionId === undefined || regionId === region_id) return;
   throw unprocessable(`region_id must be that of the project, ${region_id}.`);
 }
 
-export function requireProvisioner(project: ProjectState, wanted: string | undefined): void {
-  const { provisioner } = project.record;
+export function requireProvisioner({ provisioner }: ProjectRecord, wanted: string | undefined): void {
   if (wanted === undefined || wanted === provisioner) return;
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }

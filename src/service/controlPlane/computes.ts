@@ -4,12 +4,15 @@ import type { ComputeChange, ComputeCreation } from '../../api/records/requests.
 import { isEqual } from '../../base/equal.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
-import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
+import {
+  EngineError,
+  type ComputeAddress,
+  type ComputeEngine,
+  type PoolerMode,
+} from '../core/computeEngine.ts';
 import {
   applyChange,
-  locked,
   newCompute,
-  requireBranch,
   requireEnabled,
   requireNoPrimary,
   requireProvisioner,
@@ -17,14 +20,23 @@ import {
   requireValidSize,
   sizeOfNew,
   specOf,
+  withDefaults,
   withState,
 } from './computeRecord.ts';
+import { findBranch } from './branches/branchRecord.ts';
 import { changeRecord } from './usage.ts';
 import { generateId } from './generateId.ts';
+import { computeTarget } from './operationRecord.ts';
 import type { Operations } from './operations.ts';
-import { HttpError, notFound } from '../core/httpError.ts';
+import { HttpError, notFound, unprocessable } from '../core/httpError.ts';
 import type { AccountState, ProjectState, Store } from '../state/store.ts';
-import type { ComputeRecord, OperationRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
+import type {
+  ComputeRecord,
+  OperationRecord,
+  OperationStep,
+  ProjectRecord,
+  StoredCompute,
+} from '../state/storedRecords.ts';
 
 export interface ComputesOptions {
   readonly store: Store;
@@ -38,6 +50,12 @@ export interface ComputesOptions {
 export interface ComputeResult {
   readonly endpoint: ComputeRecord;
   readonly operations: readonly OperationRecord[];
+}
+
+/** What the engine decides about a new compute. */
+export interface Place {
+  readonly address: ComputeAddress;
+  readonly poolerMode: PoolerMode;
 }
 
 export class Computes {
@@ -58,32 +76,53 @@ export class Computes {
     this.#requireCreatable(project, wanted);
     const engine = await this.#options.engine;
     if (wanted.disabled !== true) requirePostgres(engine);
-    const address = await freeAddress(engine, this.#options.store.account);
+    const place = await this.place();
     // Another call may have taken the branch in the meantime.
     this.#requireCreatable(project, wanted);
-    const now = this.#options.clock.now();
-    const { account } = this.#options.store;
-    const isTaken = (id: string) => account.compute(id) !== undefined || project.deletedComputes.has(id);
-    const compute = newCompute({
-      id: generateId('ep-', isTaken),
-      project: project.record,
-      wanted,
-      address,
-      poolerMode: engine.poolerMode,
-      now,
-    });
-    const isStarted = !compute.record.disabled;
-    const pending = isStarted ? 'active' : 'idle';
-    const record = withState(compute.record, { pending }, now);
-    return this.#begin(project, { ...compute, record }, [{ kind: isStarted ? 'start' : 'attach' }]);
+    const compute = this.prepare(project.record, wanted, place);
+    return this.#begin(project, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
+  }
+
+  /** Returns a compute that is to be created. */
+  prepare(project: ProjectRecord, wanted: ComputeCreation, place: Place): StoredCompute {
+    const { store, clock } = this.#options;
+    const now = clock.now();
+    const id = generateId('ep-', (taken) => store.account.hadCompute(taken));
+    const compute = newCompute({ id, project, wanted: withDefaults(wanted, project), ...place, now });
+    const pending = compute.record.disabled ? 'idle' : 'active';
+    return { ...compute, record: withState(compute.record, { pending }, now) };
+  }
+
+  /** @param others the places of computes that are created together with this one */
+  async place(others: readonly Place[] = []): Promise<Place> {
+    const engine = await this.#options.engine;
+    const taken = others.map(({ address }) => address);
+    const address = await freeAddress(engine, this.#options.store.account, taken);
+    return { address, poolerMode: engine.poolerMode };
+  }
+
+  /**
+   * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A
+   * failure is that of the operation that starts the compute.
+   */
+  async open(project: ProjectRecord, computes: readonly StoredCompute[]): Promise<void> {
+    const engine = await this.#options.engine;
+    const opened = computes.map(({ record, address }) => engine.attach(specOf(record, address, project)));
+    await Promise.allSettled(opened);
   }
 
   #requireCreatable(project: ProjectState, wanted: ComputeCreation): void {
-    requireBranch(project, wanted.branch_id);
+    findBranch(project, wanted.branch_id);
+    this.#options.operations.requireFree(wanted.branch_id);
+    this.requireValid(project.record, wanted);
+    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+  }
+
+  /** Checks what does not depend on the branch. */
+  requireValid(project: ProjectRecord, wanted: ComputeCreation): void {
     requireRegion(project, wanted.region_id);
     requireProvisioner(project, wanted.provisioner);
-    requireValidSize(sizeOfNew(wanted), this.#options.plan);
-    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+    requireValidSize(sizeOfNew(withDefaults(wanted, project)), this.#options.plan);
   }
 
   async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<ComputeResult> {
@@ -108,8 +147,9 @@ export class Computes {
     next: ComputeRecord,
     wanted: ComputeChange,
   ): void {
-    requireProvisioner(project, wanted.provisioner);
-    requireBranch(project, next.branch_id);
+    requireProvisioner(project.record, wanted.provisioner);
+    findBranch(project, next.branch_id);
+    if (next.branch_id !== now.branch_id) this.#options.operations.requireFree(next.branch_id);
     if (wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined) {
       const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
       requireValidSize({ min, max }, this.#options.plan);
@@ -124,18 +164,18 @@ export class Computes {
     if (project.deletedComputes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
-    const { type } = compute.record;
+    const { type, branch_id } = compute.record;
+    if (project.branches.get(branch_id)?.protected === true)
+      throw unprocessable(
+        `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
+      );
     const record = withState(compute.record, { pending: 'idle' }, now);
     const removal = { removed: 'compute', projectId: project.record.id, id } as const;
     const used = changeRecord(compute, project, record, now).filter(
-      (change) => !('removed' in change) && change.set === 'project',
+      (change) => !('removed' in change) && change.set !== 'compute',
     );
-    const operations = this.#options.operations.begin(
-      project,
-      compute,
-      [{ kind: 'remove', type }],
-      [...used, removal],
-    );
+    const task = { step: { kind: 'remove', type }, target: computeTarget(record) } as const;
+    const operations = this.#options.operations.begin(project.record.id, [task], [...used, removal]);
     return { endpoint: record, operations };
   }
 
@@ -179,8 +219,7 @@ export class Computes {
   /** @throws {HttpError} 423 while an operation runs on the compute */
   #findFree(project: ProjectState, id: string): StoredCompute {
     const compute = this.find(project, id);
-    const operation = this.#options.operations.on(id);
-    if (operation !== undefined) throw locked(operation);
+    this.#options.operations.requireFree(id);
     return compute;
   }
 
@@ -195,7 +234,9 @@ export class Computes {
     urgent = false,
   ): ComputeResult {
     const change = { set: 'compute', value: compute } as const;
-    const operations = this.#options.operations.begin(project, compute, steps, [change], urgent);
+    const target = computeTarget(compute.record);
+    const tasks = steps.map((step) => ({ step, target }));
+    const operations = this.#options.operations.begin(project.record.id, tasks, [change], urgent);
     return { endpoint: compute.record, operations };
   }
 }
@@ -225,10 +266,16 @@ function stepsOfChange(
 const ADDRESS_ATTEMPTS = 32_000;
 
 /** Returns an address that no compute of the account has, whether it is active or not. */
-export async function freeAddress(engine: ComputeEngine, account: AccountState): Promise<ComputeAddress> {
+export async function freeAddress(
+  engine: ComputeEngine,
+  account: AccountState,
+  alsoTaken: readonly ComputeAddress[] = [],
+): Promise<ComputeAddress> {
+  const others = new Set(alsoTaken.flatMap(({ port, poolerPort }) => [port, poolerPort]));
+  const isTaken = (port: number) => account.ports.has(port) || others.has(port);
   for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
     const address = await engine.allocateAddress();
-    if (!account.ports.has(address.port) && !account.ports.has(address.poolerPort)) return address;
+    if (!isTaken(address.port) && !isTaken(address.poolerPort)) return address;
   }
   throw new EngineError('All ports of 127.0.0.1 belong to computes.');
 }

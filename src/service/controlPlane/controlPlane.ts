@@ -1,6 +1,8 @@
 /** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend } from './autosuspend.ts';
+import { Branches } from './branches/branches.ts';
+import { Projects } from './branches/projects.ts';
 import { BranchCatalogs } from './catalog/branchCatalogs.ts';
 import { Databases } from './catalog/databases.ts';
 import { Roles } from './catalog/roles.ts';
@@ -31,6 +33,9 @@ export interface ControlPlaneOptions {
 /** Milliseconds between two writes of the use of keys and of compute seconds. */
 const USAGE_INTERVAL = 30_000;
 
+/** Milliseconds between two checks for branches to delete. */
+const EXPIRY_INTERVAL = 5_000;
+
 export class ControlPlane {
   readonly store: Store;
   readonly clock: ServiceClock;
@@ -39,6 +44,8 @@ export class ControlPlane {
   readonly computes: Computes;
   readonly databases: Databases;
   readonly roles: Roles;
+  readonly branches: Branches;
+  readonly projects: Projects;
   /** Open. */
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
@@ -46,7 +53,7 @@ export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #operations: Operations;
   readonly #autosuspend: Autosuspend;
-  readonly #stopWriting: () => void;
+  readonly #stopTimers: () => void;
 
   constructor(options: ControlPlaneOptions) {
     const { store, clock } = options;
@@ -64,16 +71,30 @@ export class ControlPlane {
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
     this.#operations = new Operations({ store, clock, engine: this.engine, minimumDuration, onUnexpected });
     this.computes = new Computes({ store, clock, engine: this.engine, operations: this.#operations, plan });
-    const catalogs = new BranchCatalogs({ store, clock, engine: this.engine, operations: this.#operations });
+    const catalogs = new BranchCatalogs({ store, clock, engine: this.engine });
     this.databases = new Databases(catalogs);
     this.roles = new Roles(catalogs);
+    const shared = {
+      store,
+      clock,
+      engine: this.engine,
+      operations: this.#operations,
+      computes: this.computes,
+    };
+    this.branches = new Branches({ ...shared, catalogs });
+    this.projects = new Projects({ ...shared, branches: this.branches, onUnexpected });
     this.#autosuspend = new Autosuspend({
       store,
       clock,
       isBusy: (id) => this.#operations.whenEnded(id) !== undefined,
       suspend: (id) => this.#suspend(id),
     });
-    this.#stopWriting = clock.every(USAGE_INTERVAL, () => this.#writeUsage());
+    const stopWriting = clock.every(USAGE_INTERVAL, () => this.#writeUsage());
+    const stopDeleting = clock.every(EXPIRY_INTERVAL, () => this.branches.deleteExpired());
+    this.#stopTimers = () => {
+      stopWriting();
+      stopDeleting();
+    };
   }
 
   /** Continues what an earlier run left. Resolves when every compute has opened its address. */
@@ -82,6 +103,8 @@ export class ControlPlane {
     store.commit(...resetUncountedTime(store.account, clock.now()));
     if (this.#options.hasProcesses) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
+    this.projects.resume();
+    this.branches.deleteExpired();
     const failed = (id: string, error: unknown) =>
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
     try {
@@ -97,9 +120,10 @@ export class ControlPlane {
 
   /** Ends all computes and writes their state. The next start resumes unfinished operations. */
   async end(): Promise<void> {
-    this.#stopWriting();
+    this.#stopTimers();
     this.#autosuspend.close();
     this.#operations.stop();
+    this.projects.stop();
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();

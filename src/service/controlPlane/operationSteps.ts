@@ -1,11 +1,11 @@
 /** What each step does with the engine, and how its success or failure changes the compute's record. */
 import { withState, specOf } from './computeRecord.ts';
 import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
-import type { ComputeRecord, ProjectRecord, OperationStep, StoredCompute } from '../state/storedRecords.ts';
+import type { ComputeRecord, ComputeStep, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
 
 /** @param compute undefined if it is deleted, so that only `remove` is left to do */
 export async function perform(
-  step: OperationStep,
+  step: ComputeStep,
   engine: ComputeEngine,
   project: ProjectRecord,
   id: string,
@@ -37,7 +37,7 @@ export async function perform(
 
 /** @param isLast whether no step follows, so that nothing is pending any more */
 export function afterStep(
-  step: OperationStep,
+  step: ComputeStep,
   record: ComputeRecord,
   isLast: boolean,
   now: number,
@@ -58,7 +58,7 @@ export function afterStep(
 }
 
 /** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
-export function afterFailure(step: OperationStep, record: ComputeRecord, now: number): ComputeRecord {
+export function afterFailure(step: ComputeStep, record: ComputeRecord, now: number): ComputeRecord {
   switch (step.kind) {
     case 'apply': {
       const { current_state: current } = record;

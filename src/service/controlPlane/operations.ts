@@ -1,21 +1,22 @@
 /**
  * Runs operations (section 2.6). Each step of a call is an operation: `scheduling`, then `running`, then `finished` or
- * `failed`. The operations of a compute run one after the other. The next start resumes what was unfinished.
+ * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
+ * then. The next start resumes what was unfinished.
  */
 import { randomUUID } from 'node:crypto';
-import { toTimestamp, type ServiceClock } from '../core/clock.ts';
+import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
+import { locked } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
+import { afterBranchFailure, afterBranchStep, performOnBranch } from './branches/branchSteps.ts';
+import { newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
 import { afterFailure, afterStep, perform } from './operationSteps.ts';
 import type { ProjectState, Store } from '../state/store.ts';
 import {
-  durationOf,
+  isBranchStep,
   isUnfinished,
-  type ComputeRecord,
   type Change,
   type OperationRecord,
-  type OperationStep,
-  type StoredCompute,
   type StoredOperation,
 } from '../state/storedRecords.ts';
 
@@ -32,8 +33,9 @@ export interface OperationsOptions {
 
 interface Work {
   readonly project: ProjectState;
-  readonly computeId: string;
   readonly operationIds: readonly string[];
+  /** The ids of the branches and computes that the work changes. */
+  readonly subjects: readonly string[];
 }
 
 export class Operations {
@@ -45,57 +47,64 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Returns the unfinished operation of a compute. */
-  on(computeId: string): StoredOperation | undefined {
-    const work = this.#running.get(computeId)?.work;
-    const unfinished = work?.operationIds.map((id) => work.project.operations.get(id));
+  /** Returns the unfinished operation of a compute or branch. */
+  on(id: string): StoredOperation | undefined {
+    const work = this.#running.get(id)?.work;
+    const unfinished = work?.operationIds.map((each) => work.project.operations.get(each));
     return unfinished?.find((operation) => operation !== undefined && isUnfinished(operation));
   }
 
-  /** Resolves when no operation runs on the compute any more; undefined if none runs now. */
-  whenEnded(computeId: string): Promise<void> | undefined {
-    return this.#running.get(computeId)?.ended;
+  /** Resolves when no operation runs on the compute or branch any more; undefined if none runs now. */
+  whenEnded(id: string): Promise<void> | undefined {
+    return this.#running.get(id)?.ended;
+  }
+
+  /** @throws {HttpError} 423 while an operation runs on the compute or branch */
+  requireFree(id: string): void {
+    const operation = this.on(id);
+    if (operation !== undefined) throw locked(operation);
   }
 
   /**
-   * Records the steps together with other changes, and starts the first one.
+   * Records the tasks together with other changes, and starts the first one.
    * @param urgent starts before the record is on disk, because a client is waiting at the compute's address
    */
   begin(
-    project: ProjectState,
-    compute: StoredCompute,
-    steps: readonly OperationStep[],
+    projectId: string,
+    tasks: readonly Task[],
     changes: readonly Change[],
     urgent = false,
   ): readonly OperationRecord[] {
     const { clock, store } = this.#options;
+    const { projects } = store.account;
     const sequence = store.account.nextSequence();
-    const operations = steps.map((step, index) =>
-      newOperation({
-        compute: compute.record,
-        step,
+    const group = randomUUID();
+    const operations = tasks.map((task, index) => ({
+      ...newOperation({
+        ...task,
         status: index === 0 ? 'running' : 'scheduling',
         sequence: sequence + index,
         now: clock.now(),
       }),
-    );
+      group,
+    }));
     const additions = operations.map((value): Change => ({ set: 'operation', value }));
-    store.commit(...changes, ...additions, ...removeOldOperations(project));
-    this.#run(
-      { project, computeId: compute.record.id, operationIds: operations.map(({ record }) => record.id) },
-      urgent,
-    );
+    // The changes may create the project.
+    store.commit(...changes, ...additions, ...removeOldOperations(projects.get(projectId)));
+    const project = projects.get(projectId);
+    if (project !== undefined) this.#run(project, operations, urgent);
     return operations.map(({ record }) => record);
   }
 
   /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
     for (const project of this.#options.store.account.projects.values()) {
-      const left = new Map<string, string[]>();
-      for (const { record } of [...project.operations.values()].filter(isUnfinished)) {
-        left.set(record.endpoint_id, [...(left.get(record.endpoint_id) ?? []), record.id]);
+      const groups = new Map<string | undefined, StoredOperation[]>();
+      for (const operation of [...project.operations.values()].filter(isUnfinished)) {
+        const group = operation.group ?? operation.record.endpoint_id;
+        groups.set(group, [...(groups.get(group) ?? []), operation]);
       }
-      for (const [computeId, operationIds] of left) this.#run({ project, computeId, operationIds }, false);
+      for (const operations of groups.values()) this.#run(project, operations, false);
     }
   }
 
@@ -104,15 +113,18 @@ export class Operations {
     this.#stop.abort();
   }
 
-  #run(work: Work, urgent: boolean): void {
+  #run(project: ProjectState, operations: readonly StoredOperation[], urgent: boolean): void {
     if (this.#stop.signal.aborted) return;
+    const operationIds = operations.map(({ record }) => record.id);
+    const subjects = subjectsOf(project, operations);
+    const work = { project, operationIds, subjects };
     const ended = this.#runSteps(work, urgent)
-      .catch((error: unknown) => this.#options.onUnexpected(`operations on ${work.computeId}`, error))
+      .catch((error: unknown) => this.#options.onUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
         // The next work may have started since the last change.
-        if (this.#running.get(work.computeId)?.work === work) this.#running.delete(work.computeId);
+        for (const id of subjects) if (this.#running.get(id)?.work === work) this.#running.delete(id);
       });
-    this.#running.set(work.computeId, { work, ended });
+    for (const id of subjects) this.#running.set(id, { work, ended });
   }
 
   async #runSteps(work: Work, urgent: boolean): Promise<void> {
@@ -121,28 +133,40 @@ export class Operations {
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
+      if (!isUnfinished(operation)) continue; // Skipped since an earlier one failed.
       if (operation.record.status === 'scheduling') {
         store.commit(this.#withStatus(operation, 'running'));
       }
       const [error] = await Promise.all([
-        this.#perform(work, operation.step),
+        this.#perform(work, operation),
         clock.delay(minimumDuration, this.#stop.signal),
       ]);
       if (this.#stop.signal.aborted) return;
-      const rest = work.operationIds.slice(index + 1);
-      if (error === undefined) store.commit(...this.#finish(work, operation, rest.length === 0));
-      else return store.commit(...this.#fail(work, operation, error, rest));
+      const rest = work.operationIds.slice(index + 1).flatMap((each) => {
+        const later = work.project.operations.get(each);
+        return later === undefined || !dependsOn(later, operation) ? [] : [later];
+      });
+      store.commit(
+        ...(error === undefined
+          ? this.#finish(work, operation, rest.length === 0)
+          : this.#fail(work, operation, error, rest)),
+      );
     }
   }
 
-  async #perform({ project, computeId }: Work, step: OperationStep): Promise<string | undefined> {
+  async #perform({ project }: Work, { step, record }: StoredOperation): Promise<string | undefined> {
     try {
       const engine = await this.#options.engine;
-      await perform(step, engine, project.record, computeId, project.computes.get(computeId));
+      if (isBranchStep(step)) await performOnBranch(step, engine, project, record.branch_id);
+      else {
+        const id = record.endpoint_id ?? '';
+        await perform(step, engine, project.record, id, project.computes.get(id));
+      }
       return undefined;
     } catch (error) {
       const isExpected = error instanceof EngineError;
-      if (!isExpected) this.#options.onUnexpected(`${actionOf(step)} of ${computeId}`, error);
+      if (!isExpected)
+        this.#options.onUnexpected(`${record.action} of ${record.endpoint_id ?? record.branch_id}`, error);
       return error instanceof Error ? error.message : String(error);
     }
   }
@@ -156,107 +180,54 @@ export class Operations {
     return { set: 'operation', value };
   }
 
-  #finish({ project, computeId }: Work, operation: StoredOperation, isLast: boolean): Change[] {
-    const finished = this.#withStatus(operation, 'finished');
-    const compute = project.computes.get(computeId);
-    if (compute === undefined) return [finished];
+  #finish({ project }: Work, operation: StoredOperation, isLast: boolean): Change[] {
+    const { step, record } = operation;
     const now = this.#options.clock.now();
-    return [
-      finished,
-      ...changeRecord(compute, project, afterStep(operation.step, compute.record, isLast, now), now),
-    ];
+    const finished = this.#withStatus(operation, 'finished');
+    if (isBranchStep(step)) return [finished, ...afterBranchStep(step, project, record.branch_id, now)];
+    const compute = project.computes.get(record.endpoint_id ?? '');
+    if (compute === undefined) return [finished];
+    return [finished, ...changeRecord(compute, project, afterStep(step, compute.record, isLast, now), now)];
   }
 
   #fail(
-    { project, computeId }: Work,
+    { project }: Work,
     operation: StoredOperation,
     error: string,
-    rest: readonly string[],
+    rest: readonly StoredOperation[],
   ): Change[] {
-    const skipped = rest.flatMap((id) => {
-      const other = project.operations.get(id);
-      return other === undefined ? [] : [this.#withStatus(other, 'skipped')];
-    });
-    const failed = [this.#withStatus(operation, 'failed', error), ...skipped];
-    const compute = project.computes.get(computeId);
-    if (compute === undefined) return failed;
+    const { step, record } = operation;
     const now = this.#options.clock.now();
-    return [
-      ...failed,
-      ...changeRecord(compute, project, afterFailure(operation.step, compute.record, now), now),
+    const failed = [
+      this.#withStatus(operation, 'failed', error),
+      ...rest.map((each) => this.#withStatus(each, 'skipped')),
     ];
+    for (const each of [operation, ...rest])
+      if (isBranchStep(each.step))
+        failed.push(...afterBranchFailure(each.step, project, record.branch_id, now));
+    if (isBranchStep(step)) return failed;
+    const compute = project.computes.get(record.endpoint_id ?? '');
+    if (compute === undefined) return failed;
+    return [...failed, ...changeRecord(compute, project, afterFailure(step, compute.record, now), now)];
   }
 }
 
-const actionOf = (step: OperationStep): OperationRecord['action'] => {
-  switch (step.kind) {
-    case 'start':
-      return 'start_compute';
-    case 'apply':
-    case 'attach':
-    case 'sql':
-      return 'apply_config';
-    case 'suspend':
-    case 'remove':
-      return 'suspend_compute';
-    case 'check':
-      return 'check_availability';
+/** Whether the later operation is skipped if the earlier one fails. */
+const dependsOn = (later: StoredOperation, earlier: StoredOperation): boolean =>
+  isBranchStep(earlier.step) ||
+  isBranchStep(later.step) ||
+  later.record.endpoint_id === earlier.record.endpoint_id;
+
+/** A change of a branch also keeps others from its computes. */
+function subjectsOf(project: ProjectState, operations: readonly StoredOperation[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const { step, record } of operations) {
+    if (record.endpoint_id !== undefined) ids.add(record.endpoint_id);
+    if (!isBranchStep(step)) continue;
+    ids.add(record.branch_id);
+    if (step.kind === 'restoreBranch' && step.preservedId !== undefined) ids.add(step.preservedId);
+    for (const compute of project.computes.values())
+      if (compute.record.branch_id === record.branch_id) ids.add(compute.record.id);
   }
-};
-
-export interface NewOperation {
-  readonly compute: ComputeRecord;
-  readonly step: OperationStep;
-  readonly status: OperationRecord['status'];
-  readonly sequence: number;
-  readonly now: number;
-}
-
-export function newOperation({ compute, step, status, sequence, now }: NewOperation): StoredOperation {
-  const record: OperationRecord = {
-    id: randomUUID(),
-    project_id: compute.project_id,
-    branch_id: compute.branch_id,
-    endpoint_id: compute.id,
-    action: actionOf(step),
-    status,
-    failures_count: 0,
-    created_at: toTimestamp(now),
-    updated_at: toTimestamp(now),
-    total_duration_ms: 0,
-  };
-  return { record, step, sequence };
-}
-
-/** @param error why the operation failed, for people */
-export const withStatus = (
-  record: OperationRecord,
-  status: OperationRecord['status'],
-  now: number,
-  error?: string,
-): OperationRecord => {
-  const updated_at = toTimestamp(now);
-  return {
-    ...record,
-    status,
-    ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
-    updated_at,
-    total_duration_ms: durationOf({ ...record, updated_at }),
-  };
-};
-
-/** Finished operations that a project keeps. */
-const KEPT_OPERATIONS = 500;
-
-/** Returns the removals of the oldest finished operations above this number. */
-function removeOldOperations(project: ProjectState): Change[] {
-  let tooMany = project.operations.size - KEPT_OPERATIONS;
-  const removals: Change[] = [];
-  for (const operation of project.operations.values()) {
-    if (tooMany <= 0) break;
-    if (isUnfinished(operation)) continue;
-    removals.push({ removed: 'operation', projectId: project.record.id, id: operation.record.id });
-    tooMany -= 1;
-  }
-  return removals;
+  return [...ids];
 }

@@ -6,7 +6,7 @@ import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import type { ComputeEngine, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
 import { withState, specOf } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
-import { newOperation } from './operations.ts';
+import { computeTarget, newOperation } from './operationRecord.ts';
 import type { AccountState, ProjectState } from '../state/store.ts';
 import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
 
@@ -35,11 +35,12 @@ const hasUnfinishedOperation = (project: ProjectState, { record }: StoredCompute
   );
 
 function suspension({ record: compute }: StoredCompute, sequence: number, now: number): Change[] {
-  const suspend = { compute, step: { kind: 'suspend' }, status: 'finished', sequence, now } as const;
+  const target = computeTarget(compute);
+  const suspend = { target, step: { kind: 'suspend' }, status: 'finished', sequence, now } as const;
   const suspended: Change = { set: 'operation', value: newOperation(suspend) };
   if (compute.suspend_timeout_seconds !== AUTOSUSPEND_NEVER) return [suspended];
   const start = {
-    compute,
+    target,
     step: { kind: 'start' },
     status: 'scheduling',
     sequence: sequence + 1,

@@ -14,11 +14,11 @@ import {
   sizeOfNew,
   withState,
 } from './computeRecord.ts';
+import { projectRecord } from './branches/projectRecord.ts';
 import { freeAddress } from './computes.ts';
 import { generateId } from './generateId.ts';
-import { newOperation } from './operations.ts';
+import { computeTarget, newOperation } from './operationRecord.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
-import { LOCAL_USER } from '../state/localUser.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
 import { systemReason } from '../core/systemReason.ts';
 import type {
@@ -28,13 +28,7 @@ import type {
   ProjectDescription,
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
-import {
-  bytesOfMiB,
-  CREATION_SOURCE,
-  type BranchRecord,
-  type Change,
-  type ProjectRecord,
-} from '../state/storedRecords.ts';
+import { readyBranch, type Change } from '../state/storedRecords.ts';
 
 export interface SeedOptions {
   /** Undefined: the sample account. */
@@ -93,24 +87,30 @@ class SeedBuilder {
     const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
     if (second !== undefined) throw conflict(`two default branches in project ${description.id}`);
     for (const branch of branches) {
-      if (project !== undefined) await this.#branch(project, branch, branch === main);
+      if (project !== undefined) await this.#branch(project, branch, main);
     }
   }
 
-  async #branch(project: ProjectState, description: BranchDescription, isDefault: boolean): Promise<void> {
+  /** Every branch is a child of the default branch. Its data begins as a separate empty database. */
+  async #branch(
+    project: ProjectState,
+    description: BranchDescription,
+    main: BranchDescription | undefined,
+  ): Promise<void> {
     // Even in different projects: the data of a branch is stored under its id.
     if (this.#branchIds.has(description.id)) throw conflict(`two branches ${description.id}`);
     this.#branchIds.add(description.id);
     const { created_at, updated_at, id: project_id } = project.record;
-    const value: BranchRecord = {
+    const isDefault = main === description;
+    const value = readyBranch({
       id: description.id,
       project_id,
       name: description.name ?? description.id,
+      ...(main === undefined || isDefault ? {} : { parent_id: main.id }),
       default: isDefault,
-      current_state: 'ready',
       created_at,
       updated_at,
-    };
+    });
     this.#account.apply({ set: 'branch', value });
     for (const compute of description.computes ?? []) await this.#compute(project, description.id, compute);
   }
@@ -136,7 +136,7 @@ class SeedBuilder {
       this.#account.apply({ set: 'compute', value: { ...idle, record } });
       const sequence = this.#account.nextSequence();
       const start = {
-        compute: record,
+        target: computeTarget(record),
         step: { kind: 'start' },
         status: 'scheduling',
         sequence,
@@ -153,8 +153,8 @@ class SeedBuilder {
   /** Adds to the message of a rule which compute of the file breaks it. */
   #requireCreatable(project: ProjectState, wanted: ComputeCreation, which: string): void {
     try {
-      requireRegion(project, wanted.region_id);
-      requireProvisioner(project, wanted.provisioner);
+      requireRegion(project.record, wanted.region_id);
+      requireProvisioner(project.record, wanted.provisioner);
       requireValidSize(sizeOfNew(wanted), this.#options.plan);
       if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
     } catch (error) {
@@ -177,33 +177,3 @@ class SeedBuilder {
     this.#account.apply({ set: 'key', value });
   }
 }
-
-/** For projects without a version if there is no Postgres. */
-const DEFAULT_PG_VERSION = 18;
-
-const projectRecord = (
-  description: ProjectDescription,
-  pgVersion: number | undefined,
-  now: number,
-): ProjectRecord => {
-  const branch_logical_size_limit = description.branch_logical_size_limit ?? 204_800;
-  return {
-    id: description.id,
-    name: description.name,
-    platform_id: description.platform_id ?? 'local',
-    region_id: description.region_id ?? 'local',
-    provisioner: description.provisioner ?? 'local',
-    pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
-    cpu_used_sec: description.cpu_used_sec ?? 0,
-    locked: false,
-    branch_logical_size_limit,
-    branch_logical_size_limit_bytes: bytesOfMiB(branch_logical_size_limit),
-    store_passwords: true,
-    active_time: 0,
-    creation_source: CREATION_SOURCE,
-    owner_id: LOCAL_USER.id,
-    proxy_host: '127.0.0.1',
-    created_at: description.created_at ?? toTimestamp(now),
-    updated_at: description.created_at ?? toTimestamp(now),
-  };
-};

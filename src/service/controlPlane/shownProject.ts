@@ -14,8 +14,8 @@ export function singleProject({ active_time, ...listed }: ProjectRecord) {
     written_data_bytes: 0,
     data_transfer_bytes: 0,
     data_storage_bytes_hour: 0,
-    // Branches can't be restored to an earlier time.
-    history_retention_seconds: 0,
+    // Branches can't be restored to an earlier time, but a client may have set it.
+    history_retention_seconds: listed.history_retention_seconds ?? 0,
     consumption_period_start: listed.created_at,
     consumption_period_end: PERIOD_END,
   };

@@ -4,7 +4,13 @@
  * not shown.
  */
 import type { AccountState, ProjectState } from '../state/store.ts';
-import type { Change, ComputeRecord, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
+import type {
+  BranchRecord,
+  Change,
+  ComputeRecord,
+  ProjectRecord,
+  StoredCompute,
+} from '../state/storedRecords.ts';
 
 export type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
 
@@ -47,6 +53,22 @@ export function withUncountedUsage({ record }: ProjectState, uncounted: Usage = 
   return { ...record, cpu_used_sec, active_time };
 }
 
+const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRecord): Usage => ({
+  cpu_used_sec: compute_time_seconds,
+  active_time: active_time_seconds,
+});
+
+/** Returns the usage of a branch, including the uncounted one. */
+export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCompute[], now: number): Usage =>
+  computes.reduce((usage, compute) => sum(usage, uncountedUsageOf(compute, now)), countedUsageOf(branch));
+
+function branchUsage(branch: BranchRecord | undefined, usage: Usage): Change[] {
+  if (branch === undefined) return [];
+  const { cpu_used_sec, active_time } = sum(countedUsageOf(branch), usage);
+  const value = { ...branch, compute_time_seconds: cpu_used_sec, active_time_seconds: active_time };
+  return [{ set: 'branch', value }];
+}
+
 /** Returns the changes that set the record of a compute and count its running time until now. */
 export function changeRecord(
   compute: StoredCompute,
@@ -60,6 +82,9 @@ export function changeRecord(
   const counted: Change[] =
     usage.active_time === 0
       ? []
-      : [{ set: 'project', value: { ...project.record, ...sum(project.record, usage) } }];
+      : [
+          { set: 'project', value: { ...project.record, ...sum(project.record, usage) } },
+          ...branchUsage(project.branches.get(compute.record.branch_id), usage),
+        ];
   return [...counted, { set: 'compute', value }];
 }

@@ -4,7 +4,8 @@ import type { ServiceClock } from '../core/clock.ts';
 import { withState } from './computeRecord.ts';
 import type { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
-import { newOperation, withStatus, type Operations } from './operations.ts';
+import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
+import type { Operations } from './operations.ts';
 import type { ProjectState, Store } from '../state/store.ts';
 
 export interface WakeOptions {
@@ -48,7 +49,8 @@ export function recordCrash(options: WakeOptions, computeId: string, reason: str
   const now = clock.now();
   const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
   const sequence = store.account.nextSequence();
-  const check = { compute: idle, step: { kind: 'check' }, status: 'running', sequence, now } as const;
+  const target = computeTarget(idle);
+  const check = { target, step: { kind: 'check' }, status: 'running', sequence, now } as const;
   const operation = newOperation(check);
   const value = { ...operation, record: withStatus(operation.record, 'failed', now, reason) };
   store.commit(...changeRecord(compute, project, idle, now), { set: 'operation', value });

@@ -63,6 +63,26 @@ export type CatalogChange =
   | { readonly kind: 'createRole'; readonly name: string; readonly canLogin: boolean }
   | { readonly kind: 'deleteDatabase' | 'deleteRole' | 'resetPassword'; readonly name: string };
 
+/** The first database of a project and the role that owns it. */
+export interface BranchOwner {
+  readonly role: string;
+  readonly database: string;
+}
+
+/** A new branch: with a copy of its parent's data, or with new data and this owner. */
+export interface BranchSpec {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly owner?: BranchOwner | undefined;
+}
+
+/** Data of `sourceId` replaces that of `id`, which `preservedId` receives if given. */
+export interface BranchRestore {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly preservedId?: string | undefined;
+}
+
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
   /**
@@ -126,6 +146,21 @@ export interface ComputeEngine extends EngineFacts {
 
   /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;
+
+  /** Creates the data of a branch, unless it has some. Idempotent. @throws {EngineError} and leaves nothing behind */
+  createBranch(branch: BranchSpec): Promise<void>;
+
+  /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
+  restoreBranch(restore: BranchRestore): Promise<void>;
+
+  /** Removes the data of a branch without computes. Idempotent. */
+  deleteBranch(branchId: string): Promise<void>;
+
+  /**
+   * Returns what the catalog of a new branch without a parent will be, with the password of the owner. The branch keeps this
+   * owner. @throws {EngineError}
+   */
+  prepareBranch(branch: Omit<BranchSpec, 'parentId'>): Promise<BranchCatalog>;
 
   /**
    * Reads the databases and roles of a branch from Postgres. Starts no compute.

@@ -4,6 +4,8 @@
  */
 import type {
   BranchCatalog,
+  BranchRestore,
+  BranchSpec,
   CatalogChange,
   ComputeAddress,
   ComputeEngine,
@@ -92,6 +94,22 @@ export class RemoteEngine implements ComputeEngine {
   async remove(computeId: string): Promise<void> {
     this.#computes.delete(computeId);
     await this.#call('remove', computeId);
+  }
+
+  async createBranch(branch: BranchSpec): Promise<void> {
+    await this.#call('createBranch', branch);
+  }
+
+  async restoreBranch(restore: BranchRestore): Promise<void> {
+    await this.#call('restoreBranch', restore);
+  }
+
+  async deleteBranch(branchId: string): Promise<void> {
+    await this.#call('deleteBranch', branchId);
+  }
+
+  async prepareBranch(branch: BranchSpec): Promise<BranchCatalog> {
+    return checkedCatalog(await this.#call('prepareBranch', branch));
   }
 
   async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {

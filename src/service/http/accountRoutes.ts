@@ -1,5 +1,5 @@
-/** API keys, projects and branches (sections 4.1 and 4.2). */
-import { ApiKeyCreationBody } from '../../api/records/requests.ts';
+/** API keys and projects (sections 4.1 and 4.2). */
+import { ApiKeyCreationBody, ProjectChangeBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { singleProject } from '../controlPlane/shownProject.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
@@ -22,8 +22,10 @@ export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'POST', path: '/api_keys', answer: (call) => createKey(plane, call) },
   { method: 'DELETE', path: '/api_keys/:key_id', answer: (call) => revokeKey(plane, call) },
   { method: 'GET', path: '/projects', answer: (call) => listProjects(plane, call) },
+  { method: 'POST', path: '/projects', answer: (call) => createProject(plane, call) },
   { method: 'GET', path: '/projects/:project_id', answer: (call) => showProject(plane, call) },
-  { method: 'GET', path: '/projects/:project_id/branches', answer: (call) => listBranches(plane, call) },
+  { method: 'PATCH', path: '/projects/:project_id', answer: (call) => updateProject(plane, call) },
+  { method: 'DELETE', path: '/projects/:project_id', answer: (call) => deleteProject(plane, call) },
 ];
 
 async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
@@ -60,11 +62,32 @@ function search(projects: readonly ProjectState[], text: string | undefined): re
   );
 }
 
-function showProject({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
-  const project = findProject(store.account, call);
-  const usage = uncountedUsage(store.account, clock.now()).get(project.record.id);
-  return recordReply('project', singleProject(withUncountedUsage(project, usage)));
+function showProject(plane: ControlPlane, call: ApiCall): JsonReply {
+  const project = findProject(plane.store.account, call);
+  return recordReply('project', shownProject(plane, project));
 }
 
-const listBranches = ({ store }: ControlPlane, call: ApiCall): JsonReply =>
-  listReply('branches', [...findProject(store.account, call).branches.values()]);
+const shownProject = ({ store, clock }: ControlPlane, project: ProjectState) =>
+  singleProject(
+    withUncountedUsage(project, uncountedUsage(store.account, clock.now()).get(project.record.id)),
+  );
+
+async function createProject({ projects }: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const body = await readJsonBody(call.request, ProjectCreationBody);
+  const { project, ...created } = await projects.create(body.project);
+  return reply({ project: singleProject(project), ...created }, 201);
+}
+
+async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const { project: wanted } = await readJsonBody(call.request, ProjectChangeBody);
+  const project = findProject(plane.store.account, call);
+  plane.projects.update(project, wanted);
+  return reply({ project: shownProject(plane, project), operations: [] });
+}
+
+function deleteProject(plane: ControlPlane, call: ApiCall): JsonReply {
+  const project = findProject(plane.store.account, call);
+  const shown = shownProject(plane, project);
+  plane.projects.delete(project);
+  return reply({ project: shown });
+}

@@ -4,6 +4,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { accountRoutes } from './accountRoutes.ts';
+import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
@@ -72,6 +73,7 @@ const matches = (pattern: readonly string[], parts: readonly string[]): boolean 
 const routesOf = (plane: ControlPlane): Route[] => [
   ...userRoutes(plane),
   ...accountRoutes(plane),
+  ...branchRoutes(plane),
   ...computeRoutes(plane),
   ...catalogRoutes(plane),
 ];

@@ -1,10 +1,13 @@
 /** The public service's calls for databases, roles and connection URIs. */
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
+import { defaultBranch, findBranch, primaryOf } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
+import { connectionUriOf } from '../controlPlane/catalog/connectionUri.ts';
+import { pooledHost } from '../controlPlane/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { conflict, notFound } from '../core/httpError.ts';
+import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
-import type { ComputeRecord } from '../state/storedRecords.ts';
+import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
@@ -119,10 +122,10 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
     queryParameter(call, 'endpoint_id'),
     queryParameter(call, 'branch_id'),
   );
-  const host = booleanParameter(call, 'pooled') ? requirePoolerHost(compute) : compute.host;
-  const login = await plane.roles.login({ project, branchId: compute.branch_id }, role, database);
-  const user = `${encodeURIComponent(login.role)}:${encodeURIComponent(login.password)}`;
-  return reply({ uri: `postgresql://${user}@${host}/${encodeURIComponent(login.database)}` });
+  const host = booleanParameter(call, 'pooled') ? pooledHost(compute) : compute.record.host;
+  const branchId = compute.record.branch_id;
+  const login = await plane.roles.login({ project, branchId }, role, database);
+  return reply({ uri: connectionUriOf(login, host) });
 }
 
 /** Defaults to the branch's primary compute, and to the default branch. */
@@ -130,23 +133,17 @@ function selectCompute(
   project: ProjectState,
   computeId: string | undefined,
   branchId: string | undefined,
-): ComputeRecord {
-  const branch = branchId ?? [...project.branches.values()].find((each) => each.default)?.id ?? '';
-  if (branchId !== undefined && !project.branches.has(branch)) throw notFound('branch with the id', branch);
-  const records = [...project.computes.values()].map(({ record }) => record);
-  if (computeId === undefined) {
-    const primary = records.find((record) => record.branch_id === branch && record.type === 'read_write');
-    if (primary === undefined) throw notFound('primary read-write compute on branch', branch);
-    return primary;
-  }
-  const compute = records.find((record) => record.id === computeId);
-  if (compute === undefined || (branchId !== undefined && compute.branch_id !== branchId))
+): StoredCompute {
+  const branch = branchId === undefined ? undefined : findBranch(project, branchId);
+  if (computeId === undefined) return findPrimary(project, branch ?? defaultBranch(project));
+  const compute = project.computes.get(computeId);
+  if (compute === undefined || (branch !== undefined && compute.record.branch_id !== branch.id))
     throw notFound('compute with the id', computeId);
   return compute;
 }
 
-function requirePoolerHost(compute: ComputeRecord): string {
-  if (compute.pooler_host === undefined)
-    throw conflict(`Pooled connections are not enabled on compute ${compute.id}.`);
-  return compute.pooler_host;
+function findPrimary(project: ProjectState, { id }: BranchRecord): StoredCompute {
+  const primary = primaryOf(project, id);
+  if (primary === undefined) throw notFound('primary read-write compute on branch', id);
+  return primary;
 }

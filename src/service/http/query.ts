@@ -25,6 +25,18 @@ export function booleanParameter(call: ApiCall, name: string): boolean {
   throw badRequest(`${name} must be true or false.`);
 }
 
+/** Returns the first choice if the parameter is missing. @throws {HttpError} 400 */
+export function choiceParameter<T extends string>(
+  call: ApiCall,
+  name: string,
+  choices: readonly [T, ...T[]],
+): T {
+  const text = queryParameter(call, name) ?? choices[0];
+  const choice = choices.find((each) => each === text);
+  if (choice === undefined) throw badRequest(`${name} must be ${choices.join(' or ')}.`);
+  return choice;
+}
+
 /** @throws {HttpError} 400 unless `limit` is a whole number from 1 to `max` */
 export function pageSize(call: ApiCall, fallback: number, max: number): number {
   const text = queryParameter(call, 'limit');
@@ -38,7 +50,7 @@ export function pageSize(call: ApiCall, fallback: number, max: number): number {
 export const DEFAULT_PROJECTS = 10;
 export const MAX_PROJECTS = 400;
 
-const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
+export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
 /** Returns the position that the cursor stands for. @throws {HttpError} 400 */
 export function cursorPosition(call: ApiCall): string | undefined {

@@ -129,6 +129,15 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMin
   return validate(parseBody(await readBytes(request)), schema);
 }
 
+/** Like {@link readJsonBody}; a missing body is an empty object. */
+export async function readOptionalJsonBody<T>(
+  request: IncomingMessage,
+  schema: z.ZodMiniType<T>,
+): Promise<T> {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  return coding === undefined && length === '0' ? validate({}, schema) : readJsonBody(request, schema);
+}
+
 /** Discards what exceeds the limit, so that the client still gets the reply. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -45,7 +45,7 @@ export class Compute {
   readonly #turn = limitTo(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
-  /** On the pooled address, without PgBouncer. */
+  /** On the pooled address, unless PgBouncer is. */
   #pooledGateway: Gateway | undefined;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;
@@ -130,6 +130,7 @@ export class Compute {
   async close(): Promise<void> {
     await this.#turn(async () => {
       await this.#stopPooler();
+      await this.#closePooledGateway();
       await this.#stop();
     });
     await this.#gateway?.close();
@@ -180,28 +181,36 @@ export class Compute {
     this.#options.log(`${this.#spec.id}: ${line}`);
   }
 
-  /** Starts, restarts or stops the pooler according to the compute's configuration. */
+  /** Opens the pooled address unless the compute is disabled: with PgBouncer if pooling is enabled, else with a gateway. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled, minCu } = this.#spec;
-    const wanted = poolerEnabled && !disabled;
-    const { startPooler } = this.#options;
-    if (startPooler === undefined) return this.#matchPooledGateway(wanted);
-    if (this.#pooler && (!wanted || this.#poolerSize !== minCu)) await this.#stopPooler();
-    if (!wanted || this.#pooler) return;
+    const startPooler = poolerEnabled && !disabled ? this.#options.startPooler : undefined;
+    if (startPooler === undefined || this.#poolerSize !== minCu) await this.#stopPooler();
+    if (startPooler !== undefined || disabled) await this.#closePooledGateway();
+    if (disabled || this.#pooler) return;
+    if (startPooler === undefined) return this.#openPooledGateway();
     const pooler = await startPooler(this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     this.#poolerSize = minCu;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }
 
-  async #matchPooledGateway(wanted: boolean): Promise<void> {
-    if (!wanted) await this.#stopPooler();
-    else this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort);
-  }
-
   async #stopPooler(): Promise<void> {
     await this.#pooler?.stop();
     this.#pooler = undefined;
+  }
+
+  async #openPooledGateway(): Promise<void> {
+    try {
+      this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort);
+    } catch (error) {
+      if (this.#spec.poolerEnabled) throw error;
+      // A client that doesn't use pooling can do without this address.
+      this.#log(`Couldn't open the pooled address: ${String(error)}`);
+    }
+  }
+
+  async #closePooledGateway(): Promise<void> {
     await this.#pooledGateway?.close();
     this.#pooledGateway = undefined;
   }

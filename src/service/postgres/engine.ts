@@ -2,6 +2,8 @@
 import path from 'node:path';
 import type {
   BranchCatalog,
+  BranchRestore,
+  BranchSpec,
   CatalogChange,
   ComputeAddress,
   ComputeEngine,
@@ -13,6 +15,7 @@ import { EngineError } from '../core/computeEngine.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { chooseBinaries } from './config/programs.ts';
+import { createBranch, deleteBranch, restoreBranch } from './branch/branches.ts';
 import { BranchData } from './data/branchData.ts';
 import { Compute, type StartPooler } from './compute.ts';
 import { certificateOf } from './network/certificate.ts';
@@ -123,6 +126,22 @@ class PostgresEngine implements ComputeEngine {
     this.#computes.delete(computeId);
     const { storage } = this.#tools;
     for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+  }
+
+  async createBranch(branch: BranchSpec): Promise<void> {
+    await createBranch(this.#tools, branch);
+  }
+
+  async restoreBranch(restore: BranchRestore): Promise<void> {
+    await restoreBranch(this.#tools, restore);
+  }
+
+  async deleteBranch(branchId: string): Promise<void> {
+    await deleteBranch(this.#tools, branchId);
+  }
+
+  async prepareBranch({ id, owner }: BranchSpec): Promise<BranchCatalog> {
+    return this.#tools.branches.prepare(id, owner);
   }
 
   async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {

@@ -41,6 +41,16 @@ export class SimulatedEngine implements ComputeEngine {
 
   async remove(_computeId: string): Promise<void> {}
 
+  async createBranch(): Promise<void> {}
+
+  async restoreBranch(): Promise<void> {}
+
+  async deleteBranch(): Promise<void> {}
+
+  async prepareBranch(): Promise<BranchCatalog> {
+    return { databases: [], roles: [] };
+  }
+
   async catalog(): Promise<BranchCatalog> {
     throw new EngineError(SIMULATED);
   }
@@ -77,10 +87,10 @@ export class PostgresMissing implements ComputeEngine {
     );
   }
 
-  async attach({ id, address, poolerEnabled, disabled }: ComputeSpec): Promise<void> {
+  async attach({ id, address, disabled }: ComputeSpec): Promise<void> {
     this.#ports.set(id, address);
     await this.#listen(address.port);
-    await (poolerEnabled && !disabled ? this.#listen(address.poolerPort) : this.#close(address.poolerPort));
+    await (disabled ? this.#close(address.poolerPort) : this.#listen(address.poolerPort));
   }
 
   async start(): Promise<never> {
@@ -98,6 +108,20 @@ export class PostgresMissing implements ComputeEngine {
     this.#ports.delete(computeId);
     if (address !== undefined)
       await Promise.all([address.port, address.poolerPort].map((port) => this.#close(port)));
+  }
+
+  async createBranch(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
+  }
+
+  async restoreBranch(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
+  }
+
+  async deleteBranch(): Promise<void> {}
+
+  async prepareBranch(): Promise<never> {
+    throw new EngineError(this.postgresProblem);
   }
 
   async catalog(): Promise<never> {

@@ -1,10 +1,12 @@
-/** Completes records that an earlier version of the service stored without fields that every record has now. */
+/** Completes the records of format 1 of the journal, which lack fields that every record has now. */
 import { settingText } from '../../api/records/settingText.ts';
 import { LOCAL_USER } from './localUser.ts';
 import {
   bytesOfMiB,
   CREATION_SOURCE,
   durationOf,
+  readyBranch,
+  type BranchRecord,
   type Change,
   type ComputeRecord,
   type OperationRecord,
@@ -14,29 +16,44 @@ import {
 
 /** A record in which these fields may be missing. */
 type Earlier<T, Missing extends keyof T> = Omit<T, Missing> & Partial<Pick<T, Missing>>;
-type ProvisionerOf = (projectId: string) => string;
 
-/** @param provisionerOf returns a project's provisioner by the id of the project, which was stored before its computes */
-export function completed(change: Change, provisionerOf: ProvisionerOf): Change {
+/** What completing a record needs from others, by the id of their project. */
+interface Context {
+  readonly provisioners: ReadonlyMap<string, string>;
+  /** All other branches are its children. */
+  readonly defaultBranches: ReadonlyMap<string, string>;
+}
+
+export function completed(changes: readonly Change[]): readonly Change[] {
+  const provisioners = new Map<string, string>();
+  const defaultBranches = new Map<string, string>();
+  for (const change of changes) {
+    if ('removed' in change) continue;
+    if (change.set === 'project') provisioners.set(change.value.id, change.value.provisioner);
+    if (change.set === 'branch' && change.value.default)
+      defaultBranches.set(change.value.project_id, change.value.id);
+  }
+  return changes.map((change) => completedChange(change, { provisioners, defaultBranches }));
+}
+
+function completedChange(change: Change, context: Context): Change {
   if ('removed' in change) return change;
   switch (change.set) {
     case 'project':
       return { set: 'project', value: completedProject(change.value) };
+    case 'branch':
+      return { set: 'branch', value: completedBranch(change.value, context) };
     case 'compute': {
-      const record = completedCompute(change.value.record, provisionerOf);
+      const record = completedCompute(change.value.record, context);
       return { set: 'compute', value: { ...change.value, record } };
     }
     case 'operation': {
       const { record, step, ...rest } = change.value;
-      const value = {
-        ...rest,
-        record: completedOperation(record),
-        step: completedStep(step, provisionerOf),
-      };
+      const value = { ...rest, record: completedOperation(record), step: completedStep(step, context) };
       return { set: 'operation', value };
     }
-    case 'branch':
     case 'key':
+    case 'leftover':
       return change;
   }
 }
@@ -55,11 +72,16 @@ const completedProject = (
   ...record,
 });
 
+function completedBranch(branch: BranchRecord, { defaultBranches }: Context): BranchRecord {
+  const parent = defaultBranches.get(branch.project_id);
+  return readyBranch(branch.default || parent === undefined ? branch : { parent_id: parent, ...branch });
+}
+
 const completedCompute = (
   record: Earlier<ComputeRecord, 'provisioner' | 'creation_source'>,
-  provisionerOf: ProvisionerOf,
+  { provisioners }: Context,
 ): ComputeRecord => ({
-  provisioner: provisionerOf(record.project_id),
+  provisioner: provisioners.get(record.project_id) ?? '',
   creation_source: CREATION_SOURCE,
   ...record,
   settings: { pg_settings: settingTexts(record.settings.pg_settings) },
@@ -70,8 +92,8 @@ const completedOperation = (record: Earlier<OperationRecord, 'total_duration_ms'
   ...record,
 });
 
-const completedStep = (step: OperationStep, provisionerOf: ProvisionerOf): OperationStep =>
-  step.kind === 'apply' ? { ...step, before: completedCompute(step.before, provisionerOf) } : step;
+const completedStep = (step: OperationStep, context: Context): OperationStep =>
+  step.kind === 'apply' ? { ...step, before: completedCompute(step.before, context) } : step;
 
 /** They could be numbers and booleans. */
 const settingTexts = (settings: Readonly<Record<string, unknown>>): Record<string, string> =>

@@ -13,7 +13,7 @@ import { DataError } from './dataError.ts';
 import type { Change } from './storedRecords.ts';
 
 /** Increased whenever older programs could not read the file. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** Characters of a line's checksum; a space follows. */
 export const CHECKSUM_LENGTH = 8;

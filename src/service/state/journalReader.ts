@@ -12,6 +12,8 @@ import type { Change } from './storedRecords.ts';
 const LOST_BLOCK = Buffer.alloc(512);
 
 export interface JournalContents {
+  /** {@link FORMAT}, or an earlier one. */
+  readonly format: number;
   readonly changes: readonly Change[];
   /** Bytes up to the end of the last good line. */
   readonly goodBytes: number;
@@ -25,14 +27,14 @@ export function readJournal(file: string): JournalContents | undefined {
   if (bytes === undefined) return undefined;
   const [header, ...lines] = goodLines(bytes);
   if (header === undefined) throw damaged(file, 'its header is not readable');
-  requireFormat(header.value, file);
+  const format = readFormat(header.value, file);
   const goodBytes = lines.at(-1)?.end ?? header.end;
   const rest = bytes.subarray(goodBytes, bytes.findLastIndex((byte) => byte !== 0) + 1);
   if (rest.length > 0 && !isTornLine(rest))
     throw damaged(file, `the checksum of the line at byte ${goodBytes} is wrong`);
   // The checksum proves that this program wrote these bytes.
   const changes = lines.flatMap((line) => line.value as Change[]);
-  return { changes, goodBytes, tornBytes: rest.length };
+  return { format, changes, goodBytes, tornBytes: rest.length };
 }
 
 /** Yields the lines before the first unreadable one. */
@@ -62,11 +64,12 @@ function decodeLine(line: Buffer): unknown {
   return head === `${checksum(json)} ` ? JSON.parse(json.toString()) : undefined;
 }
 
-function requireFormat(header: unknown, file: string): void {
+/** @throws {DataError} */
+function readFormat(header: unknown, file: string): number {
   const format =
     typeof header === 'object' && header !== null && 'format' in header ? header.format : undefined;
   if (typeof format !== 'number') throw damaged(file, 'its header has no format');
-  if (format <= FORMAT) return;
+  if (format <= FORMAT) return format;
   throw new DataError(
     'newerFormat',
     `${file} was written by a newer version of this service (format ${format}; this version reads ${FORMAT}). Use that version.`,

@@ -3,11 +3,12 @@ import path from 'node:path';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
 import { completed } from './earlierRecords.ts';
-import { Journal } from './journal.ts';
-import { readJournal } from './journalReader.ts';
+import { FORMAT, Journal } from './journal.ts';
+import { readJournal, type JournalContents } from './journalReader.ts';
 import type {
   BranchRecord,
   Change,
+  Leftover,
   ProjectRecord,
   StoredCompute,
   StoredKey,
@@ -40,11 +41,13 @@ export class Store {
     const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
     try {
       const contents = readJournal(file);
-      const provisionerOf = (id: string) => account.projects.get(id)?.record.provisioner ?? '';
-      for (const change of contents?.changes ?? []) account.apply(completed(change, provisionerOf));
-      if (contents === undefined) for (const change of await seed()) account.apply(change);
+      for (const change of contents === undefined ? await seed() : currentChanges(contents))
+        account.apply(change);
       if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
-      const journal = Journal.resume(journalOptions, contents.goodBytes);
+      const journal =
+        contents.format === FORMAT
+          ? Journal.resume(journalOptions, contents.goodBytes)
+          : Journal.create(journalOptions);
       return new Store(account, journal, { tornBytes: contents.tornBytes });
     } catch (error) {
       throw asDataError(error, folder, file);
@@ -70,6 +73,9 @@ export class Store {
     return this.#journal.close();
   }
 }
+
+const currentChanges = ({ format, changes }: JournalContents): readonly Change[] =>
+  format === FORMAT ? changes : completed(changes);
 
 function asDataError(error: unknown, folder: string, file: string): unknown {
   if (!(error instanceof Error && 'errno' in error && 'syscall' in error)) return error;
@@ -105,6 +111,11 @@ export class AccountState {
   readonly active = new Map<string, StoredCompute>();
   /** Ports that belong to a compute. */
   readonly ports = new Set<number>();
+  /** Branches with a time of expiry, by id. */
+  readonly expiring = new Map<string, BranchRecord>();
+  /** By project. */
+  readonly leftovers = new Map<string, Leftover>();
+  readonly #projectOfBranch = new Map<string, ProjectState>();
   readonly #projectOfCompute = new Map<string, ProjectState>();
   #lastKeyId = 0;
   #lastSequence = 0;
@@ -117,6 +128,22 @@ export class AccountState {
     return this.#projectOfCompute.get(id)?.computes.get(id);
   }
 
+  /** Also true until the data of a deleted project is removed. */
+  hasProject(id: string): boolean {
+    return this.projects.has(id) || this.leftovers.has(id);
+  }
+
+  /** Whether the id is or was that of a compute, as far as deletions are remembered. */
+  hadCompute(id: string): boolean {
+    const isDeleted = [...this.projects.values()].some(({ deletedComputes }) => deletedComputes.has(id));
+    return isDeleted || this.#projectOfCompute.has(id);
+  }
+
+  /** Branch ids are unique in the account: the engine stores the data of a branch under its id. */
+  projectOfBranch(id: string): ProjectState | undefined {
+    return this.#projectOfBranch.get(id);
+  }
+
   *computes(): Iterable<StoredCompute> {
     for (const project of this.projects.values()) yield* project.computes.values();
   }
@@ -127,8 +154,7 @@ export class AccountState {
       case 'project':
         return this.#setProject(change.value);
       case 'branch':
-        this.#project(change.value.project_id).branches.set(change.value.id, change.value);
-        return;
+        return this.#setBranch(change.value);
       case 'compute':
         return this.#setCompute(change.value);
       case 'operation':
@@ -138,6 +164,9 @@ export class AccountState {
       case 'key':
         this.#lastKeyId = Math.max(this.#lastKeyId, change.value.id);
         this.keys.set(change.value.id, change.value);
+        return;
+      case 'leftover':
+        this.leftovers.set(change.value.projectId, change.value);
     }
   }
 
@@ -151,6 +180,7 @@ export class AccountState {
       for (const value of project.operations.values()) yield { set: 'operation', value };
       for (const id of project.deletedComputes) yield { removed: 'compute', projectId, id };
     }
+    for (const value of this.leftovers.values()) yield { set: 'leftover', value };
     for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
     for (const value of this.keys.values()) yield { set: 'key', value };
     if (!this.keys.has(this.#lastKeyId)) yield { removed: 'key', id: this.#lastKeyId };
@@ -189,26 +219,61 @@ export class AccountState {
     else this.active.delete(id);
   }
 
+  #setBranch(value: BranchRecord): void {
+    const project = this.#project(value.project_id);
+    project.branches.set(value.id, value);
+    this.#projectOfBranch.set(value.id, project);
+    if (value.expires_at === undefined) this.expiring.delete(value.id);
+    else this.expiring.set(value.id, value);
+  }
+
   #remove(change: Extract<Change, { removed: unknown }>): void {
-    if (change.removed === 'key') {
-      this.#lastKeyId = Math.max(this.#lastKeyId, change.id);
-      const hash = change.hash ?? this.keys.get(change.id)?.hash;
-      if (hash !== undefined) this.revokedKeys.set(hash, change.id);
-      this.keys.delete(change.id);
-      return;
+    switch (change.removed) {
+      case 'key':
+        return this.#removeKey(change.id, change.hash);
+      case 'operation':
+        this.#project(change.projectId).operations.delete(change.id);
+        return;
+      case 'compute':
+        return this.#removeCompute(this.#project(change.projectId), change.id);
+      case 'branch':
+        return this.#removeBranch(this.#project(change.projectId), change.id);
+      case 'project':
+        return this.#removeProject(change.projectId);
+      case 'leftover':
+        this.leftovers.delete(change.projectId);
     }
-    const project = this.#project(change.projectId);
-    if (change.removed === 'operation') {
-      project.operations.delete(change.id);
-      return;
-    }
-    const address = project.computes.get(change.id)?.address;
+  }
+
+  #removeKey(id: number, givenHash: string | undefined): void {
+    this.#lastKeyId = Math.max(this.#lastKeyId, id);
+    const hash = givenHash ?? this.keys.get(id)?.hash;
+    if (hash !== undefined) this.revokedKeys.set(hash, id);
+    this.keys.delete(id);
+  }
+
+  #removeProject(id: string): void {
+    const project = this.projects.get(id);
+    if (project === undefined) return;
+    for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
+    for (const branchId of project.branches.keys()) this.#removeBranch(project, branchId);
+    this.projects.delete(id);
+  }
+
+  #removeBranch(project: ProjectState, id: string): void {
+    project.branches.delete(id);
+    this.#projectOfBranch.delete(id);
+    this.expiring.delete(id);
+  }
+
+  #removeCompute(project: ProjectState, id: string): void {
+    const address = project.computes.get(id)?.address;
     if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
-    project.computes.delete(change.id);
+    project.computes.delete(id);
     project.computesVersion += 1;
-    this.active.delete(change.id);
-    this.#projectOfCompute.delete(change.id);
-    project.deletedComputes.add(change.id);
+    this.active.delete(id);
+    this.#projectOfCompute.delete(id);
+    project.deletedComputes.add(id);
     for (const oldest of project.deletedComputes) {
       if (project.deletedComputes.size <= REMEMBERED_DELETIONS) break;
       project.deletedComputes.delete(oldest);

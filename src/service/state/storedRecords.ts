@@ -2,7 +2,8 @@
  * What the service stores: the public records of section 2 with all fields, and what only the service knows. All values
  * are immutable: a change replaces the value, so its JSON can be cached.
  */
-import type { ComputeAddress } from '../core/computeEngine.ts';
+import type { BranchOwner, ComputeAddress } from '../core/computeEngine.ts';
+import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
 /** Where projects and computes come from: there is no console, so each is created by a call. */
@@ -27,22 +28,61 @@ export type ProjectRecord = {
   readonly creation_source: string;
   readonly owner_id: string;
   readonly proxy_host: string;
+  readonly default_endpoint_settings?: DefaultEndpointSettings;
+  /** Kept for clients that set it; the service has no history. */
+  readonly history_retention_seconds?: number;
   readonly created_at: string;
   readonly updated_at: string;
 };
 
-/** As the public service returns a branch; the specification does not define it. */
+/** As the public service returns a branch; the specification does not define it. Times are ISO 8601, UTC. */
 export type BranchRecord = {
   readonly id: string;
   readonly project_id: string;
+  /** Missing for a root branch. */
+  readonly parent_id?: string;
   readonly name: string;
+  readonly current_state: 'init' | 'resetting' | 'ready';
+  readonly pending_state?: 'ready';
+  readonly state_changed_at: string;
+  readonly creation_source: string;
   readonly default: boolean;
-  readonly current_state: 'ready';
+  readonly protected: boolean;
+  readonly cpu_used_sec: number;
+  readonly compute_time_seconds: number;
+  readonly active_time_seconds: number;
+  readonly written_data_bytes: number;
+  readonly data_transfer_bytes: number;
   readonly created_at: string;
   readonly updated_at: string;
+  /** When the service deletes the branch. */
+  readonly expires_at?: string;
+  readonly ttl_interval_seconds?: number;
+  readonly last_reset_at?: string;
+  /** What the client that created the branch noted about it. */
+  readonly annotation_value?: Readonly<Record<string, string>>;
 };
 
 export const bytesOfMiB = (mebibytes: number): number => mebibytes * 1024 * 1024;
+
+/** What a new branch is given; `format: 1` of the journal stored no more than this. */
+export type BranchBasics = Pick<
+  BranchRecord,
+  'id' | 'project_id' | 'parent_id' | 'name' | 'default' | 'created_at' | 'updated_at'
+>;
+
+export const readyBranch = (basics: BranchBasics): BranchRecord => ({
+  current_state: 'ready',
+  state_changed_at: basics.created_at,
+  creation_source: CREATION_SOURCE,
+  protected: false,
+  cpu_used_sec: 0,
+  compute_time_seconds: 0,
+  active_time_seconds: 0,
+  written_data_bytes: 0,
+  data_transfer_bytes: 0,
+  ...basics,
+});
 
 /** Section 2.5, and the fields that the public service requires. */
 export type ComputeRecord = {
@@ -78,8 +118,16 @@ export type OperationRecord = {
   readonly id: string;
   readonly project_id: string;
   readonly branch_id: string;
-  readonly endpoint_id: string;
-  readonly action: 'start_compute' | 'apply_config' | 'suspend_compute' | 'check_availability';
+  /** Missing for an operation on the branch itself. */
+  readonly endpoint_id?: string;
+  readonly action:
+    | 'create_branch'
+    | 'create_timeline'
+    | 'delete_timeline'
+    | 'start_compute'
+    | 'apply_config'
+    | 'suspend_compute'
+    | 'check_availability';
   readonly status: 'scheduling' | 'running' | 'finished' | 'failed' | 'skipped';
   readonly failures_count: number;
   readonly error?: string;
@@ -104,16 +152,29 @@ export type StoredCompute = {
 };
 
 /** What an operation does; stored with it, so that the service can resume it after a restart. */
-export type OperationStep =
+export type OperationStep = ComputeStep | BranchStep;
+
+export type ComputeStep =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
   /** A change of databases or roles, which is recorded when it has ended. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 
+export type BranchStep =
+  /** Without a parent: new data with this owner. */
+  | { readonly kind: 'createBranch'; readonly parentId?: string; readonly owner?: BranchOwner }
+  /** `preservedId`: the branch that receives the present data. */
+  | { readonly kind: 'restoreBranch'; readonly sourceId: string; readonly preservedId?: string }
+  | { readonly kind: 'deleteBranch' };
+
+export const isBranchStep = (step: OperationStep): step is BranchStep => step.kind.endsWith('Branch');
+
 export type StoredOperation = {
   readonly record: OperationRecord;
   readonly step: OperationStep;
+  /** The id of the first operation of the call. Without it, all of the compute belong together. */
+  readonly group?: string;
   /** Increases with each operation of the account: the order of the list, and its cursor. */
   readonly sequence: number;
 };
@@ -128,6 +189,13 @@ export type StoredKey = {
   readonly last_used_from_addr: string;
 };
 
+/** What a deleted project left in the engine, until it is removed there. */
+export type Leftover = {
+  readonly projectId: string;
+  readonly branchIds: readonly string[];
+  readonly computeIds: readonly string[];
+};
+
 /** One change of the account. Applying it twice has the same effect as once. */
 export type Change =
   | { readonly set: 'project'; readonly value: ProjectRecord }
@@ -135,7 +203,13 @@ export type Change =
   | { readonly set: 'compute'; readonly value: StoredCompute }
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
-  | { readonly removed: 'compute' | 'operation'; readonly projectId: string; readonly id: string }
+  | { readonly set: 'leftover'; readonly value: Leftover }
+  | {
+      readonly removed: 'branch' | 'compute' | 'operation';
+      readonly projectId: string;
+      readonly id: string;
+    }
+  | { readonly removed: 'project' | 'leftover'; readonly projectId: string }
   /** `hash` is present in a snapshot, which no longer has the key itself. */
   | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 

@@ -4,16 +4,15 @@ import type { BranchCatalog, CatalogChange, ComputeEngine } from '../../core/com
 import { notFound, unprocessable } from '../../core/httpError.ts';
 import { isSystemDatabase, isSystemRole } from '../../core/systemNames.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
-import type { BranchRecord, OperationRecord, StoredCompute } from '../../state/storedRecords.ts';
-import { locked } from '../computeRecord.ts';
+import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
+import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computes.ts';
-import { newOperation, withStatus, type Operations } from '../operations.ts';
+import { computeTarget, newOperation, withStatus } from '../operationRecord.ts';
 
 export interface CatalogOptions {
   readonly store: Store;
   /** Rejects with a message for people if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
-  readonly operations: Operations;
   readonly clock: ServiceClock;
 }
 
@@ -36,54 +35,52 @@ export class BranchCatalogs {
     this.#options = options;
   }
 
-  /** @throws {HttpError} 404 */
+  /** @throws {HttpError} 404, or 423 while the branch is being created or restored */
   async read(target: BranchTarget, passwordOf?: string): Promise<CatalogResult> {
-    const branch = findBranch(target);
-    const engine = await this.#postgres();
+    const { branch, engine } = await this.#find(target);
+    requireReady(target.project, branch);
     return { branch, catalog: await engine.catalog(branch.id, passwordOf), operations: [] };
   }
 
-  /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch's primary */
-  async change(target: BranchTarget, change: CatalogChange): Promise<CatalogResult> {
-    const branch = findBranch(target);
-    const primary = primaryOf(target);
-    const running = primary && this.#options.operations.on(primary.record.id);
-    if (running !== undefined) throw locked(running);
-    const engine = await this.#postgres();
-    const catalog = await engine.changeCatalog(branch.id, change);
-    return { branch, catalog, operations: this.#record(primary?.record.id) };
+  /** Also returns the password of the only role. Without Postgres there is nothing. */
+  async readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
+    const { engine } = await this.#find(target);
+    if (engine.pgVersion === undefined) return { databases: [], roles: [] };
+    const { catalog } = await this.read(target);
+    const [role, another] = catalog.roles;
+    if (role === undefined || another !== undefined) return catalog;
+    return (await this.read(target, role.name)).catalog;
   }
 
-  async #postgres(): Promise<ComputeEngine> {
+  /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */
+  async change(target: BranchTarget, change: CatalogChange): Promise<CatalogResult> {
+    const { branch, engine } = await this.#find(target);
+    requireFree(target.project, branch);
+    const catalog = await engine.changeCatalog(branch.id, change);
+    return { branch, catalog, operations: this.#record(primaryOf(target.project, branch.id)?.record) };
+  }
+
+  async #find({ project, branchId }: BranchTarget): Promise<{ branch: BranchRecord; engine: ComputeEngine }> {
+    findBranch(project, branchId);
     const engine = await this.#options.engine;
     requirePostgres(engine);
-    return engine;
+    // It may have been deleted in the meantime.
+    return { branch: findBranch(project, branchId), engine };
   }
 
   /** Records an operation on the primary that has already ended. A branch without a primary has none. */
-  #record(computeId: string | undefined): readonly OperationRecord[] {
+  #record(primary: ComputeRecord | undefined): readonly OperationRecord[] {
+    if (primary === undefined) return [];
     const { store, clock } = this.#options;
-    const compute = store.account.compute(computeId ?? '')?.record;
-    if (compute === undefined) return [];
     const now = clock.now();
     const sequence = store.account.nextSequence();
-    const operation = newOperation({ compute, step: { kind: 'sql' }, status: 'running', sequence, now });
+    const target = computeTarget(primary);
+    const operation = newOperation({ target, step: { kind: 'sql' }, status: 'running', sequence, now });
     const record = withStatus(operation.record, 'finished', now);
     store.commit({ set: 'operation', value: { ...operation, record } });
     return [record];
   }
 }
-
-function findBranch({ project, branchId }: BranchTarget): BranchRecord {
-  const branch = project.branches.get(branchId);
-  if (branch === undefined) throw notFound(`branch in project ${project.record.id} with the id`, branchId);
-  return branch;
-}
-
-const primaryOf = ({ project, branchId }: BranchTarget): StoredCompute | undefined =>
-  [...project.computes.values()].find(
-    ({ record }) => record.branch_id === branchId && record.type === 'read_write',
-  );
 
 /** @throws {HttpError} 404 */
 export function findNamed<T extends { readonly name: string }>(

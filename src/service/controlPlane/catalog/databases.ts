@@ -28,7 +28,7 @@ export class Databases {
 
   async list(target: BranchTarget): Promise<readonly DatabaseRecord[]> {
     const { branch, catalog } = await this.#catalogs.read(target);
-    return catalog.databases.map((database) => recordOf(branch, database));
+    return catalog.databases.map((database) => databaseRecord(branch, database));
   }
 
   /** @throws {HttpError} 404 */
@@ -58,7 +58,7 @@ export class Databases {
     requireUsable('database', newName);
     findNamed('role', catalog.roles, owner);
     if (newName !== name) requireFree(catalog, newName);
-    else if (owner === now.owner) return { database: recordOf(branch, now), operations: [] };
+    else if (owner === now.owner) return { database: databaseRecord(branch, now), operations: [] };
     return this.#change(target, { kind: 'updateDatabase', name, newName, owner }, newName);
   }
 
@@ -77,7 +77,7 @@ export class Databases {
     name: string,
   ): Promise<DatabaseResult> {
     const { branch, catalog, operations } = await this.#catalogs.change(target, change);
-    return { database: recordOf(branch, findNamed('database', catalog.databases, name)), operations };
+    return { database: databaseRecord(branch, findNamed('database', catalog.databases, name)), operations };
   }
 }
 
@@ -86,7 +86,7 @@ function requireFree({ databases }: BranchCatalog, name: string): void {
     throw conflict(`The branch already has a database with the name ${JSON.stringify(name)}.`);
 }
 
-const recordOf = (branch: BranchRecord, database: BranchDatabase): DatabaseRecord => {
+export const databaseRecord = (branch: BranchRecord, database: BranchDatabase): DatabaseRecord => {
   const created = database.createdAt ?? branch.created_at;
   return {
     id: database.id,

@@ -9,6 +9,7 @@ import {
   type BranchTarget,
   type CatalogResult,
 } from './branchCatalogs.ts';
+import type { Login } from './connectionUri.ts';
 
 /** As the public service returns a role. The password is a secret, and only in the reply that creates or resets it. */
 export interface RoleRecord {
@@ -26,13 +27,6 @@ export interface RoleResult {
   readonly operations: readonly OperationRecord[];
 }
 
-/** A login for a connection URI. */
-export interface Login {
-  readonly role: string;
-  readonly password: string;
-  readonly database: string;
-}
-
 export class Roles {
   readonly #catalogs: BranchCatalogs;
 
@@ -42,7 +36,7 @@ export class Roles {
 
   async list(target: BranchTarget): Promise<readonly RoleRecord[]> {
     const { branch, catalog } = await this.#catalogs.read(target);
-    return catalog.roles.map((role) => recordOf(branch, role));
+    return catalog.roles.map((role) => roleRecord(branch, role));
   }
 
   /** @throws {HttpError} 404 */
@@ -89,13 +83,13 @@ export class Roles {
 }
 
 function resultOf({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
-  const role = recordOf(branch, findNamed('role', catalog.roles, name));
+  const role = roleRecord(branch, findNamed('role', catalog.roles, name));
   const { password } = catalog;
   return { role: password === undefined ? role : { ...role, password }, operations };
 }
 
 function knownPassword({ branch, catalog }: CatalogResult, name: string): string {
-  requireLogin(recordOf(branch, findNamed('role', catalog.roles, name)));
+  requireLogin(roleRecord(branch, findNamed('role', catalog.roles, name)));
   if (catalog.password !== undefined) return catalog.password;
   throw preconditionFailed(
     `The password of role ${JSON.stringify(name)} was set in SQL and is not known. Reset it to get a new one.`,
@@ -107,7 +101,7 @@ function requireLogin({ name, authentication_method }: RoleRecord): void {
     throw preconditionFailed(`Role ${JSON.stringify(name)} can't log in, so it has no password.`);
 }
 
-const recordOf = (branch: BranchRecord, role: BranchRole): RoleRecord => {
+export const roleRecord = (branch: BranchRecord, role: BranchRole): RoleRecord => {
   const created = role.createdAt ?? branch.created_at;
   return {
     branch_id: branch.id,

@@ -1,15 +1,15 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
-import { EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin, type BranchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { copyTemplate, type TemplateOptions } from './template.ts';
+import { copyTemplate, databaseId, ensureTemplate, type TemplateOptions } from './template.ts';
 
 export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
@@ -94,19 +94,47 @@ export class BranchData {
   /** Returns the branch's data directory; creates it if missing. Call it in turn. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
+    this.finishRestore(branchId);
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
-      await this.#creation(() => copyTemplate(this.#options, dataDir, login.password));
+      await this.#creation(() => copyTemplate(this.#options, dataDir, login));
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
   }
 
-  /** The branch's login, created at the first call. */
-  login(branchId: string): BranchLogin {
+  /** The login of the branch's owner, created at the first call. */
+  login(branchId: string, owner?: BranchOwner): BranchLogin {
     const folder = this.#options.storage.branch(branchId);
     makePrivateFolder(folder);
-    return branchLogin(folder);
+    return branchLogin(folder, owner);
+  }
+
+  /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
+  async prepare(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
+    const template = await this.#creation(() => ensureTemplate(this.#options));
+    const { role, database, password } = this.login(branchId, owner);
+    return {
+      databases: [{ id: databaseId(template), name: database, owner: role }],
+      roles: [{ name: role, canLogin: true }],
+      password,
+    };
+  }
+
+  /** The data that replaces the branch's in a restore. */
+  replacement(branchId: string): string {
+    return `${this.folder(branchId)}.restored`;
+  }
+
+  /** Does the last step of a restore if the service was killed before it. */
+  finishRestore(branchId: string): void {
+    const [dataDir, replacement] = [this.folder(branchId), this.replacement(branchId)];
+    if (!existsSync(dataDir) && existsSync(replacement)) renameSync(replacement, dataDir);
+  }
+
+  /** Forgets a branch that is deleted. */
+  forget(branchId: string): void {
+    this.#turns.delete(branchId);
   }
 
   #settingsFile(branchId: string): string {

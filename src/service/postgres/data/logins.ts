@@ -5,10 +5,10 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type BranchOwner } from '../../core/computeEngine.ts';
 import { writePrivateFile } from './privateFiles.ts';
 
-/** The role that clients log in with: owner of {@link BRANCH_DATABASE}, no superuser. */
+/** The role that clients log in with, unless its project was created with others: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
 
@@ -17,11 +17,9 @@ export interface ServiceLogins {
   readonly replicator: string;
 }
 
-/** The login that a new branch has. */
-export interface BranchLogin {
-  readonly role: string;
+/** The owner of a branch's first database. */
+export interface BranchLogin extends BranchOwner {
   readonly password: string;
-  readonly database: string;
 }
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
@@ -32,9 +30,11 @@ export function serviceLogins(root: string): ServiceLogins {
   return readOrCreate(path.join(root, 'logins.json'), make, 'use another data directory');
 }
 
-/** The login of a branch, created at the first call. The branch may not have a data directory yet. */
-export function branchLogin(branchFolder: string): BranchLogin {
-  const login = (password: string) => ({ role: BRANCH_ROLE, password, database: BRANCH_DATABASE });
+const DEFAULT_OWNER: BranchOwner = { role: BRANCH_ROLE, database: BRANCH_DATABASE };
+
+/** The login of a branch's owner, created at the first call. The branch may not have a data directory yet. */
+export function branchLogin(branchFolder: string, owner = DEFAULT_OWNER): BranchLogin {
+  const login = (password: string) => ({ role: owner.role, password, database: owner.database });
   const shape = JSON.stringify(login('…'));
   const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
   return readOrCreate(path.join(branchFolder, 'login.json'), () => login(newPassword()), remedy);

@@ -2,13 +2,19 @@
  * Creates data directories. `initdb` runs once per Postgres version. The data of each branch is a copy of its result, with
  * a separate password.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
-import { BRANCH_DATABASE, BRANCH_ROLE, type ServiceLogins, scramVerifier } from './logins.ts';
+import {
+  BRANCH_DATABASE,
+  BRANCH_ROLE,
+  type BranchLogin,
+  type ServiceLogins,
+  scramVerifier,
+} from './logins.ts';
 import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { Storage } from './storage.ts';
@@ -63,22 +69,36 @@ async function initialise(options: TemplateOptions, folder: string): Promise<voi
   await syncToDisk(options, folder);
 }
 
-/** Creates a data directory as a copy of the template, with this password for its owner. */
+/** The id of the template's {@link BRANCH_DATABASE}: Postgres has a folder for each database, and gave it the last id. */
+export const databaseId = (template: string): number =>
+  Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
+
+/** Creates a data directory as a copy of the template, with this owner. */
 export async function copyTemplate(
   options: TemplateOptions,
   dataDir: string,
-  password: string,
+  owner: BranchLogin,
 ): Promise<void> {
   const { ending } = options;
   throwIfClosing(ending);
   const template = await ensureTemplate(options);
-  const ownPassword = `ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`;
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { ending });
-    await runSingleUser(options, unfinished, [ownPassword], ending);
+    await runSingleUser(options, unfinished, ownerStatements(owner), ending);
     await syncToDisk(options, unfinished);
   });
 }
+
+function ownerStatements({ role, password, database }: BranchLogin): string[] {
+  const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
+  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${identifier(role)}`);
+  if (database !== BRANCH_DATABASE)
+    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${identifier(database)}`);
+  return statements;
+}
+
+/** The control plane rejects control characters, which could end the line of a statement. */
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
@@ -142,7 +162,7 @@ export async function runSingleUser(
 }
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
-async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
+export async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
   await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
     cwd: options.storage.root,
     signal: options.ending,

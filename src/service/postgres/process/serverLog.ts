@@ -8,7 +8,7 @@ const LONGEST_LINE = 10_000;
 
 /** Messages of every start and stop, which are left out of the service's log. */
 const ROUTINE =
-  /^LOG: {2}(starting PostgreSQL|listening on|database system (was shut down|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo starts|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
+  /^LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
 
 export const isRoutine = (line: string): boolean => ROUTINE.test(line);
 

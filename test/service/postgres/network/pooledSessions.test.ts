@@ -46,12 +46,12 @@ describe('pooled connections without PgBouncer', function () {
     );
   });
 
-  it('end when the pooler is switched off, and come back', async () => {
+  it('are the same when pooling is switched off, and end when the compute is disabled', async () => {
     const client = await connectTo(uri);
     compute = await service.change(compute, { poolerEnabled: false });
+    assert.deepEqual((await client.query('select 1 as one')).rows, [{ one: 1 }]);
+    compute = await service.change(compute, { disabled: true });
     await assert.rejects(client.query('select 1'));
     await assert.rejects(query(uri, 'select 1'), { code: 'ECONNREFUSED' });
-    compute = await service.change(compute, { poolerEnabled: true });
-    assert.deepEqual(await query(uri, 'select 1'), [1]);
   });
 });

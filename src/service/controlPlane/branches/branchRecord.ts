@@ -1,0 +1,122 @@
+/** The rules for branches, as the public service documents them. Pure functions. */
+import { toTimestamp } from '../../core/clock.ts';
+import { conflict, notFound, unprocessable } from '../../core/httpError.ts';
+import { locked } from '../computeRecord.ts';
+import type { ProjectState } from '../../state/store.ts';
+import {
+  isUnfinished,
+  readyBranch,
+  type BranchBasics,
+  type BranchRecord,
+  type StoredCompute,
+  type StoredOperation,
+} from '../../state/storedRecords.ts';
+
+/** A branch whose data does not exist yet. */
+export const newBranch = (
+  basics: Omit<BranchBasics, 'created_at' | 'updated_at'>,
+  now: number,
+): BranchRecord => ({
+  ...readyBranch({ ...basics, created_at: toTimestamp(now), updated_at: toTimestamp(now) }),
+  current_state: 'init',
+  pending_state: 'ready',
+});
+
+/** @throws {HttpError} 404 */
+export function findBranch(project: ProjectState, id: string): BranchRecord {
+  const branch = project.branches.get(id);
+  if (branch === undefined) throw notFound(`branch in project ${project.record.id} with the id`, id);
+  return branch;
+}
+
+/** @throws {HttpError} 404 for a project of a `--projects` file without branches */
+export function defaultBranch(project: ProjectState): BranchRecord {
+  const found = [...project.branches.values()].find((branch) => branch.default);
+  if (found === undefined) throw notFound('default branch in project', project.record.id);
+  return found;
+}
+
+export const computesOf = (project: ProjectState, branchId: string): readonly StoredCompute[] =>
+  [...project.computes.values()].filter(({ record }) => record.branch_id === branchId);
+
+export const primaryOf = (project: ProjectState, branchId: string): StoredCompute | undefined =>
+  computesOf(project, branchId).find(({ record }) => record.type === 'read_write');
+
+/**
+ * Whether an operation is on the branch, or on a compute that it has, had or gets. Restoring another branch may give this one
+ * the data of that one.
+ */
+function isOnBranch({ step, record }: StoredOperation, branchId: string): boolean {
+  if (record.branch_id === branchId) return true;
+  if (step.kind === 'apply') return step.before.branch_id === branchId;
+  return step.kind === 'restoreBranch' && step.preservedId === branchId;
+}
+
+/** @throws {HttpError} 423 while an operation runs on the branch or its computes */
+export function requireFree(project: ProjectState, { id }: BranchRecord): void {
+  for (const operation of project.operations.values())
+    if (isUnfinished(operation) && isOnBranch(operation, id)) throw locked(operation);
+}
+
+/** @throws {HttpError} 423 while the branch is being created or restored, so that its data is not yet there */
+export function requireReady(project: ProjectState, branch: BranchRecord): void {
+  if (branch.current_state !== 'ready') requireFree(project, branch);
+}
+
+const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
+  [...project.branches.values()].filter((branch) => branch.parent_id === id);
+
+export function requireNewName(project: ProjectState, name: string, exceptId?: string): void {
+  for (const branch of project.branches.values())
+    if (branch.name === name && branch.id !== exceptId)
+      throw conflict(
+        `A branch with the name ${JSON.stringify(name.slice(0, 80))} already exists: ${branch.id}.`,
+      );
+}
+
+export function requireDeletable(project: ProjectState, branch: BranchRecord): void {
+  const { id } = branch;
+  if (branch.default)
+    throw unprocessable(`Branch ${id} is the default branch. Set another one as default first.`);
+  if (branch.parent_id === undefined)
+    throw unprocessable(`Branch ${id} is the root branch of its project. Delete the project instead.`);
+  if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
+  const [child] = childrenOf(project, id);
+  if (child !== undefined)
+    throw unprocessable(`Branch ${id} has child branches, such as ${child.id}. Delete them first.`);
+}
+
+/** A branch that could never be deleted must not have a time of expiry. */
+export function requireConsistent(project: ProjectState, branch: BranchRecord): void {
+  if (branch.expires_at === undefined) return;
+  const reason = branch.default
+    ? 'is the default branch'
+    : branch.protected
+      ? 'is protected'
+      : childrenOf(project, branch.id).length > 0
+        ? 'has child branches'
+        : undefined;
+  if (reason !== undefined)
+    throw unprocessable(`expires_at: branch ${branch.id} ${reason}, so it cannot expire.`);
+}
+
+/** Seconds. */
+const LONGEST_TIME_TO_LIVE = 30 * 24 * 60 * 60;
+
+/** @param expiresAt null: never. @throws {HttpError} 422 */
+export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: number): BranchRecord {
+  const { expires_at: _, ttl_interval_seconds: __, ...rest } = branch;
+  if (expiresAt === null) return rest;
+  const at = Date.parse(expiresAt);
+  const seconds = Math.round((at - now) / 1000);
+  if (at <= now || seconds > LONGEST_TIME_TO_LIVE)
+    throw unprocessable('expires_at: must be in the next 30 days.');
+  return { ...rest, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
+}
+
+/** Only the present data of a branch is kept, so a position in its history cannot be honoured. */
+export function requireHead(fields: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined)
+      throw unprocessable(`${name}: this service keeps no history. Leave it out to use the present data.`);
+}

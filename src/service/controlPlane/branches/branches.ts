@@ -1,0 +1,272 @@
+/** The calls that change branches: check the rules, record the change, start the operations. */
+import type { BranchChange, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
+import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
+import type { ComputeEngine } from '../../core/computeEngine.ts';
+import { HttpError, unprocessable } from '../../core/httpError.ts';
+import type { ProjectState, Store } from '../../state/store.ts';
+import type {
+  BranchRecord,
+  Change,
+  ComputeRecord,
+  OperationRecord,
+  StoredCompute,
+} from '../../state/storedRecords.ts';
+import { withState } from '../computeRecord.ts';
+import type { BranchCatalogs } from '../catalog/branchCatalogs.ts';
+import { requirePostgres, type Computes, type Place } from '../computes.ts';
+import { generateId } from '../generateId.ts';
+import { catalogRecords } from '../catalog/catalogRecords.ts';
+import { computeTarget, type OperationTarget, type Task } from '../operationRecord.ts';
+import type { Operations } from '../operations.ts';
+import { changeRecord } from '../usage.ts';
+import {
+  computesOf,
+  defaultBranch,
+  findBranch,
+  newBranch,
+  requireConsistent,
+  requireDeletable,
+  requireFree,
+  requireHead,
+  requireNewName,
+  requireReady,
+  withExpiry,
+} from './branchRecord.ts';
+import { removeBranch } from './branchSteps.ts';
+
+export interface BranchesOptions {
+  readonly store: Store;
+  readonly engine: Promise<ComputeEngine>;
+  readonly operations: Operations;
+  readonly computes: Computes;
+  readonly catalogs: BranchCatalogs;
+  readonly clock: ServiceClock;
+}
+
+/** What each of these calls returns. */
+export interface BranchResult {
+  readonly branch: BranchRecord;
+  readonly operations: readonly OperationRecord[];
+}
+
+export interface CreatedBranch extends BranchResult {
+  readonly endpoints: readonly ComputeRecord[];
+}
+
+type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
+
+export class Branches {
+  readonly #options: BranchesOptions;
+
+  constructor(options: BranchesOptions) {
+    this.#options = options;
+  }
+
+  async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
+    const { catalogs, computes } = this.#options;
+    const { parent_id: parentId = '' } = this.#planned(project, body);
+    const catalog = await catalogs.readWithPassword({ project, branchId: parentId });
+    const placed: { readonly wanted: ComputeOfBranch; readonly place: Place }[] = [];
+    for (const wanted of body.endpoints ?? [])
+      placed.push({ wanted, place: await computes.place(placed.map(({ place }) => place)) });
+    // Another call may have changed the project in the meantime.
+    const branch = this.#planned(project, body);
+    const created = placed.map(({ wanted, place }) =>
+      computes.prepare(project.record, { ...wanted, branch_id: branch.id }, place),
+    );
+    const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
+    const operations = this.#options.operations.begin(
+      project.record.id,
+      [{ step, target: branchTarget(branch) }, ...created.map(startOf)],
+      [{ set: 'branch', value: branch }, ...created.map((value): Change => ({ set: 'compute', value }))],
+    );
+    await computes.open(project.record, created);
+    const endpoints = created.map(({ record }) => record);
+    return { branch, endpoints, operations, ...catalogRecords(branch, catalog, created) };
+  }
+
+  /** Checks the rules. @returns the branch that is to be created */
+  #planned(project: ProjectState, body: BranchCreationBody): BranchRecord {
+    const { branch: wanted = {}, endpoints = [], annotation_value } = body;
+    const now = this.#options.clock.now();
+    const parent = wanted.parent_id ? findBranch(project, wanted.parent_id) : defaultBranch(project);
+    requireHead({ parent_lsn: wanted.parent_lsn, parent_timestamp: wanted.parent_timestamp });
+    if ((wanted.init_source ?? 'parent-data') !== 'parent-data')
+      throw unprocessable('init_source: this service supports parent-data only.');
+    this.#requireValid(project, endpoints);
+    requireReady(project, parent);
+    if (parent.expires_at !== undefined)
+      throw unprocessable(`Branch ${parent.id} has a time of expiry, so it cannot have child branches.`);
+    const id = this.newId();
+    const { name = id } = wanted;
+    requireNewName(project, name);
+    const basics = { id, project_id: project.record.id, parent_id: parent.id, name, default: false };
+    const branch = {
+      ...newBranch(basics, now),
+      protected: wanted.protected ?? false,
+      ...(annotation_value === undefined ? {} : { annotation_value }),
+    };
+    const expiring = withExpiry(branch, wanted.expires_at ?? null, now);
+    requireConsistent(project, expiring);
+    return expiring;
+  }
+
+  #requireValid(project: ProjectState, endpoints: readonly ComputeOfBranch[]): void {
+    for (const endpoint of endpoints)
+      this.#options.computes.requireValid(project.record, { ...endpoint, branch_id: '' });
+    if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
+      throw unprocessable('endpoints: a branch can have one read_write compute only.');
+  }
+
+  newId(): string {
+    return generateId('br-', (id) => this.#options.store.account.projectOfBranch(id) !== undefined);
+  }
+
+  update(project: ProjectState, id: string, wanted: BranchChange): BranchResult {
+    const { store, clock } = this.#options;
+    const branch = findBranch(project, id);
+    if (wanted.name !== undefined) requireNewName(project, wanted.name, id);
+    const now = clock.now();
+    const changed = {
+      ...branch,
+      name: wanted.name ?? branch.name,
+      protected: wanted.protected ?? branch.protected,
+      updated_at: toTimestamp(now),
+    };
+    const value = wanted.expires_at === undefined ? changed : withExpiry(changed, wanted.expires_at, now);
+    requireConsistent(project, value);
+    store.commit({ set: 'branch', value });
+    return { branch: value, operations: [] };
+  }
+
+  setDefault(project: ProjectState, id: string): BranchResult {
+    const { store, clock } = this.#options;
+    const branch = findFree(project, id);
+    const updated_at = toTimestamp(clock.now());
+    const value = { ...branch, default: true, updated_at };
+    requireConsistent(project, value);
+    const others = [...project.branches.values()].filter((each) => each.default && each.id !== id);
+    store.commit(
+      ...others.map((each): Change => ({ set: 'branch', value: { ...each, default: false, updated_at } })),
+      { set: 'branch', value },
+    );
+    return { branch: value, operations: [] };
+  }
+
+  /** Returns undefined if there is no such branch (any more). */
+  delete(project: ProjectState, id: string): BranchResult | undefined {
+    if (!project.branches.has(id)) return undefined;
+    const branch = findFree(project, id);
+    requireDeletable(project, branch);
+    const computes = computesOf(project, id);
+    const { store, clock } = this.#options;
+    for (const compute of computes)
+      store.commit(...changeRecord(compute, project, compute.record, clock.now()));
+    const removals = computes.map(({ record }): Task => ({
+      step: { kind: 'remove', type: record.type },
+      target: computeTarget(record),
+    }));
+    const operations = this.#options.operations.begin(
+      project.record.id,
+      [...removals, { step: { kind: 'deleteBranch' }, target: branchTarget(branch) }],
+      removeBranch(project, id),
+    );
+    return { branch, operations };
+  }
+
+  /** Replaces the data of a branch by that of another one. Its active computes are restarted. */
+  async restore(project: ProjectState, id: string, wanted: BranchRestoreBody): Promise<BranchResult> {
+    const { clock, operations } = this.#options;
+    requirePostgres(await this.#options.engine);
+    const now = clock.now();
+    this.#requireRestorable(project, id, wanted);
+    const branch = findFree(project, id);
+    requireReady(project, findBranch(project, wanted.source_branch_id));
+    const preserved = this.#preserved(project, branch, wanted.preserve_under_name, now);
+    const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
+    const pending = active.map((compute): StoredCompute => {
+      return { ...compute, record: withState(compute.record, { pending: 'active' }, now) };
+    });
+    const at = toTimestamp(now);
+    const value: BranchRecord = {
+      ...branch,
+      current_state: 'resetting',
+      pending_state: 'ready',
+      state_changed_at: at,
+      updated_at: at,
+    };
+    const step = {
+      kind: 'restoreBranch',
+      sourceId: wanted.source_branch_id,
+      ...(preserved === undefined ? {} : { preservedId: preserved.id }),
+    } as const;
+    const tasks: Task[] = [
+      ...active.map(({ record }): Task => ({ step: { kind: 'suspend' }, target: computeTarget(record) })),
+      { step, target: branchTarget(branch) },
+      ...pending.map(startOf),
+    ];
+    const changes: Change[] = [
+      { set: 'branch', value },
+      ...(preserved === undefined ? [] : [{ set: 'branch', value: preserved } as const]),
+      ...pending.map((compute): Change => ({ set: 'compute', value: compute })),
+    ];
+    return { branch: value, operations: operations.begin(project.record.id, tasks, changes) };
+  }
+
+  #requireRestorable(project: ProjectState, id: string, wanted: BranchRestoreBody): void {
+    const branch = findBranch(project, id);
+    findBranch(project, wanted.source_branch_id);
+    requireHead({ source_lsn: wanted.source_lsn, source_timestamp: wanted.source_timestamp });
+    if (wanted.source_branch_id === id)
+      throw unprocessable(
+        'source_branch_id: this service keeps no history, so the source must be another branch.',
+      );
+    if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
+    const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
+    if (hasChildren && !wanted.preserve_under_name)
+      throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
+  }
+
+  #preserved(
+    project: ProjectState,
+    branch: BranchRecord,
+    name: string | undefined,
+    now: number,
+  ): BranchRecord | undefined {
+    if (!name) return undefined;
+    requireNewName(project, name);
+    const { project_id, parent_id } = branch;
+    const parent = parent_id === undefined ? {} : { parent_id };
+    return newBranch({ id: this.newId(), project_id, ...parent, name, default: false }, now);
+  }
+
+  /** Deletes the branches whose time has come. One that can't be deleted yet is tried again. */
+  deleteExpired(): void {
+    const { store, clock } = this.#options;
+    for (const { id, expires_at = '' } of store.account.expiring.values()) {
+      const project = store.account.projectOfBranch(id);
+      if (project === undefined || Date.parse(expires_at) > clock.now()) continue;
+      try {
+        this.delete(project, id);
+      } catch (error) {
+        if (!(error instanceof HttpError)) throw error;
+      }
+    }
+  }
+}
+
+function findFree(project: ProjectState, id: string): BranchRecord {
+  const branch = findBranch(project, id);
+  requireFree(project, branch);
+  return branch;
+}
+
+export const branchTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
+  project_id,
+  branch_id: id,
+});
+
+export const startOf = ({ record }: StoredCompute): Task => ({
+  step: { kind: record.disabled ? 'attach' : 'start' },
+  target: computeTarget(record),
+});

@@ -1,0 +1,61 @@
+/** The records of new projects. */
+import type { ProjectCreation } from '../../../api/records/requests.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import { unprocessable } from '../../core/httpError.ts';
+import { LOCAL_USER } from '../../state/localUser.ts';
+import type { ProjectDescription } from '../../state/projectsFile.ts';
+import { bytesOfMiB, CREATION_SOURCE, type ProjectRecord } from '../../state/storedRecords.ts';
+
+/** For projects without a version if there is no Postgres. */
+const DEFAULT_PG_VERSION = 18;
+
+/** MiB. */
+const BRANCH_SIZE_LIMIT = 204_800;
+
+/** @param pgVersion of the engine; undefined without Postgres */
+export function projectRecord(
+  { id, name, ...wanted }: Omit<ProjectDescription, 'branches'>,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord {
+  const branch_logical_size_limit = wanted.branch_logical_size_limit ?? BRANCH_SIZE_LIMIT;
+  return {
+    id,
+    name,
+    platform_id: wanted.platform_id ?? 'local',
+    region_id: wanted.region_id ?? 'local',
+    provisioner: wanted.provisioner ?? 'local',
+    pg_version: wanted.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
+    cpu_used_sec: wanted.cpu_used_sec ?? 0,
+    locked: false,
+    branch_logical_size_limit,
+    branch_logical_size_limit_bytes: bytesOfMiB(branch_logical_size_limit),
+    store_passwords: true,
+    active_time: 0,
+    creation_source: CREATION_SOURCE,
+    owner_id: LOCAL_USER.id,
+    proxy_host: '127.0.0.1',
+    created_at: wanted.created_at ?? toTimestamp(now),
+    updated_at: wanted.created_at ?? toTimestamp(now),
+  };
+}
+
+/** A project that a call creates. @throws {HttpError} 422 */
+export function newProject(
+  id: string,
+  wanted: ProjectCreation,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord {
+  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_version, history_retention_seconds } =
+    wanted;
+  if (pgVersion !== undefined && pg_version !== undefined && pg_version !== pgVersion)
+    throw unprocessable(`pg_version: this service runs Postgres ${pgVersion}.`);
+  const size = { autoscaling_limit_min_cu, autoscaling_limit_max_cu };
+  const { region_id, provisioner, name = id } = wanted;
+  return {
+    ...projectRecord({ id, name, region_id, provisioner, pg_version }, pgVersion, now),
+    default_endpoint_settings: { ...size, ...wanted.default_endpoint_settings },
+    ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
+  };
+}

@@ -1,0 +1,43 @@
+/** What the replies that create a branch or a project say about its databases, its roles and how to connect. */
+import type { BranchCatalog } from '../../core/computeEngine.ts';
+import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
+import { pooledHost } from '../computeRecord.ts';
+import { connectionUriOf, type Login } from './connectionUri.ts';
+import { databaseRecord, type DatabaseRecord } from './databases.ts';
+import { roleRecord, type RoleRecord } from './roles.ts';
+
+export interface CatalogRecords {
+  readonly databases: readonly DatabaseRecord[];
+  readonly roles: readonly RoleRecord[];
+  readonly connection_uris: readonly object[];
+}
+
+/**
+ * Like the public service, returns connection URIs only if there is one database and one role.
+ * @param catalog with the password of the only role, if it is known
+ */
+export function catalogRecords(
+  branch: BranchRecord,
+  { databases, roles, password }: BranchCatalog,
+  computes: readonly StoredCompute[],
+): CatalogRecords {
+  const logins =
+    password === undefined || databases.length > 1
+      ? []
+      : roles.flatMap((role) =>
+          databases.map((database) => ({ role: role.name, password, database: database.name })),
+        );
+  return {
+    databases: databases.map((database) => databaseRecord(branch, database)),
+    roles: roles.map((role) => ({
+      ...roleRecord(branch, role),
+      ...(password === undefined ? {} : { password }),
+    })),
+    connection_uris: logins.flatMap((login) => computes.map((compute) => connectionRecord(login, compute))),
+  };
+}
+
+const connectionRecord = (login: Login, compute: StoredCompute): object => ({
+  connection_uri: connectionUriOf(login, compute.record.host),
+  connection_parameters: { ...login, host: compute.record.host, pooler_host: pooledHost(compute) },
+});

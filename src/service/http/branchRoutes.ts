@@ -1,0 +1,116 @@
+/** Branches, and creating, changing and deleting projects: calls of the public service. */
+import { BranchChangeBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
+import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
+import type { BranchResult } from '../controlPlane/branches/branches.ts';
+import { annotationOf, shownBranch } from '../controlPlane/branches/shownBranch.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import type { ProjectState } from '../state/store.ts';
+import type { BranchRecord } from '../state/storedRecords.ts';
+import {
+  choiceParameter,
+  cursorPosition,
+  encodeCursor,
+  pageSize,
+  queryParameter,
+  unknownCursor,
+} from './query.ts';
+import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Route } from './request.ts';
+import { listReply, reply, type JsonReply } from './response.ts';
+
+const BRANCHES = '/projects/:project_id/branches';
+const BRANCH = `${BRANCHES}/:branch_id`;
+
+export const branchRoutes = (plane: ControlPlane): readonly Route[] => [
+  { method: 'GET', path: BRANCHES, answer: (call) => listBranches(plane, call) },
+  { method: 'POST', path: BRANCHES, answer: (call) => createBranch(plane, call) },
+  { method: 'GET', path: BRANCH, answer: (call) => showBranch(plane, call) },
+  { method: 'PATCH', path: BRANCH, answer: (call) => updateBranch(plane, call) },
+  { method: 'DELETE', path: BRANCH, answer: (call) => removeBranch(plane, call) },
+  { method: 'GET', path: `${BRANCH}/endpoints`, answer: (call) => listComputes(plane, call) },
+  { method: 'POST', path: `${BRANCH}/restore`, answer: (call) => restoreBranch(plane, call) },
+  {
+    method: 'POST',
+    path: `${BRANCH}/set_as_default`,
+    answer: (call) => branchReply(plane, call, plane.branches.setDefault(...target(plane, call))),
+  },
+];
+
+const target = ({ store }: ControlPlane, call: ApiCall): [project: ProjectState, branchId: string] => [
+  findProject(store.account, call),
+  call.param('branch_id'),
+];
+
+const MAX_BRANCHES = 10_000;
+
+const SORT_FIELDS = ['updated_at', 'created_at', 'name'] as const;
+const SORT_ORDERS = ['desc', 'asc'] as const;
+
+function listBranches({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
+  const project = findProject(store.account, call);
+  const limit = pageSize(call, MAX_BRANCHES, MAX_BRANCHES);
+  const sort_by = choiceParameter(call, 'sort_by', SORT_FIELDS);
+  const sort_order = choiceParameter(call, 'sort_order', SORT_ORDERS);
+  const cursor = cursorPosition(call);
+  const found = search([...project.branches.values()], queryParameter(call, 'search'));
+  const sorted = found.sort((a, b) => compare(a[sort_by], b[sort_by]) || compare(a.id, b.id));
+  if (sort_order === 'desc') sorted.reverse();
+  const start = cursor === undefined ? 0 : sorted.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && start === 0) throw unknownCursor();
+  const page = sorted.slice(start, start + limit);
+  const last = start + limit < sorted.length ? page.at(-1) : undefined;
+  const next = last === undefined ? {} : { next: encodeCursor(last.id) };
+  const shown = page.map((branch) => shownBranch(branch, project, clock.now()));
+  const annotated = page.filter(({ annotation_value }) => annotation_value !== undefined);
+  const annotations = Object.fromEntries(annotated.map((branch) => [branch.id, annotationOf(branch)]));
+  return listReply('branches', shown, { annotations, pagination: { ...next, sort_by, sort_order } });
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function search(branches: BranchRecord[], text: string | undefined): BranchRecord[] {
+  if (text === undefined) return branches;
+  const wanted = text.toLowerCase();
+  return branches.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.includes(wanted));
+}
+
+async function createBranch({ store, branches, clock }: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const body = await readOptionalJsonBody(call.request, BranchCreationBody);
+  const project = findProject(store.account, call);
+  const created = await branches.create(project, body);
+  return reply({ ...created, branch: shownBranch(created.branch, project, clock.now()) }, 201);
+}
+
+function showBranch(plane: ControlPlane, call: ApiCall): JsonReply {
+  const [project, id] = target(plane, call);
+  const branch = findBranch(project, id);
+  return reply({
+    branch: shownBranch(branch, project, plane.clock.now()),
+    annotation: annotationOf(branch),
+  });
+}
+
+async function updateBranch(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const { branch } = await readJsonBody(call.request, BranchChangeBody);
+  return branchReply(plane, call, plane.branches.update(...target(plane, call), branch));
+}
+
+function removeBranch(plane: ControlPlane, call: ApiCall): JsonReply {
+  const deleted = plane.branches.delete(...target(plane, call));
+  return deleted === undefined ? { status: 204, json: undefined } : branchReply(plane, call, deleted);
+}
+
+async function restoreBranch(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const body = await readJsonBody(call.request, BranchRestoreBody);
+  return branchReply(plane, call, await plane.branches.restore(...target(plane, call), body));
+}
+
+function branchReply({ store, clock }: ControlPlane, call: ApiCall, result: BranchResult): JsonReply {
+  const project = findProject(store.account, call);
+  return reply({ ...result, branch: shownBranch(result.branch, project, clock.now()) });
+}
+
+function listComputes(plane: ControlPlane, call: ApiCall): JsonReply {
+  const [project, id] = target(plane, call);
+  const records = computesOf(project, findBranch(project, id).id).map(({ record }) => record);
+  return listReply('endpoints', records);
+}

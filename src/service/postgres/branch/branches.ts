@@ -1,0 +1,94 @@
+/** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
+import { createAtomically } from '../data/atomicDirectory.ts';
+import { copyData } from '../data/baseBackup.ts';
+import type { ServerTools } from '../data/branchData.ts';
+import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
+import { syncToDisk } from '../data/template.ts';
+import { forgetCopies } from '../replica/seed.ts';
+
+/** @throws {EngineError} and leaves nothing behind */
+export async function createBranch(tools: ServerTools, { id, parentId, owner }: BranchSpec): Promise<void> {
+  const { branches, storage } = tools;
+  try {
+    if (parentId === undefined) {
+      branches.login(id, owner);
+      await branches.inTurn(id, async () => branches.ensure(id));
+      return;
+    }
+    await branches.inTurn(parentId, async () => {
+      if (existsSync(branches.folder(id))) return;
+      await branches.ensure(parentId);
+      copyRecords(tools, parentId, id);
+      await copyBranch(tools, parentId, branches.folder(id));
+    });
+  } catch (error) {
+    rmSync(storage.branch(id), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** @throws {EngineError} and leaves the branch as it was */
+export async function restoreBranch(tools: ServerTools, restore: BranchRestore): Promise<void> {
+  const { branches } = tools;
+  const { id, sourceId, preservedId } = restore;
+  await branches.inTurn(sourceId, async () =>
+    branches.inTurn(id, async () => {
+      await branches.ensure(id);
+      // Else only the records are left to be copied.
+      if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
+        await replaceData(tools, restore);
+      copyRecords(tools, sourceId, id);
+    }),
+  );
+}
+
+async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: BranchRestore): Promise<void> {
+  const { branches } = tools;
+  const replacement = branches.replacement(id);
+  rmSync(replacement, { recursive: true, force: true });
+  await copyBranch(tools, sourceId, replacement);
+  // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
+  forgetCopies(tools, id);
+  if (preservedId !== undefined) copyRecords(tools, id, preservedId);
+  const old = preservedId === undefined ? `${branches.folder(id)}.replaced` : branches.folder(preservedId);
+  if (preservedId === undefined) await rm(old, { recursive: true, force: true });
+  // If the service is killed in between, `finishRestore` does the second step.
+  renameSync(branches.folder(id), old);
+  renameSync(replacement, branches.folder(id));
+  if (preservedId === undefined) await rm(old, { recursive: true, force: true });
+}
+
+export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
+  await branches.inTurn(id, async () =>
+    rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 }),
+  );
+  branches.forget(id);
+}
+
+async function copyBranch(tools: ServerTools, from: string, to: string): Promise<void> {
+  await tools.branches.ensure(from);
+  await createAtomically(to, async (unfinished) => {
+    const release = await copyData(tools, from, unfinished, 'copied');
+    await release();
+    await syncToDisk(tools, unfinished);
+  });
+}
+
+/** The files next to the data: passwords, and what the data requires of read replicas. */
+function copyRecords({ storage }: ServerTools, from: string, to: string): void {
+  const [source, target] = [storage.branch(from), storage.branch(to)];
+  makePrivateFolder(target);
+  const names = filesIn(source);
+  for (const name of filesIn(target)) if (!names.includes(name)) rmSync(path.join(target, name));
+  for (const name of names)
+    writePrivateFile(path.join(target, name), readFileSync(path.join(source, name), 'utf8'));
+}
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    .map(({ name }) => name);

@@ -1,0 +1,93 @@
+/** The calls for projects and branches, which the extension's client does not have. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { until } from '../workbench/until.ts';
+import { call } from './call.ts';
+
+export interface Branch {
+  readonly id: string;
+  readonly name: string;
+  readonly parent_id?: string;
+  readonly current_state: string;
+  readonly default: boolean;
+  readonly protected: boolean;
+  readonly expires_at?: string;
+}
+
+interface Operation {
+  readonly id: string;
+  readonly action: string;
+  readonly status: string;
+  readonly error?: string;
+}
+
+export interface Created {
+  readonly project: { readonly id: string; readonly name: string };
+  readonly branch: Branch;
+  readonly endpoints: readonly { readonly id: string; readonly branch_id: string; readonly host: string }[];
+  readonly operations: readonly Operation[];
+  readonly roles: readonly { readonly name: string }[];
+  readonly databases: readonly { readonly id: number; readonly name: string; readonly owner_name: string }[];
+  readonly connection_uris: readonly { readonly connection_uri: string }[];
+}
+
+export interface Api {
+  /** @returns the reply's body, if the status is the expected one */
+  send<T = Created>(method: string, address: string, body?: unknown, status?: number): Promise<T>;
+  branches(project: string): Promise<readonly Branch[]>;
+  /** Waits until the operations have ended. @throws if one failed */
+  finish(project: string, operations: readonly Operation[]): Promise<void>;
+  /** Sends a change and waits for its operations. Sends it again after 423. */
+  change(method: string, address: string, body?: unknown): Promise<Created>;
+  /** Returns the first connection URI of a created branch or project. */
+  uri(created: Created): string;
+}
+
+export function branchCalls(service: { readonly baseUrl: string; readonly key: string }): Api {
+  const { baseUrl, key } = service;
+  const send = async <T>(method: string, address: string, body?: unknown, status?: number): Promise<T> => {
+    const reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
+    assert.equal(
+      reply.status,
+      status ?? (method === 'POST' ? 201 : 200),
+      `${method} ${address}: ${reply.text}`,
+    );
+    return reply.json as T;
+  };
+  const finish = async (project: string, operations: readonly Operation[]) => {
+    for (const { id, action } of operations) {
+      let last: Operation | undefined;
+      await until(`${action} has ended`, async () => {
+        const address = `/${project}/operations/${id}`;
+        last = (await send<{ operation: Operation }>('GET', address)).operation;
+        return !['scheduling', 'running'].includes(last.status);
+      });
+      assert.equal(last?.status, 'finished', `${action}: ${last?.error}`);
+    }
+  };
+  return {
+    send,
+    finish,
+    branches: async (project) => (await send<{ branches: Branch[] }>('GET', `/${project}/branches`)).branches,
+    async change(method, address, body) {
+      let reply: Awaited<ReturnType<typeof call>> | undefined;
+      await until(`${method} ${address} is not locked`, async () => {
+        reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
+        return reply.status !== 423;
+      });
+      assert([200, 201].includes(reply?.status ?? 0), `${method} ${address}: ${reply?.text}`);
+      const result = reply?.json as Created;
+      const project = address.split('/')[1] ?? result.project.id;
+      await finish(project, result.operations);
+      return result;
+    },
+    uri: ({ connection_uris: [first] }) => first?.connection_uri ?? assert.fail('no connection URI'),
+  };
+}
+
+/** Where the service keeps the data of branches. */
+export function storageOf({ dataDir }: { readonly dataDir: string }): string {
+  const note = path.join(dataDir, 'postgres-folder');
+  return existsSync(note) ? readFileSync(note, 'utf8') : path.join(dataDir, 'postgres');
+}

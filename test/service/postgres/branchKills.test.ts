@@ -1,0 +1,187 @@
+/**
+ * Kills the service at random moments while projects and branches are created, restored and deleted. After each restart,
+ * every call has either happened as a whole or not at all.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { query } from './clients.ts';
+
+/** Fifty take minutes: `BRANCH_KILLS=50`. */
+const KILLS = Number(process.env['BRANCH_KILLS'] ?? 8);
+/** Milliseconds. */
+const LONGEST_LIFE = 1_500;
+const MOST_BRANCHES = 4;
+const PRIMARY = { type: 'read_write' };
+
+/** What the client knows: confirmed and deleted ids. A call without a reply may have happened or not. */
+class Client {
+  project = '';
+  readonly confirmed = new Set<string>();
+  readonly deleted = new Set<string>();
+  readonly projects = new Set<string>();
+  readonly deletedProjects = new Set<string>();
+  readonly counts = { created: 0, deleted: 0, restored: 0, projects: 0 };
+  #rows = 0;
+
+  async run(api: Api): Promise<void> {
+    for (let turn = Math.floor(Math.random() * 8); ; turn += 1) {
+      try {
+        await this.#act(api, turn);
+      } catch (error) {
+        if (isLocked(error)) continue;
+        assert(!(error instanceof assert.AssertionError), error instanceof Error ? error.message : '');
+        return; // The service is gone.
+      }
+    }
+  }
+
+  async #act(api: Api, turn: number): Promise<void> {
+    const address = `/${this.project}/branches`;
+    const branches = (await api.branches(this.project)).filter((branch) => !branch.default);
+    const some = branches[Math.floor(Math.random() * branches.length)]?.id ?? '';
+    if (turn % 8 === 0) await this.#replaceProject(api);
+    else if (turn % 3 === 0 && some !== '') {
+      const source_branch_id = await this.main(api);
+      await api.send('POST', `${address}/${some}/restore`, { source_branch_id }, 200);
+      this.counts.restored += 1;
+    } else if (branches.length >= MOST_BRANCHES) {
+      await this.#delete(api, `${address}/${some}`, some, this.confirmed, this.deleted);
+      this.counts.deleted += 1;
+    } else {
+      const endpoints = turn % 2 === 0 ? [PRIMARY] : [];
+      const { branch } = await api.send('POST', address, { endpoints });
+      this.confirmed.add(branch.id);
+      this.counts.created += 1;
+    }
+  }
+
+  async #replaceProject(api: Api): Promise<void> {
+    const [oldest] = this.projects;
+    if (oldest !== undefined && this.projects.size > 1) {
+      await this.#delete(api, `/${oldest}`, oldest, this.projects, this.deletedProjects);
+    }
+    const { project } = await api.send('POST', '', { project: {} });
+    this.projects.add(project.id);
+    this.counts.projects += 1;
+  }
+
+  async #delete(
+    api: Api,
+    address: string,
+    id: string,
+    confirmed: Set<string>,
+    deleted: Set<string>,
+  ): Promise<void> {
+    const wasConfirmed = confirmed.delete(id);
+    try {
+      await api.send('DELETE', address);
+      deleted.add(id);
+    } catch (error) {
+      if (isLocked(error) && wasConfirmed) confirmed.add(id);
+      throw error;
+    }
+  }
+
+  async main(api: Api): Promise<string> {
+    return (await api.branches(this.project)).find((branch) => branch.default)?.id ?? '';
+  }
+
+  /** Adds a row to the main branch, which every later copy must have. */
+  async addRow(api: Api): Promise<void> {
+    const uri = await uriOf(api, this.project, await this.main(api));
+    await query(uri, 'create table if not exists item (id int)');
+    await query(uri, `insert into item values (${(this.#rows += 1)})`);
+  }
+
+  async check(api: Api, service: LocalService): Promise<void> {
+    const projects = await settled(api);
+    const ids = new Set(projects.map(({ project }) => project));
+    for (const id of this.projects) assert(ids.has(id), `project ${id} was confirmed and is missing`);
+    for (const id of this.deletedProjects) assert(!ids.has(id), `project ${id} was deleted and exists again`);
+    const branches = projects.flatMap((each) => each.branches);
+    for (const id of this.confirmed) assert(branches.includes(id), `${id} was confirmed and is missing`);
+    for (const id of this.deleted) assert(!branches.includes(id), `${id} was deleted and exists again`);
+    for (const { branches: own, project } of projects)
+      assert(own.length > 0, `project ${project} has no branch`);
+    await checkFolders(service, branches);
+    const all = await api.send<Created>('GET', `/${this.project}/endpoints`);
+    const [newest = await this.main(api)] = all.endpoints
+      .map((compute) => compute.branch_id)
+      .filter((id) => this.confirmed.has(id))
+      .slice(-1);
+    const count = await query(await uriOf(api, this.project, newest), 'select count(*)::int from item');
+    assert(Number(count[0]) > 0);
+  }
+}
+
+/** Nothing was done. */
+const isLocked = (error: unknown): boolean =>
+  error instanceof assert.AssertionError && error.message.includes('LOCKED');
+
+/** Waits until nothing is in progress. @returns the branches of each project */
+async function settled(api: Api): Promise<{ project: string; branches: string[] }[]> {
+  const { projects } = await api.send<{ projects: { id: string }[] }>('GET', '?limit=400');
+  return Promise.all(
+    projects.map(async ({ id }) => {
+      await until(`${id} is settled`, async () => {
+        const { operations } = await api.send<Created>('GET', `/${id}/operations`);
+        for (const { status, error } of operations) assert.notEqual(status, 'failed', error);
+        return operations.every(({ status }) => !['scheduling', 'running'].includes(status));
+      });
+      const branches = await api.branches(id);
+      for (const branch of branches) assert.equal(branch.current_state, 'ready', branch.id);
+      return { project: id, branches: branches.map((branch) => branch.id) };
+    }),
+  );
+}
+
+/** Every folder belongs to a branch and is complete. */
+async function checkFolders(service: LocalService, branches: readonly string[]): Promise<void> {
+  const folder = path.join(storageOf(service), 'branches');
+  const found = () => (existsSync(folder) ? readdirSync(folder) : []);
+  await until(
+    async () => `only the folders of ${String(branches)}, not ${String(found())}`,
+    async () => found().every((name) => branches.includes(name)),
+  );
+  for (const name of found())
+    for (const entry of readdirSync(path.join(folder, name)))
+      assert.match(entry, /^(data|\w+\.json)$/, `${name}/${entry}`);
+}
+
+async function uriOf(api: Api, project: string, branch: string): Promise<string> {
+  const names = `branch_id=${branch}&role_name=app_owner&database_name=app`;
+  return (await api.send<{ uri: string }>('GET', `/${project}/connection_uri?${names}`)).uri;
+}
+
+describe(`The service killed ${KILLS} times while branches and projects change`, () => {
+  const folder = temporaryFolder();
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('has the old or the new state of each after the restart', async function () {
+    this.timeout(KILLS * 30_000);
+    const file = path.join(folder, 'account.json');
+    writeFileSync(file, JSON.stringify({ projects: [] }));
+    const dataDir = path.join(folder, 'data');
+    const options = { key: 'k', dataDir, args: ['--projects', file] };
+    const client = new Client();
+    let service = await startLocalService(options);
+    client.project = (await branchCalls(service).change('POST', '', { project: {} })).project.id;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const api = branchCalls(service);
+      await client.addRow(api);
+      const running = client.run(api);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_LIFE));
+      await service.kill();
+      await running;
+      service = await startLocalService(options);
+      await client.check(branchCalls(service), service);
+    }
+    await service.stop();
+    const { created, deleted, restored, projects } = client.counts;
+    assert(created + deleted + restored + projects > KILLS, JSON.stringify(client.counts));
+  });
+});

@@ -1,0 +1,204 @@
+/** Branches of the local service with real data. */
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { connectTo, query } from './clients.ts';
+
+const PRIMARY = { type: 'read_write' };
+const REPLICA = { type: 'read_only' };
+const LIMIT = 120_000;
+
+describe('Branches with Postgres', function () {
+  this.timeout(LIMIT);
+  let service: LocalService;
+  let api: Api;
+  let main: Created;
+  let project: string;
+  const create = (branch: object, ...endpoints: object[]) =>
+    api.change('POST', `/${project}/branches`, { branch, endpoints });
+  const rows = (created: Created) => query(api.uri(created), 'select name from item order by name');
+  const insert = (created: Created, name: string) =>
+    query(api.uri(created), `insert into item values ('${name}')`);
+  const suspend = async ({ endpoints: [compute] }: Created) => {
+    const address = `/${project}/endpoints/${compute?.id}/suspend`;
+    const { operations } = await api.send('POST', address, undefined, 200);
+    await api.finish(project, operations);
+  };
+
+  before(async () => {
+    service = await startLocalService({ args: ['--projects', emptyAccount()] });
+    api = branchCalls(service);
+    main = await api.change('POST', '', { project: { name: 'shop' } });
+    project = main.project.id;
+    await query(api.uri(main), 'create table item (name text primary key)');
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    await query(api.uri(main), 'truncate item');
+    await insert(main, 'first');
+  });
+
+  it('have what was committed before, while the parent keeps serving', async () => {
+    let [committed, isOver] = [0, false];
+    const writer = (async () => {
+      const client = await connectTo(api.uri(main));
+      for (let next = 1; !isOver; next += 1) {
+        await client.query('insert into item values ($1)', [`w${next}`]);
+        committed = next;
+      }
+      await client.end();
+    })();
+    await until('rows are written', () => Promise.resolve(committed > 100));
+    const before = committed;
+    const branch = await create({ name: 'copy' }, PRIMARY);
+    const after = committed;
+    isOver = true;
+    await writer;
+    assert(after > before, 'the parent did not serve during the copy');
+    const names = await rows(branch);
+    for (let next = 1; next <= before; next += 1) assert(names.includes(`w${next}`), `w${next} is missing`);
+    assert.equal(names.length, new Set(names).size);
+    await insert(branch, 'own');
+    await insert(main, 'later');
+    assert.deepEqual((await rows(branch)).includes('later'), false);
+    assert.deepEqual((await rows(main)).includes('own'), false);
+    assert.deepEqual(
+      branch.operations.map(({ action }) => action),
+      ['create_branch', 'start_compute'],
+    );
+  });
+
+  it('come from a suspended parent, and from one that was never started', async () => {
+    const child = await create({ name: 'child' });
+    const grandchild = await create({ name: 'grandchild', parent_id: child.branch.id }, PRIMARY);
+    await insert(grandchild, 'own');
+    await suspend(grandchild);
+    const last = await create({ name: 'last', parent_id: grandchild.branch.id }, PRIMARY);
+    assert.deepEqual(await rows(last), ['first', 'own']);
+    assert.deepEqual(await rows(grandchild), ['first', 'own']);
+    const { endpoints } = await api.send<Created>('GET', `/${project}/branches/${child.branch.id}/endpoints`);
+    assert.deepEqual(endpoints, []);
+  });
+
+  it('have read replicas, also before their primary was ever started', async () => {
+    const branch = await create({ name: 'replicated' }, REPLICA);
+    assert.deepEqual(await rows(branch), ['first']);
+    const endpoint = { ...PRIMARY, branch_id: branch.branch.id };
+    const primary = await api.send<{ endpoint: { host: string }; operations: [] }>(
+      'POST',
+      `/${project}/endpoints`,
+      { endpoint },
+    );
+    await api.finish(project, primary.operations);
+    const host = branch.endpoints[0]?.host ?? '';
+    await query(api.uri(branch).replace(host, primary.endpoint.host), "insert into item values ('second')");
+    await until('the replica has the row', async () => (await rows(branch)).includes('second'));
+  });
+
+  it('are reset from their parent, and keep what they had under another name', async () => {
+    const branch = await create({ name: 'feature' }, PRIMARY, REPLICA);
+    const replica = { ...branch, connection_uris: branch.connection_uris.slice(1) };
+    await insert(branch, 'own');
+    await until('the replica has the row', async () => (await rows(replica)).includes('own'));
+    await insert(main, 'news');
+    const { id, parent_id } = branch.branch;
+    const restore = { source_branch_id: parent_id, preserve_under_name: 'feature before' };
+    const reset = await api.send('POST', `/${project}/branches/${id}/restore`, restore, 200);
+    assert.equal(reset.branch.current_state, 'resetting');
+    await api.finish(project, reset.operations);
+    assert.deepEqual(await rows(branch), ['first', 'news']);
+    await until('the replica follows', async () => String(await rows(replica)) === 'first,news');
+    await insert(branch, 'after');
+    await until('the replica follows', async () => String(await rows(replica)) === 'after,first,news');
+    const preserved = (await api.branches(project)).find(({ name }) => name === 'feature before');
+    assert.deepEqual([preserved?.parent_id, preserved?.current_state], [parent_id, 'ready']);
+    const old = await create({ parent_id: preserved?.id }, PRIMARY);
+    assert.deepEqual(await rows(old), ['first', 'own']);
+  });
+
+  it('leave no data behind when they are deleted', async () => {
+    const branch = await create({ name: 'short' }, PRIMARY);
+    const address = `/${project}/branches/${branch.branch.id}`;
+    const { operations } = await api.send('DELETE', address);
+    assert.deepEqual(
+      operations.map(({ action }) => action),
+      ['suspend_compute', 'delete_timeline'],
+    );
+    await api.finish(project, operations);
+    assert(!readdirSync(path.join(storageOf(service), 'branches')).includes(branch.branch.id));
+    await assert.rejects(query(api.uri(branch), 'select 1'));
+    await api.send('DELETE', address, undefined, 204);
+  });
+});
+
+describe('Projects created with Postgres', function () {
+  this.timeout(LIMIT);
+  let service: LocalService;
+  let api: Api;
+
+  before(async () => {
+    service = await startLocalService({ args: ['--projects', emptyAccount()] });
+    api = branchCalls(service);
+  });
+  after(() => service.stop());
+
+  it('have the role and the database that were asked for', async () => {
+    const branch = { name: 'trunk', database_name: `it's "x" --`, role_name: 'Ann "A"' };
+    const created = await api.change('POST', '', { project: { name: 'shop', branch } });
+    assert.deepEqual(await query(api.uri(created), 'select current_user::text, current_database()::text'), [
+      branch.role_name,
+      branch.database_name,
+    ]);
+    const branches = `/${created.project.id}/branches`;
+    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    assert.deepEqual(await query(api.uri(child), 'select current_user::text'), [branch.role_name]);
+    for (const { branch: each, databases } of [created, child]) {
+      const listed = await api.send<Created>('GET', `${branches}/${each.id}/databases`);
+      const ids = (of: Created['databases']) => of.map((database) => [database.id, database.name]);
+      assert.deepEqual(ids(databases), ids(listed.databases));
+    }
+  });
+
+  it('give their roles and passwords to branches that are created or reset', async () => {
+    const main = await api.change('POST', '', { project: { name: 'roles' } });
+    const branches = `/${main.project.id}/branches`;
+    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const { role } = await api.send<{ role: { password: string } }>(
+      'POST',
+      `${branches}/${main.branch.id}/roles`,
+      { role: { name: 'reader' } },
+    );
+    const copy = await api.change('POST', branches, {});
+    assert.deepEqual(
+      copy.roles.map(({ name }) => name),
+      ['app_owner', 'reader'],
+    );
+    const revealed = `${branches}/${copy.branch.id}/roles/reader/reveal_password`;
+    assert.deepEqual(await api.send('GET', revealed), { password: role.password });
+    const restore = { source_branch_id: main.branch.id };
+    const reset = await api.send('POST', `${branches}/${child.branch.id}/restore`, restore, 200);
+    await api.finish(main.project.id, reset.operations);
+    const uri = new URL(api.uri(child));
+    [uri.username, uri.password] = ['reader', role.password];
+    assert.deepEqual(await query(uri.href, 'select current_user::text'), ['reader']);
+  });
+
+  it('leave nothing behind when they are deleted', async () => {
+    const created = await api.change('POST', '', { project: { name: 'short' } });
+    await api.change('POST', `/${created.project.id}/branches`, { endpoints: [PRIMARY] });
+    await api.send('DELETE', `/${created.project.id}`);
+    await api.send('GET', `/${created.project.id}`, undefined, 404);
+    const branches = () => readdirSync(path.join(storageOf(service), 'branches'));
+    await until('the data is removed', async () => !branches().includes(created.branch.id));
+    await assert.rejects(query(api.uri(created), 'select 1'));
+  });
+});
+
+function emptyAccount(): string {
+  const file = path.join(temporaryFolder(), 'account.json');
+  writeFileSync(file, JSON.stringify({ projects: [] }));
+  return file;
+}
