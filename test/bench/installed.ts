@@ -1,6 +1,7 @@
 /** The first query of a new user of the package, compared with doing the same manually with the Postgres of the package. */
 import { installedPackage } from '../package/installedPackage.ts';
 import { whyNotIsolated } from '../package/isolation.ts';
+import type { Tried } from '../package/tryInstalled.ts';
 import { ms, type Result } from './result.ts';
 import { median } from './stats.ts';
 
@@ -10,10 +11,10 @@ const GOAL = 3;
 export async function measure(): Promise<readonly Result[]> {
   const why = whyNotIsolated();
   if (why !== undefined) throw new Error(`The row installed ${why}`);
-  const installed = await installedPackage();
+  const installed = await installedPackage('linux-x64');
   try {
     return (['user', 'root'] as const).map((as) => {
-      const tries = Array.from({ length: TRIES }, () => installed.try(as));
+      const tries = Array.from({ length: TRIES }, () => installed.try<Tried>('tryInstalled.ts', as));
       const [ours, baseline] = [
         median(tries.map((each) => each.click)),
         median(tries.map((each) => each.manual)),
