@@ -87,7 +87,7 @@ describe('the settings document of a compute', () => {
 
   it('shows an error of Postgres at the setting and not as a notification', async () => {
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
-    await opened().workbench.statusBar.waitFor('No Problems');
+    await opened().workbench.statusBar.waitFor('Warnings: 1');
     await save();
     await apply();
     await opened().workbench.statusBar.waitFor('Errors: 1');
