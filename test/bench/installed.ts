@@ -7,6 +7,8 @@ import { median } from './stats.ts';
 
 const TRIES = 3;
 const GOAL = 3;
+/** A user reads the welcome text before the click. Milliseconds. */
+const PAUSE = '5000';
 
 export async function measure(): Promise<readonly Result[]> {
   const why = whyNotIsolated();
@@ -14,7 +16,7 @@ export async function measure(): Promise<readonly Result[]> {
   const installed = await installedPackage('linux-x64');
   try {
     return (['user', 'root'] as const).map((as) => {
-      const tries = Array.from({ length: TRIES }, () => installed.try<Tried>('tryInstalled.ts', as));
+      const tries = Array.from({ length: TRIES }, () => installed.try<Tried>('tryInstalled.ts', as, PAUSE));
       const [ours, baseline] = [
         median(tries.map((each) => each.click)),
         median(tries.map((each) => each.manual)),
@@ -27,7 +29,7 @@ export async function measure(): Promise<readonly Result[]> {
         ratio,
         goal: `≤ ${GOAL} ×`,
         met: ratio <= GOAL,
-        note: `from the click to the first answer; medians of ${TRIES} new users`,
+        note: `from the click, 5 s after the view opened, to the first answer; medians of ${TRIES} new users`,
       };
     });
   } finally {

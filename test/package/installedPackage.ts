@@ -12,8 +12,9 @@ export interface InstalledPackage {
   /**
    * Each call is a new user with nothing installed: root, or an ordinary user.
    * @param program in this folder; prints its result
+   * @param args after the package
    */
-  try<Result>(program: string, as: 'root' | 'user'): Result;
+  try<Result>(program: string, as: 'root' | 'user', ...args: readonly string[]): Result;
   remove(): void;
 }
 
@@ -26,16 +27,19 @@ export async function installedPackage(target: Target | undefined): Promise<Inst
   const vsix = path.join(folder, 'hosted-postgres.vsix');
   cpSync(await builtPackage(target), vsix);
   return {
-    try(program, as) {
+    try(program, as, ...args) {
       const own = mkdtempSync(path.join(folder, `${as}-`));
       chmodSync(own, 0o755); // It stands for /var/lib.
       const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
       const env = { PATH: process.env.PATH, TZ: 'UTC' };
-      const output = runIsolated([process.execPath, quiet, path.join(import.meta.dirname, program), vsix], {
-        folder: own,
-        as,
-        env,
-      });
+      const output = runIsolated(
+        [process.execPath, quiet, path.join(import.meta.dirname, program), vsix, ...args],
+        {
+          folder: own,
+          as,
+          env,
+        },
+      );
       return JSON.parse(output.trim().split('\n').at(-1) ?? '');
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
