@@ -127,10 +127,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   #roots(): readonly TreeNode[] {
     const nodes = roots(this.#inventory, this.#shownRoots);
-    // Without projects, VS Code shows the welcome view.
-    return this.#postgresProblem === undefined || nodes.length === 0
-      ? nodes
-      : [{ kind: 'setUpPostgres' }, ...nodes];
+    return this.#needsPostgres ? [{ kind: 'setUpPostgres' }, ...nodes] : nodes;
+  }
+
+  /** Without projects, VS Code shows the welcome view instead. */
+  get #needsPostgres(): boolean {
+    return this.#postgresProblem !== undefined && roots(this.#inventory, 1).length > 0;
   }
 
   get #postgresProblem(): string | undefined {
@@ -218,7 +220,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.view.description = account === undefined ? '' : accountLabel(account);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else if (current !== undefined) this.view.message = retryText(current.status);
-    else this.view.message = this.#roots()[0]?.kind === 'setUpPostgres' ? this.#postgresText() : '';
+    else this.view.message = this.#needsPostgres ? this.#postgresText() : '';
   }
 
   #postgresText(): string {
