@@ -1,8 +1,9 @@
 /** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
+import { renameOver } from '../../core/rename.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import { copyData } from '../data/baseBackup.ts';
 import type { ServerTools } from '../data/branchData.ts';
@@ -57,8 +58,8 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   const old = preservedId === undefined ? `${branches.folder(id)}.replaced` : branches.folder(preservedId);
   if (preservedId === undefined) await rm(old, { recursive: true, force: true });
   // If the service is killed in between, `finishRestore` does the second step.
-  renameSync(branches.folder(id), old);
-  renameSync(replacement, branches.folder(id));
+  renameOver(branches.folder(id), old);
+  renameOver(replacement, branches.folder(id));
   if (preservedId === undefined) await rm(old, { recursive: true, force: true });
 }
 

@@ -1,9 +1,10 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitTo } from '../../../base/limit.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
+import { renameOver } from '../../core/rename.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
@@ -129,7 +130,7 @@ export class BranchData {
   /** Does the last step of a restore if the service was killed before it. */
   finishRestore(branchId: string): void {
     const [dataDir, replacement] = [this.folder(branchId), this.replacement(branchId)];
-    if (!existsSync(dataDir) && existsSync(replacement)) renameSync(replacement, dataDir);
+    if (!existsSync(dataDir) && existsSync(replacement)) renameOver(replacement, dataDir);
   }
 
   /** Forgets a branch that is deleted. */
