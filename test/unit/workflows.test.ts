@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 
 interface Step {
   readonly uses?: string;
@@ -56,7 +56,7 @@ async function loadLinter() {
 for (const name of readdirSync(folder)) {
   describe(`The workflow ${name}`, () => {
     const text = readFileSync(path.join(folder, name), 'utf8');
-    const workflow: Workflow = parse(text);
+    const workflow = load(text) as Workflow;
     const jobs = Object.entries(workflow.jobs);
     const steps = jobs.flatMap(([, job]) => job.steps ?? []);
 
