@@ -5,7 +5,7 @@
 import { hostOfUri, isSameHost } from './records/connectionUri.ts';
 import { ApiError, isRefused } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
-import { isApiKeyId, isComputeId, isId, isOperationId } from './records/ids.ts';
+import { isApiKeyId, isBranchId, isComputeId, isId, isOperationId } from './records/ids.ts';
 import { projectPages, PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
 import { property, readEach, readOne, type Listed } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
@@ -17,6 +17,12 @@ export { PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
 /** A changed compute, if the reply contains it, and the operations that the change started. */
 export interface ComputeOutcome {
   readonly compute: records.Compute | undefined;
+  readonly operations: readonly records.Operation[];
+}
+
+/** The new password, a secret, is valid once the operations have finished. */
+export interface ResetPassword {
+  readonly password: string;
   readonly operations: readonly records.Operation[];
 }
 
@@ -46,10 +52,21 @@ const computesPath = (projectId: string) => `${projectPath(projectId)}/endpoints
 const computePath = (projectId: string, id: string) =>
   `${computesPath(projectId)}/${segment(id, isComputeId(id), 'a compute id')}`;
 
+const branchPath = (projectId: string, id: string) =>
+  `${projectPath(projectId)}/branches/${segment(id, isBranchId(id), 'a branch id')}`;
+/** Any text but `.` and `..`, which a URL resolves. */
+const rolePath = (projectId: string, branchId: string, role: string) =>
+  `${branchPath(projectId, branchId)}/roles/${segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role')}`;
+
 const isObjectWithout = (json: unknown, name: string): boolean =>
   typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
 
 const readComputes = (reply: Reply): Listed<records.Compute> => readEach(reply, 'endpoints', records.Compute);
+
+const operationsIn = (reply: Reply): readonly records.Operation[] =>
+  Array.isArray(property(reply.json, 'operations'))
+    ? readEach(reply, 'operations', records.Operation).items
+    : [];
 
 export class Client {
   readonly #http: Http;
@@ -175,22 +192,55 @@ export class Client {
     throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
   }
 
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listDatabases(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Database[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/databases`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'databases', records.Database).items;
+  }
+
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listRoles(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Role[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/roles`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'roles', records.Role).items;
+  }
+
+  /** Not promised by the specification. Drops connections. */
+  async resetPassword(
+    projectId: string,
+    branchId: string,
+    role: string,
+    options?: CallOptions,
+  ): Promise<ResetPassword> {
+    const path = `${rolePath(projectId, branchId, role)}/reset_password`;
+    const reply = await this.#http.call('POST', path, {}, options);
+    const { password } = readOne(reply, 'role', records.ResetRole);
+    return { password, operations: operationsIn(reply) };
+  }
+
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
     const isEmpty =
       reply.json === undefined || (method === 'POST' && isObjectWithout(reply.json, 'endpoint'));
     if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
     const compute = readOne(reply, 'endpoint', records.Compute);
-    const hasOperations = Array.isArray(property(reply.json, 'operations'));
-    const operations = hasOperations ? readEach(reply, 'operations', records.Operation).items : [];
-    return { compute, operations };
+    return { compute, operations: operationsIn(reply) };
   }
 
   async #ifOffered(call: () => Promise<Reply>): Promise<Reply | undefined> {
     try {
       return await call();
     } catch (error) {
-      if (isRefused(error, 404, 405)) return undefined;
+      if (isRefused(error, 403, 404, 405)) return undefined;
       throw error;
     }
   }

@@ -6,12 +6,16 @@ type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
 const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
 
+/** Whether the compute runs on this machine. Others always have a pooler, also if `pooler_enabled` is false. */
+export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLoopback(withoutPort(host));
+
 /** The host for pooled connections; undefined if the compute has no pooler. */
 export function pooledHost(compute: Hosted): string | undefined {
-  if (compute.pooler_enabled !== true) return undefined;
+  const isLocal = isLocalCompute(compute);
+  if (isLocal && compute.pooler_enabled !== true) return undefined;
   if (typeof compute.pooler_host === 'string') return compute.pooler_host;
   // The public service's rule: the first label of the host with `-pooler` appended.
-  return isLoopback(withoutPort(compute.host)) ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
+  return isLocal ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
 }
 
 export interface ConnectionStringParts {

@@ -134,6 +134,32 @@ const ROWS: readonly Row[] = [
     json: { uri: 'postgresql://a:secret@ep-1-pooler.example/d' },
     gives: 'postgresql://a:secret@ep-1-pooler.example/d',
   },
+  {
+    name: 'listDatabases',
+    call: (c) => c.listDatabases('shop', 'br-main'),
+    request: 'GET /projects/shop/branches/br-main/databases',
+    json: {
+      databases: [
+        { id: 1, name: 'app', owner_name: 'a b' },
+        { id: 2, name: 'a\nb', owner_name: 'c' },
+      ],
+    },
+    gives: [{ id: 1, name: 'app', owner_name: 'a b' }],
+  },
+  {
+    name: 'listRoles',
+    call: (c) => c.listRoles('shop', 'br-main'),
+    request: 'GET /projects/shop/branches/br-main/roles',
+    json: { roles: [{ name: 'owner' }, { name: '' }, { name: 'team', authentication_method: 'no_login' }] },
+    gives: [{ name: 'owner' }, { name: 'team', authentication_method: 'no_login' }],
+  },
+  {
+    name: 'resetPassword',
+    call: (c) => c.resetPassword('shop', 'br-main', 'a/b c'),
+    request: 'POST /projects/shop/branches/br-main/roles/a%2Fb%20c/reset_password',
+    json: { role: { name: 'a/b c', password: 'new' }, operations: [operation] },
+    gives: { password: 'new', operations: [operation] },
+  },
 ];
 
 describe('Client', () => {
@@ -227,13 +253,15 @@ describe('Client', () => {
         }),
     ));
 
-  for (const status of [404, 405]) {
+  for (const status of [403, 404, 405]) {
     it(`returns undefined if a call that is not promised fails with ${status}`, () =>
       withService(
         () => ({ status }),
         async (client) => {
           assert.equal(await client.findOperation('shop', UUID), undefined);
           assert.equal(await client.findConnectionUri('shop', where), undefined);
+          assert.equal(await client.listDatabases('shop', 'br-main'), undefined);
+          assert.equal(await client.listRoles('shop', 'br-main'), undefined);
           await assert.rejects(client.listComputes('shop'), (error) => isRefused(error, status));
         },
       ));
@@ -252,6 +280,8 @@ describe('Client', () => {
           [client.restartCompute('shop', 'ep-1?x'), '"ep-1?x" is not a compute id'],
           [client.findOperation('shop', 'all'), '"all" is not an operation id'],
           [client.findConnectionUri('a b', where), '"a b" is not a project id'],
+          [client.listRoles('shop', 'main'), '"main" is not a branch id'],
+          [client.resetPassword('shop', 'br-main', '..'), '".." is not a role'],
           [client.revokeApiKey(-1), '"-1" is not an API key id'],
           [client.revokeApiKey(Number.NaN), '"NaN" is not an API key id'],
         ] as const;
