@@ -46,5 +46,15 @@ export function passwordOf(uri: string): string | undefined {
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
-/** A lone surrogate, which cannot be encoded, becomes the replacement character. */
-const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
+/** What is left needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
+const encode = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** Without the brackets of an IPv6 address. */
+export function splitHost(host: string): { readonly name: string; readonly port: number } {
+  const [, address, name = host, port = '5432'] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(host) ?? [];
+  return { name: address ?? name, port: Number(port) };
+}
