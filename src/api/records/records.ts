@@ -145,6 +145,25 @@ export const Operation = object({
 });
 export type Operation = Value<typeof Operation>;
 
+/** A name or password without control characters, which would break files and terminals that it is put into. */
+const printable = (value: unknown): value is string =>
+  // oxlint-disable-next-line no-control-regex
+  text(value) && value !== '' && !/[\u0000-\u001f\u007f]/.test(value);
+
+/** A database of a branch (public service). */
+export const Database = object({ name: printable, owner_name: printable });
+export type Database = Value<typeof Database>;
+
+/** A Postgres role of a branch (public service). */
+export const Role = object({
+  name: printable,
+  authentication_method: maybe(open<'password' | 'no_login'>()),
+});
+export type Role = Value<typeof Role>;
+
+/** A role with a new password, so it is a secret. */
+export const ResetRole = object({ name: printable, password: printable });
+
 /** The body of every error (public service; `request_id` may be missing). */
 export const ErrorBody = object({
   request_id: maybe(longText),
