@@ -156,6 +156,30 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
+  /** Not promised by the specification. @throws {ApiError} refused with 404 or 405 if the service does not offer it */
+  async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
+  }
+
+  /** As `startCompute`. Interrupts connections. */
+  async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
+  }
+
+  /**
+   * Not promised by the specification.
+   * @returns undefined if the service does not offer the call or has no such compute
+   */
+  async findCompute(
+    projectId: string,
+    id: string,
+    options?: CallOptions,
+  ): Promise<records.Compute | undefined> {
+    const path = computePath(projectId, id);
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readOne(reply, 'endpoint', records.Compute);
+  }
+
   /**
    * Not promised by the specification.
    * @returns undefined if the service does not offer the call or has no such operation

@@ -127,6 +127,8 @@ export const Compute = object({
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
   proxy_host: maybe(text),
+  /** Open client connections. Only the local service returns it, for a single compute. */
+  connections: maybe(number),
 });
 export type Compute = Value<typeof Compute>;
 
