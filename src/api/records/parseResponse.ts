@@ -17,6 +17,12 @@ export interface Listed<T> {
   readonly unreadable: readonly UnreadableRecord[];
 }
 
+export interface ChangedList<T> {
+  readonly list: Listed<T>;
+  /** The text that it was read from. */
+  readonly body: string;
+}
+
 /** Five times the largest known account. More could exhaust the memory of the extension host. */
 export const MAX_RECORDS = 100_000;
 
@@ -97,6 +103,13 @@ export function readEach<T extends Listable>(
   }
   return { items: [...items.values()], unreadable };
 }
+
+/** As `readEach`, for a list that the reply may not have, without the records that could not be read. */
+export const readIfListed = <T extends { readonly id: string | number }>(
+  reply: Reply,
+  name: string,
+  record: Field<T>,
+): readonly T[] => (Array.isArray(within(reply.json, name)) ? readEach(reply, name, record).items : []);
 
 /** @param name the property that holds the record, or undefined if the reply is the record itself. @throws {ApiError} */
 export function readOne<T>(reply: Reply, name: string | undefined, record: Field<T>): T {

@@ -40,10 +40,12 @@ export const find: Command = async (context, _argument, run) => {
 async function foundItems({ inventory }: CommandContext): Promise<FoundItem[]> {
   await inventory.projects?.load();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
-  if (projects.length <= MOST_LOADED) await inventory.loadComputesOf(projects.map(({ id }) => id));
+  const ids = projects.map(({ id }) => id);
+  if (projects.length <= MOST_LOADED)
+    await Promise.all([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
   const nameOf = (id: string) => sanitize(inventory.project(id)?.name ?? id);
   const computes = [...inventory.allComputes()].map((compute) => {
-    const item = computeChoice(compute);
+    const item = computeChoice(inventory, compute);
     return { ...item, detail: [nameOf(compute.project_id), item.detail].join(' · ') };
   });
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);

@@ -3,7 +3,9 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
 import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../../model/inventory/inventory.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
@@ -34,6 +36,15 @@ export async function requireCompute(
   return compute;
 }
 
+/** The name of a compute, else its id. */
+export function nodeLabel(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
+): string {
+  const compute = inventory.compute(projectId, computeId);
+  return sanitize(compute === undefined ? computeId : labelOf(compute));
+}
+
 export async function askProject({ inventory }: CommandContext, page: Page): Promise<Answer<string>> {
   const items = async (): Promise<Choice<string>[]> => {
     await inventory.projects?.load();
@@ -55,14 +66,21 @@ export async function askCompute(
   isOffered: (compute: Compute) => boolean = () => true,
 ): Promise<Answer<ComputeNode>> {
   const items = async () => {
-    const list = await inventory.loadComputes(projectId);
-    return [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel).map(computeChoice);
+    const [list] = await Promise.all([
+      inventory.loadComputes(projectId),
+      inventory.branches.ensure(projectId),
+    ]);
+    const computes = [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel);
+    return computes.map((compute) => computeChoice(inventory, compute));
   };
   const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
   return mapAnswer(picked, (item) => item.value);
 }
 
-export function computeChoice(compute: Compute): Choice<ComputeNode> {
+export function computeChoice(
+  { branches }: Pick<Inventory, 'branches'>,
+  compute: Compute,
+): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),
@@ -70,7 +88,10 @@ export function computeChoice(compute: Compute): Choice<ComputeNode> {
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
-    detail: sanitize([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),
+    detail: [
+      ...(compute.name ? [computeId] : []),
+      branchLabel(branchId, branches.get(projectId, branchId)),
+    ].join(' · '),
     value: { kind: 'compute', projectId, branchId, computeId },
   };
 }

@@ -257,7 +257,7 @@ describe('Inventory', () => {
     service.requests.length = 0;
     told = [];
     await store.inventory.refreshAll(['shop']);
-    assert.deepEqual(service.requests.toSorted(), ['GET /projects', COMPUTES]);
+    assert.deepEqual(service.requests.toSorted(), ['GET /projects', 'GET /projects/shop/branches', COMPUTES]);
     assert.equal(store.inventory.computesOf('blog'), undefined);
     assert.equal(told[0], 'project blog');
   });
