@@ -1,7 +1,8 @@
 /** The ways from a compute into other programs: formats, services, SQL clients, tasks, and new passwords. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../src/base/findProgram.ts';
@@ -16,11 +17,46 @@ import { useWorkbench } from './useWorkbench.ts';
 const run = promisify(execFile);
 const row = /^Compute primary/;
 
+const ARGS = { project: 'shop', compute: 'primary', role: 'app_owner', database: 'app' };
+const input = (id: string, more = {}) => ({
+  id,
+  type: 'command',
+  command: `hostedPostgres.input.${id}`,
+  args: { ...ARGS, ...more },
+});
+/** A task that writes what its inputs return to a file. */
+const TASKS = {
+  version: '2.0.0',
+  tasks: [
+    {
+      label: 'write connections',
+      type: 'process',
+      command: process.execPath,
+      args: [
+        '-e',
+        "require('node:fs').writeFileSync('out.txt', process.argv.slice(1).join('\\n'))",
+        '${input:host}',
+        '${input:url}',
+        '${input:service}',
+      ],
+      problemMatcher: [],
+    },
+  ],
+  inputs: [input('host', { pooled: true }), input('url'), input('service', { service: 'from-task' })],
+};
+
 describe('a connection', () => {
   const folder = temporaryFolder();
   const services = path.join(folder, 'services.conf');
   const clients = writeSqlClients(folder);
-  const opened = useWorkbench({ otherExtensions: clients.folders, env: { PGSERVICEFILE: services } });
+  const workspace = path.join(folder, 'workspace');
+  mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
+  writeFileSync(path.join(workspace, '.vscode', 'tasks.json'), JSON.stringify(TASKS));
+  const opened = useWorkbench({
+    folder: workspace,
+    otherExtensions: clients.folders,
+    env: { PGSERVICEFILE: services },
+  });
   let service: LocalService;
   let host: string;
   let pooledHost: string;
@@ -185,39 +221,11 @@ describe('a connection', () => {
   });
 
   it('is an input of a task, which asks nothing', async () => {
-    const { workbench, folder: open } = opened();
-    await mkdir(path.join(open, '.vscode'), { recursive: true });
-    const args = { project: 'shop', compute: 'primary', role: 'app_owner', database: 'app' };
-    const input = (id: string, more = {}) => ({
-      id,
-      type: 'command',
-      command: `hostedPostgres.input.${id}`,
-      args: { ...args, ...more },
-    });
-    const tasks = {
-      version: '2.0.0',
-      tasks: [
-        {
-          label: 'write connections',
-          type: 'process',
-          command: process.execPath,
-          args: [
-            '-e',
-            "require('node:fs').writeFileSync('out.txt', process.argv.slice(1).join('\\n'))",
-            '${input:host}',
-            '${input:url}',
-            '${input:service}',
-          ],
-          problemMatcher: [],
-        },
-      ],
-      inputs: [input('host', { pooled: true }), input('url'), input('service', { service: 'from-task' })],
-    };
-    await writeFile(path.join(open, '.vscode', 'tasks.json'), JSON.stringify(tasks));
+    const { workbench } = opened();
     await workbench.runCommand('Tasks: Run Task');
     await workbench.quickInput.choose('Select the task to run', 'write connections');
     const out = await until('the output', () =>
-      readFile(path.join(open, 'out.txt'), 'utf8').catch(() => undefined),
+      readFile(path.join(workspace, 'out.txt'), 'utf8').catch(() => undefined),
     );
     assert.deepEqual(out.split('\n'), [pooledHost, `postgresql://app_owner@${host}/app`, 'from-task']);
     assert.match(await readFile(services, 'utf8'), /\n\n\[from-task\]\nhost=127\.0\.0\.1\n/);
