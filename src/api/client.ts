@@ -6,7 +6,7 @@ import { hostOfUri, isSameHost } from './records/connectionUri.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError, isRefused } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
-import { computePath, computesPath, projectPath, segment } from './paths.ts';
+import { branchPath, computePath, computesPath, projectPath, rolePath, segment } from './paths.ts';
 import { isApiKeyId, isOperationId } from './records/ids.ts';
 import { projectPages, PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
 import {
@@ -32,6 +32,12 @@ export interface ComputeOutcome {
 /** A new or deleted project, and the operations that this started. */
 export interface ProjectOutcome {
   readonly project: records.Project;
+  readonly operations: readonly records.Operation[];
+}
+
+/** The new password, a secret, is valid once the operations have finished. */
+export interface ResetPassword {
+  readonly password: string;
   readonly operations: readonly records.Operation[];
 }
 
@@ -150,6 +156,30 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
+  /** Not promised by the specification. @throws {ApiError} refused with 404 or 405 if the service does not offer it */
+  async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
+  }
+
+  /** As `startCompute`. Interrupts connections. */
+  async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
+  }
+
+  /**
+   * Not promised by the specification.
+   * @returns undefined if the service does not offer the call or has no such compute
+   */
+  async findCompute(
+    projectId: string,
+    id: string,
+    options?: CallOptions,
+  ): Promise<records.Compute | undefined> {
+    const path = computePath(projectId, id);
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readOne(reply, 'endpoint', records.Compute);
+  }
+
   /**
    * Not promised by the specification.
    * @returns undefined if the service does not offer the call or has no such operation
@@ -191,6 +221,41 @@ export class Client {
     throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
   }
 
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listDatabases(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Database[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/databases`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'databases', records.Database).items;
+  }
+
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listRoles(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Role[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/roles`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'roles', records.Role).items;
+  }
+
+  /** Not promised by the specification. Drops connections. */
+  async resetPassword(
+    projectId: string,
+    branchId: string,
+    role: string,
+    options?: CallOptions,
+  ): Promise<ResetPassword> {
+    const path = `${rolePath(projectId, branchId, role)}/reset_password`;
+    const reply = await this.#http.call('POST', path, {}, options);
+    const { password } = readOne(reply, 'role', records.ResetRole);
+    return { password, operations: readIfListed(reply, 'operations', records.Operation) };
+  }
+
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
     const isEmpty =
@@ -204,7 +269,7 @@ export class Client {
     try {
       return await call();
     } catch (error) {
-      if (isRefused(error, 404, 405)) return undefined;
+      if (isRefused(error, 403, 404, 405)) return undefined;
       throw error;
     }
   }

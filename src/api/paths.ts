@@ -20,3 +20,9 @@ export const branchesPath = (projectId: string): string => `${projectPath(projec
 
 export const branchPath = (projectId: string, id: string): string =>
   `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
+
+/** Any text but `.` and `..`, which a URL resolves. */
+export const rolePath = (projectId: string, branchId: string, role: string): string => {
+  const name = segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
+  return `${branchPath(projectId, branchId)}/roles/${name}`;
+};

@@ -144,10 +144,10 @@ describe('The extension', () => {
   const filesWith = (pattern: RegExp) =>
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-  it('has one context key, set in one place', () => {
+  it('sets context keys in one place', () => {
     assert.deepEqual(filesWith(/setContext/), ['src/ui/state/contextKey.ts']);
     const text = extension.find(({ file }) => file === 'src/ui/state/contextKey.ts')?.text ?? '';
-    assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', 'hostedPostgres.state', state);"]);
+    assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', key, value);"]);
   });
 
   it('starts timers only in the clock and for deadlines of requests', () => {

@@ -171,13 +171,13 @@ describe('The manifest', () => {
     ]);
   });
 
-  it('uses no context key but hostedPostgres.state', () => {
+  it('uses only the context keys that the code sets', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const clauses = [...source.matchAll(/"(?:when|enablement)": "([^"]*)"|"onContext:([^"]*)"/g)];
     const keys = clauses.flatMap(([, when = '', context = '']) =>
       [...`${when} ${context}`.matchAll(/(?<!== )\bhostedPostgres\.(\w+)/g)].map(([, key]) => key),
     );
-    assert.deepEqual([...new Set(keys)], ['state']);
+    assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered']);
   });
 
   it('does not let a workspace set the base URL', () => {

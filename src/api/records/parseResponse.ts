@@ -76,12 +76,17 @@ const read = <T>(value: unknown, record: Field<T>): { data: T } | { field: strin
   return record(value) ? { data: value } : { field: firstField(record.wrongIn?.(value)) };
 };
 
+/** Records of a list have one of these. Roles have no id. */
+type Listable = { readonly id: string | number } | { readonly name: string };
+
+const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);
+
 /**
- * Reads the records of a list. If two have the same id, the later one counts.
+ * Reads the records of a list. If two have the same id, or else the same name, the later one counts.
  * @param name the property that holds the list, or undefined if the reply is the list itself
  * @throws {ApiError} if there is no list
  */
-export function readEach<T extends { readonly id: string | number }>(
+export function readEach<T extends Listable>(
   reply: Reply,
   name: string | undefined,
   record: Field<T>,
@@ -93,7 +98,7 @@ export function readEach<T extends { readonly id: string | number }>(
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
     const result = read(value, record);
-    if ('data' in result) items.set(result.data.id, result.data);
+    if ('data' in result) items.set(keyOf(result.data), result.data);
     else unreadable.push({ id: idOf(value), field: result.field });
   }
   return { items: [...items.values()], unreadable };

@@ -91,6 +91,45 @@ export class ComputeChanges {
     );
   }
 
+  /** @returns undefined if the service doesn't offer the call @throws {ApiError} */
+  start(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange | undefined> {
+    return this.#ifOffered(
+      node,
+      {
+        verb: 'start',
+        projectId: node.projectId,
+        send: (client, given) => client.startCompute(node.projectId, node.computeId, given),
+        wasMade: (computes) => isHeadingFor(computes.get(node.computeId), 'active'),
+      },
+      options,
+    );
+  }
+
+  /** As `start`. Drops the connections. */
+  suspend(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange | undefined> {
+    return this.#ifOffered(
+      node,
+      {
+        verb: 'suspend',
+        projectId: node.projectId,
+        send: (client, given) => client.suspendCompute(node.projectId, node.computeId, given),
+        wasMade: (computes) => isHeadingFor(computes.get(node.computeId), 'idle'),
+      },
+      options,
+    );
+  }
+
+  /**
+   * The open client connections of a compute, as far as the service says.
+   * @returns undefined if that isn't known
+   */
+  async openConnections({ projectId, computeId }: ComputeNode): Promise<number | undefined> {
+    const { connection } = this.#session;
+    const client = await connection?.client();
+    const compute = await client?.findCompute(projectId, computeId, { signal: connection?.signal });
+    return compute?.connections ?? undefined;
+  }
+
   /** @throws {ApiError} */
   delete(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange> {
     return this.#make(
@@ -102,6 +141,23 @@ export class ComputeChanges {
       },
       options,
     );
+  }
+
+  async #ifOffered(
+    { projectId, computeId }: ComputeNode,
+    call: ChangeRequest,
+    options?: CallOptions,
+  ): Promise<AcceptedChange | undefined> {
+    try {
+      return await this.#make(call, options);
+    } catch (error) {
+      if (isRefused(error, 405)) return undefined;
+      if (!isRefused(error, 404)) throw error;
+      // The same status as for a compute that was deleted.
+      await this.#refreshQuietly(projectId);
+      if (this.#inventory.compute(projectId, computeId) === undefined) throw error;
+      return undefined;
+    }
   }
 
   async #make(call: ChangeRequest, options: CallOptions = {}): Promise<AcceptedChange> {
@@ -145,4 +201,9 @@ export class ComputeChanges {
   async #refreshQuietly(projectId: string): Promise<void> {
     await this.#inventory.refreshComputes(projectId).catch(() => undefined);
   }
+}
+
+function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {
+  if (compute === undefined) return false;
+  return (compute.pending_state || compute.current_state) === state;
 }

@@ -2,7 +2,7 @@
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
-export const CHANGE_VERBS = ['create', 'edit', 'restart', 'delete'] as const;
+export const CHANGE_VERBS = ['create', 'edit', 'start', 'suspend', 'restart', 'delete'] as const;
 export type ChangeVerb = (typeof CHANGE_VERBS)[number];
 
 export interface TrackedOperation {

@@ -11,6 +11,7 @@ import * as compute from './compute/compute.ts';
 import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
+import * as power from './compute/power.ts';
 import { copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
 import { openPsql } from './connection/psql.ts';
@@ -34,6 +35,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.delete': compute.deleteCompute,
   'hostedPostgres.compute.find': find,
   'hostedPostgres.compute.restart': compute.restart,
+  'hostedPostgres.compute.start': power.start,
+  'hostedPostgres.compute.suspend': power.suspend,
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
   'hostedPostgres.compute.copyLink': computeLinks.copyLink,

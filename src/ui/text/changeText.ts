@@ -12,6 +12,8 @@ export function pendingText(change: PendingChange): string {
   const texts: Record<ChangeVerb, string> = {
     create: l10n.t('Creating {0}', name),
     edit: l10n.t('Changing {0}', name),
+    start: l10n.t('Starting {0}', name),
+    suspend: l10n.t('Suspending {0}', name),
     restart: l10n.t('Restarting {0}', name),
     delete: l10n.t('Deleting {0}', name),
   };
@@ -51,6 +53,8 @@ function finished(change: PendingChange): string {
   const texts: Record<ChangeVerb, string> = {
     create: l10n.t('Created {0}', name),
     edit: l10n.t('Changed {0}', name),
+    start: l10n.t('Started {0}', name),
+    suspend: l10n.t('Suspended {0}', name),
     restart: l10n.t('Restarted {0}', name),
     delete: l10n.t('Deleted {0}', name),
   };

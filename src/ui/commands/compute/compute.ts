@@ -1,19 +1,12 @@
 /** Create, restart and delete computes. */
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
-import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirm, withProgress } from '../input/dialogs.ts';
-import { pickCompute, requireConnection } from '../input/pickers.ts';
+import { nodeLabel, pickCompute, requireConnection } from '../input/pickers.ts';
 import { askForCreation } from './createCompute.ts';
-
-const nodeLabel = ({ inventory }: CommandContext, { projectId, computeId }: ComputeNode): string => {
-  const compute = inventory.compute(projectId, computeId);
-  return sanitize(compute === undefined ? computeId : labelOf(compute));
-};
 
 const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
 

@@ -36,6 +36,15 @@ export async function requireCompute(
   return compute;
 }
 
+/** The name of a compute, else its id. */
+export function nodeLabel(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
+): string {
+  const compute = inventory.compute(projectId, computeId);
+  return sanitize(compute === undefined ? computeId : labelOf(compute));
+}
+
 export async function askProject({ inventory }: CommandContext, page: Page): Promise<Answer<string>> {
   const items = async (): Promise<Choice<string>[]> => {
     await inventory.projects?.load();

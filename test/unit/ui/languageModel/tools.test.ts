@@ -55,6 +55,7 @@ describe('Tools for language models', () => {
     await invoke('hostedPostgres_listComputes', {});
     for (const [name, input, title] of [
       ['hostedPostgres_restartCompute', target, /^Restart <b>main<\/b>\?$/],
+      ['hostedPostgres_suspendCompute', target, /^Suspend <b>main<\/b>\?$/],
       [
         'hostedPostgres_resizeCompute',
         { ...target, minCu: 1, maxCu: 2 },
@@ -75,6 +76,18 @@ describe('Tools for language models', () => {
       assert.equal(prepare('hostedPostgres_restartCompute', input), undefined);
     for (const minCu of [undefined, 'x', 0.3, 11])
       assert.equal(prepare('hostedPostgres_resizeCompute', { ...target, minCu }), undefined);
+  });
+
+  it('start and suspend computes, or say that the service cannot', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? { endpoints: computes } : { endpoint: computes[0], operations: [] };
+    for (const action of ['start', 'suspend']) {
+      const { changed } = await invoke<{ changed: boolean }>(`hostedPostgres_${action}Compute`, target);
+      assert.equal(changed, true);
+      assert.ok(service.requests.includes(`POST /projects/shop/endpoints/ep-main/${action}`));
+    }
+    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : 405);
+    await assert.rejects(invoke('hostedPostgres_startCompute', target), /doesn't offer it/);
   });
 
   it('return a limited number of projects and computes, and how many were left out', async () => {

@@ -228,7 +228,7 @@ describe('treeItem', () => {
   it('says in the tooltip how pooled connections work', async () => {
     const modes = { transaction: 'on, in transaction mode (PgBouncer)', session: 'on, a separate session' };
     computes = Object.keys(modes).map((mode) =>
-      computeRecord(`ep-${mode}`, { pooler_enabled: true, pooler_mode: mode }),
+      computeRecord(`ep-${mode}`, { host: '127.0.0.1:1', pooler_enabled: true, pooler_mode: mode }),
     );
     await load();
     for (const [mode, expected] of Object.entries(modes)) {
