@@ -7,6 +7,7 @@ import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
+import { RequestBudget } from './model/inventory/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -67,7 +68,9 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
-    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
+    const isLocal = () => session.connection?.isLocal ?? false;
+    const budget = new RequestBudget({ isUnlimited: isLocal });
+    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
     this.computesTree = disposables.add(
@@ -94,7 +97,8 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal: () => session.connection?.isLocal ?? false,
+        isLocal,
+        budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
