@@ -23,6 +23,7 @@ import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
+import { PassFiles } from './ui/state/passFiles.ts';
 import { followSession } from './ui/state/followSession.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -89,7 +90,8 @@ export class App implements Disposable {
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
+    const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
+    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService, passFiles };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
