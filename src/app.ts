@@ -7,6 +7,7 @@ import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
+import { LastCompute } from './model/inventory/lastCompute.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -67,6 +68,7 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
+    const lastCompute = new LastCompute(session, memory);
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
@@ -84,9 +86,9 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
+    const stores = { accounts, session, openClient, inventory, lastCompute, changes, tracker, apiKeys };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
+    this.commandContext = { ...stores, ...trees, rotations, connectionDefaults, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({

@@ -29,7 +29,6 @@ describe('connection strings', () => {
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
   const chooseCompute = async (askedForHost = true) => {
     const { quickInput } = opened().workbench;
-    await quickInput.choose('Select a project', 'shop');
     await quickInput.choose('Select a compute', 'primary');
     if (askedForHost) await quickInput.choose('Select a host', 'Direct');
   };
