@@ -72,13 +72,16 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
+      // Not awaited: the rows don't wait for the names.
+      void this.#inventory.branches.ensure(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#visibleFields(node.projectId));
+    if (node.kind === 'project')
+      this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     return treeItem(this.#inventory, node);
   }
 
@@ -153,6 +156,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
     this.#expanded.add(node.projectId);
     // VS Code shows the children it has, which were not refreshed while the project was collapsed.
+    void this.#inventory.branches.refresh(node.projectId);
     this.#inventory.refreshComputes(node.projectId).catch((error: unknown) => {
       this.#log.error(`Refreshing the computes of ${node.projectId}`, error);
     });
@@ -196,13 +200,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
   #isUpToDate(change: InventoryChange): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== this.#visibleFields(change.projectId)) return false;
+    if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
-  }
-
-  #visibleFields(projectId: string): string {
-    return visibleFields(this.#inventory.project(projectId));
   }
 
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */

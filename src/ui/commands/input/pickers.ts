@@ -3,6 +3,7 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
 import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
   asBranchNode,
   asComputeNode,
@@ -11,6 +12,7 @@ import {
   type ComputeNode,
   type ProjectNode,
 } from '../../../model/inventory/nodes.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
@@ -82,7 +84,7 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
   return others.length === 0 ? first : undefined;
 }
 
-function computeChoice(compute: Compute): Choice<ComputeNode> {
+function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),
@@ -90,7 +92,10 @@ function computeChoice(compute: Compute): Choice<ComputeNode> {
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
-    detail: sanitize([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),
+    detail: [
+      ...(compute.name ? [computeId] : []),
+      branchLabel(branchId, branches.get(projectId, branchId)),
+    ].join(' · '),
     value: { kind: 'compute', projectId, branchId, computeId },
   };
 }
@@ -128,10 +133,12 @@ export const computeSteps = <State extends ComputeState>(
     applies: ({ projectId, node }) => projectId !== undefined && node === undefined,
     ask: async (page, state) => {
       const { projectId = '' } = state;
-      const items = context.inventory
-        .loadComputes(projectId)
-        .then(() => computeItems(context, (each) => each.project_id === projectId && isOffered(each)));
-      const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items });
+      const { inventory } = context;
+      const items = async () => {
+        await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensure(projectId)]);
+        return computeItems(context, (each) => each.project_id === projectId && isOffered(each));
+      };
+      const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
       return mapAnswer(picked, ({ value }) => ({ ...state, node: value }));
     },
   },
@@ -152,7 +159,7 @@ function computeItems(context: CommandContext, isOffered: IsOffered): Choice<Com
   );
   return computes
     .map((compute) => {
-      const item = computeChoice(compute);
+      const item = computeChoice(inventory, compute);
       const project = sanitize(inventory.project(compute.project_id)?.name ?? compute.project_id);
       return { ...item, detail: [project, item.detail].join(' · ') };
     })
@@ -168,8 +175,9 @@ async function allItems(
   await inventory.projects?.load();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   // A project that couldn't be loaded is listed. Picking it shows the error.
-  if (projects.length <= MOST_LOADED)
-    await inventory.loadComputesOf(projects.map(({ id }) => id)).catch(() => undefined);
+  const ids = projects.map(({ id }) => id);
+  if (ids.length <= MOST_LOADED)
+    await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
     label: `$(project) ${sanitize(record?.name ?? id)}`,
