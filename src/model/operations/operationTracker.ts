@@ -15,7 +15,7 @@ import { accountId } from '../account/accounts.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { RequestBudget } from '../inventory/requestBudget.ts';
+import { RequestBudget } from '../refresh/requestBudget.ts';
 import {
   PENDING_ENTRY,
   parsePending,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { BackgroundRefresh } from '../../../../src/model/inventory/backgroundRefresh.ts';
-import { RequestBudget } from '../../../../src/model/inventory/requestBudget.ts';
+import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
