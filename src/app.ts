@@ -3,10 +3,12 @@ import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
-import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
+import { LastCompute } from './model/inventory/lastCompute.ts';
+import { RequestBudget } from './model/refresh/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -68,7 +70,10 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
-    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
+    const lastCompute = new LastCompute(session, memory);
+    const isLocal = () => session.connection?.isLocal ?? false;
+    const budget = new RequestBudget({ isUnlimited: isLocal });
+    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
     this.computesTree = disposables.add(
@@ -85,10 +90,11 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
+    const stores = { accounts, session, openClient, inventory, lastCompute, changes, tracker, apiKeys };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
-    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService, passFiles };
+    const files = { rotations, passFiles };
+    this.commandContext = { ...stores, ...trees, ...files, connectionDefaults, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
@@ -96,7 +102,8 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal: () => session.connection?.isLocal ?? false,
+        isLocal,
+        budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );

@@ -6,6 +6,7 @@ import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
@@ -32,6 +33,7 @@ export interface CommandContext {
   readonly session: Session;
   readonly openClient: OpenClient;
   readonly inventory: Inventory;
+  readonly lastCompute: LastCompute;
   readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly tracker: OperationTracker;

@@ -33,7 +33,6 @@ describe('connection strings', () => {
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
   const chooseCompute = async () => {
     const { quickInput } = opened().workbench;
-    await quickInput.choose('Select a project', 'shop');
     await quickInput.choose('Select a compute', 'primary');
   };
   /** Chooses a role whose password only the user knows, because it was set in SQL. */
