@@ -6,6 +6,7 @@ import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
+import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
 import { LastCompute } from './model/inventory/lastCompute.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
@@ -45,6 +46,7 @@ export class App implements Disposable {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -69,11 +71,12 @@ export class App implements Disposable {
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const lastCompute = new LastCompute(session, memory);
+    const guards = (this.guards = new Guards(session, inventory.branches, config));
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
     this.computesTree = disposables.add(
-      new ComputesTree(session, inventory, log, computesView, localService),
+      new ComputesTree(session, inventory, log, computesView, localService, guards),
     );
     this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
@@ -86,9 +89,18 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, lastCompute, changes, tracker, apiKeys };
+    const stores = { accounts, session, openClient, inventory, lastCompute, guards, changes, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, rotations, connectionDefaults, config, log, localService };
+    this.commandContext = {
+      ...stores,
+      ...trees,
+      apiKeys,
+      rotations,
+      connectionDefaults,
+      config,
+      log,
+      localService,
+    };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
