@@ -7,11 +7,15 @@ import type { TreeNode } from './nodes.ts';
 /** The URI of a marked row names its mark. No file is behind it. */
 const SCHEME = 'hosted-postgres-mark';
 
-/** Only the row of a project says it as text, too, so that the others stay short. */
+/**
+ * Projects and branches get a color and a badge. Computes get only text: VS Code would open a row with a URI that is
+ * dropped into an editor, instead of inserting the compute's host.
+ */
 export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
-  item.resourceUri = Uri.from({ scheme: SCHEME, path: `/${mark}/${item.id ?? ''}` });
   const text = markText(mark);
-  if (node.kind === 'project')
+  if (node.kind !== 'compute')
+    item.resourceUri = Uri.from({ scheme: SCHEME, path: `/${mark}/${item.id ?? ''}` });
+  if (node.kind !== 'branch')
     item.description = [item.description, text].filter((part) => typeof part === 'string').join(' · ');
   const { label = '' } = item.accessibilityInformation ?? {};
   if (label !== '') item.accessibilityInformation = { label: `${label}, ${text}` };

@@ -23,12 +23,19 @@ describe('markItem', () => {
     assert.match(JSON.stringify(decorate(item.resourceUri)), /hostedPostgres\.productionForeground/);
   });
 
-  it('keeps the text of other rows short', () => {
+  it('shows the mark of a branch as color and badge', () => {
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' } as const;
     const item = markItem(row(), node, 'readOnly');
     assert.equal(item.description, 'eu');
     assert.equal(item.accessibilityInformation?.label, 'Project shop, read-only');
     assert.equal(decorate(item.resourceUri)?.badge, 'R');
+  });
+
+  it('shows the mark of a compute as text, so that dropping it into an editor inserts its host', () => {
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' } as const;
+    const item = markItem(row(), node, 'production');
+    assert.equal(item.description, 'eu · production');
+    assert.equal(item.resourceUri, undefined);
   });
 
   it('decorates no other resources', () => {
