@@ -3,12 +3,13 @@ import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
-import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
 import { LastCompute } from './model/inventory/lastCompute.ts';
+import { RequestBudget } from './model/refresh/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -24,6 +25,7 @@ import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
+import { PassFiles } from './ui/state/passFiles.ts';
 import { followSession } from './ui/state/followSession.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -72,7 +74,9 @@ export class App implements Disposable {
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const lastCompute = new LastCompute(session, memory);
     const guards = (this.guards = new Guards(session, inventory.branches, config));
-    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
+    const isLocal = () => session.connection?.isLocal ?? false;
+    const budget = new RequestBudget({ isUnlimited: isLocal });
+    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
 
     this.computesTree = disposables.add(
@@ -91,16 +95,9 @@ export class App implements Disposable {
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, lastCompute, guards, changes, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = {
-      ...stores,
-      ...trees,
-      apiKeys,
-      rotations,
-      connectionDefaults,
-      config,
-      log,
-      localService,
-    };
+    const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
+    const others = { apiKeys, rotations, passFiles, connectionDefaults };
+    this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
 
     const refresh = disposables.add(
       new BackgroundRefresh({
@@ -108,7 +105,8 @@ export class App implements Disposable {
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal: () => session.connection?.isLocal ?? false,
+        isLocal,
+        budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );

@@ -6,6 +6,7 @@ import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Guards, type Mark } from '../../src/model/account/guards.ts';
 import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';
@@ -52,6 +53,8 @@ export async function connectStore(
   const account: Account = { baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(secrets));
   await accounts.add(account, options.key ?? 'key');
+  // As for a local service: tests of the tracker are not about the budget.
+  const budget = new RequestBudget({ isUnlimited: () => true, clock });
   const open = async (of: Account, key: string) =>
     new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
   const session = disposables.add(new Session(accounts, open));
@@ -59,7 +62,7 @@ export async function connectStore(
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const tracker = disposables.add(
-    new OperationTracker({ session, inventory, memory, clock, onError, random: () => 1 }),
+    new OperationTracker({ session, inventory, memory, clock, onError, budget, random: () => 1 }),
   );
   const marks: Record<string, Mark> = {};
   const onDidChangeMarks = disposables.add(new Emitter<void>()).event;

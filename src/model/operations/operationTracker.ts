@@ -15,6 +15,7 @@ import { accountId } from '../account/accounts.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { RequestBudget } from '../refresh/requestBudget.ts';
 import {
   PENDING_ENTRY,
   parsePending,
@@ -30,6 +31,7 @@ export interface OperationTrackerOptions {
   readonly inventory: Inventory;
   readonly memory: Memory;
   readonly onError: (error: unknown) => void;
+  readonly budget?: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -43,6 +45,7 @@ const UNSETTLED_INTERVAL = 15_000;
 export class OperationTracker implements Disposable {
   readonly #options: OperationTrackerOptions;
   readonly #clock: Clock;
+  readonly #budget: RequestBudget;
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<ChangeEnd>();
   readonly #disposables = new DisposableStore();
@@ -57,6 +60,7 @@ export class OperationTracker implements Disposable {
   constructor(options: OperationTrackerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#budget = options.budget ?? new RequestBudget({ clock: this.#clock });
     this.#all = parsePending(options.memory.get(PENDING_ENTRY));
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
@@ -141,12 +145,12 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Polls a young change more often. */
+  /** Polls a young change more often, as long as the budget allows. */
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
-    if (age < 60_000) return 1000;
-    return age < 5 * 60_000 ? 2000 : 5000;
+    const interval = age < 60_000 ? 1000 : age < 5 * 60_000 ? 2000 : 5000;
+    return Math.max(interval, this.#budget.waitFor(1));
   }
 
   async #tick(): Promise<void> {
@@ -156,6 +160,7 @@ export class OperationTracker implements Disposable {
     const byProject = Map.groupBy(this.pending, (change) => change.projectId);
     const ticks = [...byProject].map(async ([projectId, changes]) => {
       try {
+        this.#budget.spend(1);
         await inventory.refreshComputesOf([projectId]);
       } catch (error) {
         if (!isRefused(error, 404)) throw error;
@@ -178,6 +183,7 @@ export class OperationTracker implements Disposable {
     for (const operation of change.operations) {
       const isRequested = !isFinal(operation) && isOperationId(operation.id);
       const options = { signal: connection.signal };
+      if (isRequested) this.#budget.spend(1);
       const answer = isRequested
         ? await client.findOperation(change.projectId, operation.id, options)
         : undefined;

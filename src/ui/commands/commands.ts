@@ -13,12 +13,16 @@ import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
 import * as power from './compute/power.ts';
-import { copyConnectionString } from './connection/connectionString.ts';
+import { addService } from './connection/addService.ts';
+import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
+import * as inputs from './connection/inputs.ts';
+import { openIn } from './connection/openIn.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext } from './context.ts';
 import { showOperations } from './operation/operations.ts';
+import { resetPassword } from './role/resetPassword.ts';
 import { copyId, refresh } from './view.ts';
 
 export { finishRotations } from './apiKey/rotationRecovery.ts';
@@ -42,32 +46,44 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.suspend': power.suspend,
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
+  'hostedPostgres.compute.copyAs': copyAs,
   'hostedPostgres.compute.copyLink': computeLinks.copyLink,
   'hostedPostgres.compute.openLink': computeLinks.openLink,
   'hostedPostgres.compute.insertHost': insertHost,
+  'hostedPostgres.compute.openIn': openIn,
   'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.input.host': inputs.inputHost,
+  'hostedPostgres.input.service': inputs.inputService,
+  'hostedPostgres.input.url': inputs.inputUrl,
   'hostedPostgres.localService.setUpPostgres': setUpPostgres,
   'hostedPostgres.localService.start': localService.start,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': showOperations,
+  'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
 
 /** Never rejects. */
-export async function runCommand(context: CommandContext, id: string, argument: unknown): Promise<void> {
+export async function runCommand(
+  context: CommandContext,
+  id: string,
+  argument: unknown,
+): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
   const run = { failureMessage: l10n.t('The command failed') };
   try {
-    await COMMANDS[id]?.(context, selected, run);
+    return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
   } catch (error) {
-    if (isCancelled(error)) return;
+    if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
     void showFailure(run.failureMessage, error, () => void runCommand(context, id, selected));
+    return undefined;
   }
 }
 

@@ -14,6 +14,7 @@ import type { OperationTracker } from '../../model/operations/operationTracker.t
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
+import type { PassFiles } from '../state/passFiles.ts';
 
 interface Selection {
   readonly selection: readonly unknown[];
@@ -42,6 +43,7 @@ export interface CommandContext {
   readonly rotations: PendingRotations;
   readonly config: Config;
   readonly log: Log;
+  readonly passFiles: PassFiles;
   readonly localService: LocalService;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
@@ -52,5 +54,12 @@ export interface Run {
   failureMessage: string;
 }
 
-/** @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing */
-export type Command = (context: CommandContext, argument: unknown, run: Run) => Promise<void> | void;
+/**
+ * @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing
+ * @returns what tasks.json and launch.json get from commands for their inputs
+ */
+export type Command = (
+  context: CommandContext,
+  argument: unknown,
+  run: Run,
+) => Promise<string | undefined | void> | void;

@@ -72,9 +72,16 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
 
-  /** Projects whose computes are visible. */
+  /**
+   * Projects whose computes are visible, those first that the user looks at: VS Code only reports which rows are selected
+   * and expanded.
+   */
   get expandedProjects(): ReadonlySet<string> {
-    return this.#expanded;
+    const selected = this.view.selection.flatMap((node) =>
+      'projectId' in node ? (node.projectId ?? []) : [],
+    );
+    const isExpanded = (id: string) => this.#expanded.has(id);
+    return new Set([...selected.filter(isExpanded), ...[...this.#expanded].reverse()]);
   }
 
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
