@@ -4,10 +4,11 @@ import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
-import { RequestBudget } from './model/inventory/requestBudget.ts';
+import { RequestBudget } from './model/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -72,6 +73,7 @@ export class App implements Disposable {
     const budget = new RequestBudget({ isUnlimited: isLocal });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
+    const branchChanges = new BranchChanges(session, inventory, tracker);
 
     this.computesTree = disposables.add(
       new ComputesTree(session, inventory, log, computesView, localService),
@@ -87,7 +89,17 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
+    const stores = {
+      accounts,
+      session,
+      openClient,
+      inventory,
+      changes,
+      branchChanges,
+      tracker,
+      apiKeys,
+      rotations,
+    };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
 

@@ -11,7 +11,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
 import { isSettled } from './computeStatus.ts';
 import type { Inventory, InventoryChange } from './inventory.ts';
-import { RequestBudget } from './requestBudget.ts';
+import { RequestBudget } from '../requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;

@@ -6,9 +6,11 @@ import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { BranchChanges } from '../../model/operations/branchChanges.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -21,8 +23,8 @@ interface Selection {
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
-  reveal(compute: ComputeNode): Promise<void>;
-  revealById(compute: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void>;
+  reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
+  revealById(target: ChangeTarget): Promise<void>;
   showMore(): void;
 }
 
@@ -33,6 +35,7 @@ export interface CommandContext {
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
+  readonly branchChanges: BranchChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
   readonly rotations: PendingRotations;
