@@ -69,8 +69,7 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
-    const isLocal = () => session.connection?.isLocal ?? false;
-    const budget = new RequestBudget({ isUnlimited: isLocal });
+    const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
     const branchChanges = new BranchChanges(session, inventory, tracker);
@@ -103,20 +102,25 @@ export class App implements Disposable {
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
 
-    const refresh = disposables.add(
+    this.#refreshInBackground(tracker, budget, computesView);
+    disposables.add(localService.follow(session));
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  #refreshInBackground(tracker: OperationTracker, budget: RequestBudget, view: TreeView<TreeNode>): void {
+    const { config, inventory, log } = this;
+    const refresh = this.#disposables.add(
       new BackgroundRefresh({
         inventory,
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal,
+        isLocal: () => this.session.connection?.isLocal ?? false,
         budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
-    disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(localService.follow(session));
-    if (rotations.accounts.length > 0) void this.#finishRotations();
+    this.#disposables.add(refreshWhenVisible(refresh, view, config));
   }
 
   /** Key rotations that an earlier window left. */
