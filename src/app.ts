@@ -3,12 +3,13 @@ import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
-import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Inventory } from './model/inventory/inventory.ts';
-import { RequestBudget } from './model/requestBudget.ts';
+import { LastCompute } from './model/inventory/lastCompute.ts';
+import { RequestBudget } from './model/refresh/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -24,6 +25,7 @@ import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
+import { PassFiles } from './ui/state/passFiles.ts';
 import { followSession } from './ui/state/followSession.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -69,6 +71,7 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
+    const lastCompute = new LastCompute(session, memory);
     const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
@@ -88,19 +91,12 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = {
-      accounts,
-      session,
-      openClient,
-      inventory,
-      changes,
-      branchChanges,
-      tracker,
-      apiKeys,
-      rotations,
-    };
+    const changed = { inventory, lastCompute, changes, branchChanges, tracker };
+    const stores = { accounts, session, openClient, ...changed, apiKeys };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
+    const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
+    const files = { rotations, passFiles };
+    this.commandContext = { ...stores, ...trees, ...files, connectionDefaults, config, log, localService };
 
     this.#refreshInBackground(tracker, budget, computesView);
     disposables.add(localService.follow(session));

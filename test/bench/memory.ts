@@ -1,7 +1,7 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
-import { BackgroundRefresh } from '../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { ManualClock } from './manualClock.ts';
 import { kilobytes, type Result } from './result.ts';

@@ -4,7 +4,7 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
-import { RequestBudget } from '../../src/model/requestBudget.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';

@@ -123,6 +123,7 @@ const values = {
   ThemeIcon,
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+  UIKind: { Desktop: 1, Web: 2 },
   Uri: {},
   workspace: {},
 };

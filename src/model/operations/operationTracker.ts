@@ -17,7 +17,7 @@ import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { RequestBudget } from '../requestBudget.ts';
+import { RequestBudget } from '../refresh/requestBudget.ts';
 import {
   PENDING_ENTRY,
   parsePending,

@@ -15,13 +15,17 @@ import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
 import * as power from './compute/power.ts';
-import { copyConnectionString } from './connection/connectionString.ts';
+import { addService } from './connection/addService.ts';
+import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
+import * as inputs from './connection/inputs.ts';
+import { openIn } from './connection/openIn.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext } from './context.ts';
 import { showOperations } from './operation/operations.ts';
 import * as project from './project/project.ts';
+import { resetPassword } from './role/resetPassword.ts';
 import { copyId, refresh } from './view.ts';
 
 export { finishRotations } from './apiKey/rotationRecovery.ts';
@@ -50,11 +54,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.suspend': power.suspend,
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
+  'hostedPostgres.compute.copyAs': copyAs,
   'hostedPostgres.compute.copyLink': computeLinks.copyLink,
   'hostedPostgres.compute.openLink': computeLinks.openLink,
   'hostedPostgres.compute.insertHost': insertHost,
+  'hostedPostgres.compute.openIn': openIn,
   'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.input.host': inputs.inputHost,
+  'hostedPostgres.input.service': inputs.inputService,
+  'hostedPostgres.input.url': inputs.inputUrl,
   'hostedPostgres.localService.setUpPostgres': setUpPostgres,
   'hostedPostgres.localService.start': localService.start,
   'hostedPostgres.localService.stop': localService.stop,
@@ -62,6 +72,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.operations.show': showOperations,
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,
+  'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
@@ -75,19 +86,24 @@ const ON_BRANCH: Readonly<Record<string, string>> = {
 };
 
 /** Never rejects. */
-export async function runCommand(context: CommandContext, id: string, argument: unknown): Promise<void> {
+export async function runCommand(
+  context: CommandContext,
+  id: string,
+  argument: unknown,
+): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
   const branchCommand = argument === 'selectedCompute' && asBranchNode(selected) && ON_BRANCH[id];
   if (branchCommand !== undefined && branchCommand !== false)
     return await runCommand(context, branchCommand, selected);
   const run = { failureMessage: l10n.t('The command failed') };
   try {
-    await COMMANDS[id]?.(context, selected, run);
+    return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
   } catch (error) {
-    if (isCancelled(error)) return;
+    if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
     void showFailure(run.failureMessage, error, () => void runCommand(context, id, selected));
+    return undefined;
   }
 }
 

@@ -6,6 +6,7 @@ import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { BranchChanges } from '../../model/operations/branchChanges.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
@@ -14,6 +15,7 @@ import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
+import type { PassFiles } from '../state/passFiles.ts';
 
 interface Selection {
   readonly selection: readonly unknown[];
@@ -33,6 +35,7 @@ export interface CommandContext {
   readonly session: Session;
   readonly openClient: OpenClient;
   readonly inventory: Inventory;
+  readonly lastCompute: LastCompute;
   readonly connectionDefaults: ConnectionDefaults;
   readonly changes: ComputeChanges;
   readonly branchChanges: BranchChanges;
@@ -41,6 +44,7 @@ export interface CommandContext {
   readonly rotations: PendingRotations;
   readonly config: Config;
   readonly log: Log;
+  readonly passFiles: PassFiles;
   readonly localService: LocalService;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
@@ -51,5 +55,12 @@ export interface Run {
   failureMessage: string;
 }
 
-/** @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing */
-export type Command = (context: CommandContext, argument: unknown, run: Run) => Promise<void> | void;
+/**
+ * @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing
+ * @returns what tasks.json and launch.json get from commands for their inputs
+ */
+export type Command = (
+  context: CommandContext,
+  argument: unknown,
+  run: Run,
+) => Promise<string | undefined | void> | void;

@@ -11,7 +11,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { ComputeIndex, type HostMatch } from '../../model/inventory/computeIndex.ts';
-import { Prefetch } from '../../model/inventory/prefetch.ts';
+import { Prefetch } from '../../model/refresh/prefetch.ts';
 import { hostAtPosition, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
 import { completionContext } from '../../model/connection/completionContext.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';

@@ -7,7 +7,7 @@ import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const shop = 'shiny-wind-028834';
-const compute = 'ep-little-smoke-851426';
+const compute = 'ep-purple-water-204912';
 
 describe('Start Compute and Suspend Compute', () => {
   const opened = useWorkbench();
@@ -39,7 +39,7 @@ describe('Start Compute and Suspend Compute', () => {
 
   it('says how many connections a suspension drops', async () => {
     const { dialog, statusBar } = opened().workbench;
-    const where = { branchId: 'br-aged-salad-637688', computeId: compute, pooled: false };
+    const where = { branchId: 'br-sweet-breeze-497520', computeId: compute, pooled: false };
     const { host = '' } = (await service.client.findCompute(shop, compute)) ?? {};
     const query = { ...where, host, role: 'app_owner', database: 'app' };
     client = new pg.Client({ connectionString: await service.client.findConnectionUri(shop, query) });

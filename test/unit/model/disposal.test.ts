@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../src/api/records/records.ts';
-import { BackgroundRefresh } from '../../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../../src/model/refresh/backgroundRefresh.ts';
 import { connectStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { BackgroundRefresh } from '../../../src/model/inventory/backgroundRefresh.ts';
-import { RequestBudget } from '../../../src/model/requestBudget.ts';
-import { connectStore, type ConnectedStore } from '../../helpers/connectedStore.ts';
-import { FakeClock } from '../../helpers/fakeClock.ts';
-import { scriptService, type ScriptedService } from '../../helpers/scriptedService.ts';
+import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const MINUTE = 60_000;
 

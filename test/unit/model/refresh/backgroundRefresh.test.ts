@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BackgroundRefresh } from '../../../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -9,9 +9,9 @@ import { PROJECTS_PER_PAGE } from '../../api/projectPages.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
-import { isSettled } from './computeStatus.ts';
-import type { Inventory, InventoryChange } from './inventory.ts';
-import { RequestBudget } from '../requestBudget.ts';
+import { isSettled } from '../inventory/computeStatus.ts';
+import type { Inventory, InventoryChange } from '../inventory/inventory.ts';
+import { RequestBudget } from './requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;

@@ -2,7 +2,7 @@
  * How many requests the background work of a window may send: a burst, and then a steady rate. The public service allows
  * about 700 requests a minute for an account, which other windows and clients share.
  */
-import { systemClock, type Clock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 
 const BURST = 40;
 const PER_MINUTE = 300;
