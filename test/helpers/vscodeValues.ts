@@ -50,6 +50,17 @@ class LanguageModelToolResult {
   }
 }
 
+class FileDecoration {
+  readonly badge: string;
+  readonly tooltip: string;
+  readonly color: ThemeColor;
+  constructor(badge: string, tooltip: string, color: ThemeColor) {
+    this.badge = badge;
+    this.tooltip = tooltip;
+    this.color = color;
+  }
+}
+
 class Range {
   readonly start: unknown;
   readonly end: unknown;
@@ -81,6 +92,15 @@ export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
+/** The next answers of the user to input boxes and modal messages. Without one, the user cancels. */
+export const answers: (string | undefined)[] = [];
+/** What the user was asked. */
+export const questions: string[] = [];
+const ask = async (question: string) => {
+  questions.push(question);
+  return answers.shift();
+};
+
 /** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
 
@@ -110,6 +130,8 @@ const window = {
   },
   createOutputChannel: () => channel,
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
+  showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
+  showWarningMessage: (message: string, { detail = '' } = {}) => ask(`${message} ${detail}`),
   get state() {
     return { focused: focus.has };
   },
@@ -135,6 +157,7 @@ const values = {
   env: { language: 'en' },
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
+  FileDecoration,
   FileSystemError: class extends Error {},
   LanguageModelTextPart,
   LanguageModelToolResult,
@@ -149,7 +172,7 @@ const values = {
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
-  Uri: {},
+  Uri: { from: (parts: object) => parts },
   workspace: { isTrusted: true },
 };
 
