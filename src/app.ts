@@ -3,10 +3,14 @@ import { Uri, type ExtensionContext, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
-import { BackgroundRefresh } from './model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
+import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
+import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
+import { LastCompute } from './model/inventory/lastCompute.ts';
+import { RequestBudget } from './model/refresh/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
@@ -22,6 +26,7 @@ import { announceWakeUps, PendingOperations } from './ui/notifications/statusBar
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
+import { PassFiles } from './ui/state/passFiles.ts';
 import { followSession } from './ui/state/followSession.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -44,6 +49,7 @@ export class App implements Disposable {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -67,11 +73,15 @@ export class App implements Disposable {
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
-    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError }));
+    const lastCompute = new LastCompute(session, memory);
+    const guards = (this.guards = new Guards(session, inventory.branches, config));
+    const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
+    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
+    const branchChanges = new BranchChanges(session, inventory, tracker);
 
     this.computesTree = disposables.add(
-      new ComputesTree(session, inventory, log, computesView, localService),
+      new ComputesTree(session, inventory, log, computesView, localService, guards),
     );
     this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
@@ -84,23 +94,31 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, changes, tracker, apiKeys, rotations };
+    const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    this.commandContext = { ...stores, ...trees, connectionDefaults, config, log, localService };
+    const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
+    const others = { changes, branchChanges, apiKeys, rotations, passFiles, connectionDefaults };
+    this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
 
-    const refresh = disposables.add(
+    this.#refreshInBackground(tracker, budget, computesView);
+    disposables.add(localService.follow(session));
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  #refreshInBackground(tracker: OperationTracker, budget: RequestBudget, view: TreeView<TreeNode>): void {
+    const { config, inventory, log } = this;
+    const refresh = this.#disposables.add(
       new BackgroundRefresh({
         inventory,
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal: () => session.connection?.isLocal ?? false,
+        isLocal: () => this.session.connection?.isLocal ?? false,
+        budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
-    disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(localService.follow(session));
-    if (rotations.accounts.length > 0) void this.#finishRotations();
+    this.#disposables.add(refreshWhenVisible(refresh, view, config));
   }
 
   /** Key rotations that an earlier window left. */

@@ -3,13 +3,22 @@
  * does not promise return undefined if the service does not offer them.
  */
 import { hostOfUri, isSameHost } from './records/connectionUri.ts';
+import { BranchCalls } from './branchCalls.ts';
 import { ApiError, isRefused } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
-import { isApiKeyId, isComputeId, isId, isOperationId } from './records/ids.ts';
+import { branchPath, computePath, computesPath, projectPath, rolePath, segment } from './paths.ts';
+import { isApiKeyId, isOperationId } from './records/ids.ts';
 import { projectPages, PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
-import { property, readEach, readOne, type Listed } from './records/parseResponse.ts';
+import {
+  property,
+  readEach,
+  readIfListed,
+  readOne,
+  type ChangedList,
+  type Listed,
+} from './records/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { ComputeChange, ComputeCreation } from './records/requests.ts';
+import type { ComputeChange, ComputeCreation, ProjectCreation } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
 export { PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
@@ -20,10 +29,16 @@ export interface ComputeOutcome {
   readonly operations: readonly records.Operation[];
 }
 
-export interface ChangedList<T> {
-  readonly list: Listed<T>;
-  /** The text that it was read from. */
-  readonly body: string;
+/** A new or deleted project, and the operations that this started. */
+export interface ProjectOutcome {
+  readonly project: records.Project;
+  readonly operations: readonly records.Operation[];
+}
+
+/** The new password, a secret, is valid once the operations have finished. */
+export interface ResetPassword {
+  readonly password: string;
+  readonly operations: readonly records.Operation[];
 }
 
 export interface ConnectionUriQuery {
@@ -36,26 +51,23 @@ export interface ConnectionUriQuery {
   readonly host: string;
 }
 
-const segment = (value: string | number, isValid: boolean, what: string): string => {
-  if (isValid) return String(value);
-  const shown = JSON.stringify(String(value).slice(0, 60));
-  throw new ApiError(`${shown} is not ${what}`, { kind: 'invalidRequest' });
-};
-const projectPath = (id: string) => `/projects/${segment(id, isId(id), 'a project id')}`;
-const computesPath = (projectId: string) => `${projectPath(projectId)}/endpoints`;
-const computePath = (projectId: string, id: string) =>
-  `${computesPath(projectId)}/${segment(id, isComputeId(id), 'a compute id')}`;
-
 const isObjectWithout = (json: unknown, name: string): boolean =>
   typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
 
 const readComputes = (reply: Reply): Listed<records.Compute> => readEach(reply, 'endpoints', records.Compute);
 
+const readProject = (reply: Reply): ProjectOutcome => ({
+  project: readOne(reply, 'project', records.Project),
+  operations: readIfListed(reply, 'operations', records.Operation),
+});
+
 export class Client {
   readonly #http: Http;
+  readonly branches: BranchCalls;
 
   constructor(options: HttpOptions) {
     this.#http = new Http(options);
+    this.branches = new BranchCalls(this.#http);
   }
 
   /** Section 4.1. @throws {ApiError} refused with 403 for an organization's key, which has no access to account routes */
@@ -83,6 +95,16 @@ export class Client {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
       return this.#http.call('GET', '/projects', { query }, options);
     });
+  }
+
+  /** Not promised by the specification. The project has a default branch with a compute, a role and a database. */
+  async createProject(project: ProjectCreation, options?: CallOptions): Promise<ProjectOutcome> {
+    return readProject(await this.#http.call('POST', '/projects', { body: { project } }, options));
+  }
+
+  /** Not promised by the specification. Deletes its branches and their data. */
+  async deleteProject(id: string, options?: CallOptions): Promise<ProjectOutcome> {
+    return readProject(await this.#http.call('DELETE', projectPath(id), {}, options));
   }
 
   /** Section 4.3. */
@@ -134,6 +156,30 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
+  /** Not promised by the specification. @throws {ApiError} refused with 404 or 405 if the service does not offer it */
+  async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
+  }
+
+  /** As `startCompute`. Interrupts connections. */
+  async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+    return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
+  }
+
+  /**
+   * Not promised by the specification.
+   * @returns undefined if the service does not offer the call or has no such compute
+   */
+  async findCompute(
+    projectId: string,
+    id: string,
+    options?: CallOptions,
+  ): Promise<records.Compute | undefined> {
+    const path = computePath(projectId, id);
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readOne(reply, 'endpoint', records.Compute);
+  }
+
   /**
    * Not promised by the specification.
    * @returns undefined if the service does not offer the call or has no such operation
@@ -175,22 +221,55 @@ export class Client {
     throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
   }
 
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listDatabases(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Database[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/databases`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'databases', records.Database).items;
+  }
+
+  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  async listRoles(
+    projectId: string,
+    branchId: string,
+    options?: CallOptions,
+  ): Promise<readonly records.Role[] | undefined> {
+    const path = `${branchPath(projectId, branchId)}/roles`;
+    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    return reply && readEach(reply, 'roles', records.Role).items;
+  }
+
+  /** Not promised by the specification. Drops connections. */
+  async resetPassword(
+    projectId: string,
+    branchId: string,
+    role: string,
+    options?: CallOptions,
+  ): Promise<ResetPassword> {
+    const path = `${rolePath(projectId, branchId, role)}/reset_password`;
+    const reply = await this.#http.call('POST', path, {}, options);
+    const { password } = readOne(reply, 'role', records.ResetRole);
+    return { password, operations: readIfListed(reply, 'operations', records.Operation) };
+  }
+
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
     const isEmpty =
       reply.json === undefined || (method === 'POST' && isObjectWithout(reply.json, 'endpoint'));
     if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
     const compute = readOne(reply, 'endpoint', records.Compute);
-    const hasOperations = Array.isArray(property(reply.json, 'operations'));
-    const operations = hasOperations ? readEach(reply, 'operations', records.Operation).items : [];
-    return { compute, operations };
+    return { compute, operations: readIfListed(reply, 'operations', records.Operation) };
   }
 
   async #ifOffered(call: () => Promise<Reply>): Promise<Reply | undefined> {
     try {
       return await call();
     } catch (error) {
-      if (isRefused(error, 404, 405)) return undefined;
+      if (isRefused(error, 403, 404, 405)) return undefined;
       throw error;
     }
   }

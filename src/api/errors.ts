@@ -75,6 +75,12 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
   return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
+/** Whether the service understood the request and said no, which only another request changes. */
+export function isRejected(error: unknown): boolean {
+  const fault = faultOf(error);
+  return fault?.kind === 'refused' && fault.status < 500 && ![401, 408, 429].includes(fault.status);
+}
+
 /** Whether two failures are the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;

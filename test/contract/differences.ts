@@ -20,6 +20,12 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'a pooler of the local service has a separate port, which no rule derives from the host',
   },
   {
+    call: /^GET .*\/endpoints\/\{endpoint_id\}$/,
+    problem: /^the reply has the unknown field \/endpoint\/connections$/,
+    because:
+      'the extension says how many connections a suspension drops; the public service has no such number',
+  },
+  {
     call: /endpoint|\/(?:branches|projects)$/,
     problem: /^the reply\/endpoints?\/pooler_mode must be equal to one of the allowed values$/,
     because: 'without PgBouncer the local service pools sessions; section 2.5 only names an observed value',

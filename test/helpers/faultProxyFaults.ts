@@ -134,6 +134,7 @@ export const FAULTS = {
   unavailableEmptyAfter: after(answer(503, {})),
   unavailableGatewayAfter: after(answer(503, JSON_TYPE, '{"message":"Service Unavailable"}')),
   internalError: errorReply(500, 'internal error'),
+  methodNotAllowed: errorReply(405, 'method not allowed'),
   requestTimeout: errorReply(408, 'request timeout'),
   badGatewayAfter: after(answer(502, HTML_TYPE, page('Bad gateway'))),
   gatewayTimeoutAfter: after(answer(504, HTML_TYPE, page('Gateway timeout'))),

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/base/clock.ts';
-import { BackgroundRefresh } from '../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
 import type { ChangeEnd } from '../../src/model/operations/pendingChange.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../helpers/connectedStore.ts';

@@ -144,10 +144,21 @@ describe('The extension', () => {
   const filesWith = (pattern: RegExp) =>
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-  it('has one context key, set in one place', () => {
+  it('sets context keys in one place', () => {
     assert.deepEqual(filesWith(/setContext/), ['src/ui/state/contextKey.ts']);
     const text = extension.find(({ file }) => file === 'src/ui/state/contextKey.ts')?.text ?? '';
-    assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', 'hostedPostgres.state', state);"]);
+    assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', key, value);"]);
+  });
+
+  it('sends no change that the marks of the user may forbid', () => {
+    const changing = filesWith(
+      /(?:[cC]hanges|\bapiKeys|databases|roles)\.(?:create|update|delete|revoke|re[sn]\w+|set\w+|start|suspend|protect)\(|\brotateKey\(/,
+    );
+    const unguarded = changing.filter(
+      (file) => file.startsWith('src/ui/') && !filesWith(/\bapprove\w*\(/).includes(file),
+    );
+    assert.ok(changing.length > 5);
+    assert.deepEqual(unguarded, []);
   });
 
   it('starts timers only in the clock and for deadlines of requests', () => {

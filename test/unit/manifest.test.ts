@@ -171,13 +171,13 @@ describe('The manifest', () => {
     ]);
   });
 
-  it('uses no context key but hostedPostgres.state', () => {
+  it('uses only the context keys that the code sets', () => {
     const source = readFileSync(path.join(root, 'package.json'), 'utf8');
     const clauses = [...source.matchAll(/"(?:when|enablement)": "([^"]*)"|"onContext:([^"]*)"/g)];
     const keys = clauses.flatMap(([, when = '', context = '']) =>
       [...`${when} ${context}`.matchAll(/(?<!== )\bhostedPostgres\.(\w+)/g)].map(([, key]) => key),
     );
-    assert.deepEqual([...new Set(keys)], ['state']);
+    assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered']);
   });
 
   it('does not let a workspace set the base URL', () => {
@@ -203,17 +203,17 @@ describe('The manifest', () => {
       /^ {2}requireTrust\(\);/m.test(readFileSync(path.join(folder, file), 'utf8')),
     );
     const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
-    assert.deepEqual(names(guarded), ['fileChange.ts', 'psql.ts', 'writeEnv.ts']);
+    assert.deepEqual(names(guarded), ['addService.ts', 'fileChange.ts', 'psql.ts', 'writeEnv.ts']);
     const active = files.filter((file) =>
       /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\bwriteFile\(/.test(
         readFileSync(path.join(folder, file), 'utf8'),
       ),
     );
     // Write DATABASE_URL to .env checks before its questions, and the file that writes for it does again.
-    assert.deepEqual(names(active), ['fileChange.ts', 'psql.ts']);
+    assert.deepEqual(names(active), ['addService.ts', 'fileChange.ts', 'psql.ts']);
     const offered = Object.values(menus)
       .flat()
-      .filter(({ command = '' }) => /\.(openPsql|writeEnv)$/.test(command));
+      .filter(({ command = '' }) => /\.(addService|openPsql|writeEnv)$/.test(command));
     assert.ok(offered.length >= 2);
     for (const { when = '' } of offered) assert.match(when, /\bisWorkspaceTrusted\b/);
   });

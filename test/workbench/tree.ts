@@ -84,7 +84,7 @@ export class Tree {
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
     await row.hover();
-    await row.getByRole('button', { name: action }).click();
+    await row.getByRole('button', { name: action, exact: true }).click();
   }
 
   /** Clicks an item of a row's context menu. */

@@ -17,6 +17,12 @@ export interface Listed<T> {
   readonly unreadable: readonly UnreadableRecord[];
 }
 
+export interface ChangedList<T> {
+  readonly list: Listed<T>;
+  /** The text that it was read from. */
+  readonly body: string;
+}
+
 /** Five times the largest known account. More could exhaust the memory of the extension host. */
 export const MAX_RECORDS = 100_000;
 
@@ -70,12 +76,17 @@ const read = <T>(value: unknown, record: Field<T>): { data: T } | { field: strin
   return record(value) ? { data: value } : { field: firstField(record.wrongIn?.(value)) };
 };
 
+/** Records of a list have one of these. Roles have no id. */
+type Listable = { readonly id: string | number } | { readonly name: string };
+
+const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);
+
 /**
- * Reads the records of a list. If two have the same id, the later one counts.
+ * Reads the records of a list. If two have the same id, or else the same name, the later one counts.
  * @param name the property that holds the list, or undefined if the reply is the list itself
  * @throws {ApiError} if there is no list
  */
-export function readEach<T extends { readonly id: string | number }>(
+export function readEach<T extends Listable>(
   reply: Reply,
   name: string | undefined,
   record: Field<T>,
@@ -87,11 +98,18 @@ export function readEach<T extends { readonly id: string | number }>(
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
     const result = read(value, record);
-    if ('data' in result) items.set(result.data.id, result.data);
+    if ('data' in result) items.set(keyOf(result.data), result.data);
     else unreadable.push({ id: idOf(value), field: result.field });
   }
   return { items: [...items.values()], unreadable };
 }
+
+/** As `readEach`, for a list that the reply may not have, without the records that could not be read. */
+export const readIfListed = <T extends { readonly id: string | number }>(
+  reply: Reply,
+  name: string,
+  record: Field<T>,
+): readonly T[] => (Array.isArray(within(reply.json, name)) ? readEach(reply, name, record).items : []);
 
 /** @param name the property that holds the record, or undefined if the reply is the record itself. @throws {ApiError} */
 export function readOne<T>(reply: Reply, name: string | undefined, record: Field<T>): T {

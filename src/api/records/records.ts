@@ -75,6 +75,28 @@ export const Project = object({
 });
 export type Project = Value<typeof Project>;
 
+/**
+ * A branch (public service). Its root has no `parent_id`. The counters, in CU-seconds, seconds and bytes, start with the
+ * billing period.
+ */
+export const Branch = object({
+  id: isId,
+  name: text,
+  parent_id: maybe(isId),
+  current_state: maybe(open<'init' | 'resetting' | 'ready' | 'archived'>()),
+  default: maybe(flag),
+  protected: maybe(flag),
+  expires_at: maybe(timestamp),
+  logical_size: maybe(number),
+  compute_time_seconds: maybe(number),
+  active_time_seconds: maybe(number),
+  written_data_bytes: maybe(number),
+  data_transfer_bytes: maybe(number),
+  created_at: maybe(timestamp),
+  updated_at: maybe(timestamp),
+});
+export type Branch = Value<typeof Branch>;
+
 /** Postgres settings by name. The public service takes and returns only text. */
 export type PgSettings = Record<string, string>;
 
@@ -105,6 +127,8 @@ export const Compute = object({
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
   proxy_host: maybe(text),
+  /** Open client connections. Only the local service returns it, for a single compute. */
+  connections: maybe(number),
 });
 export type Compute = Value<typeof Compute>;
 
@@ -122,6 +146,25 @@ export const Operation = object({
   updated_at: maybe(timestamp),
 });
 export type Operation = Value<typeof Operation>;
+
+/** A name or password without control characters, which would break files and terminals that it is put into. */
+const printable = (value: unknown): value is string =>
+  // oxlint-disable-next-line no-control-regex
+  text(value) && value !== '' && !/[\u0000-\u001f\u007f]/.test(value);
+
+/** A database of a branch (public service). */
+export const Database = object({ name: printable, owner_name: printable });
+export type Database = Value<typeof Database>;
+
+/** A Postgres role of a branch (public service). */
+export const Role = object({
+  name: printable,
+  authentication_method: maybe(open<'password' | 'no_login'>()),
+});
+export type Role = Value<typeof Role>;
+
+/** A role with a new password, so it is a secret. */
+export const ResetRole = object({ name: printable, password: printable });
 
 /** The body of every error (public service; `request_id` may be missing). */
 export const ErrorBody = object({

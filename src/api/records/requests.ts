@@ -99,6 +99,7 @@ export const BranchCreationBody = z.strictObject({
   ),
 });
 export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
+export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints'>;
 
 /** PATCH …/branches/{branch_id}; `expires_at: null` removes it. */
 export const BranchChangeBody = z.strictObject({

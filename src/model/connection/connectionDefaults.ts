@@ -8,14 +8,21 @@ export interface RoleAndDatabase {
   readonly database: string;
 }
 
+export interface Login extends RoleAndDatabase {
+  /** Whether to connect to the pooled host. */
+  readonly pooled: boolean;
+}
+
 interface UsedDefaults extends RoleAndDatabase {
   readonly projectId: string;
+  readonly pooled?: boolean;
 }
 
 /** Every branch of the local service has these. */
 export const LOCAL_DEFAULTS: RoleAndDatabase = { role: 'app_owner', database: 'app' };
 
 const DEFAULTS_ENTRY = 'hostedPostgres.logins';
+const FORMAT_ENTRY = 'hostedPostgres.copyFormat';
 
 /** Remembered projects; the least recently used one is forgotten first. */
 const REMEMBERED_PROJECTS = 50;
@@ -39,12 +46,28 @@ export class ConnectionDefaults {
     };
   }
 
-  async remember(projectId: string, { role, database }: RoleAndDatabase): Promise<void> {
-    const others = this.#used().filter((login) => login.projectId !== projectId);
+  /** Whether the pooled host was last used for the project. */
+  prefersPooled(projectId: string): boolean {
+    return this.#used().find((login) => login.projectId === projectId)?.pooled === true;
+  }
+
+  /** @param login without `pooled`, the last choice of a host stays */
+  async remember(projectId: string, login: RoleAndDatabase & Partial<Login>): Promise<void> {
+    const { role, database, pooled = this.prefersPooled(projectId) } = login;
+    const others = this.#used().filter((other) => other.projectId !== projectId);
     await this.#memory.update(
       DEFAULTS_ENTRY,
-      [{ projectId, role, database }, ...others].slice(0, REMEMBERED_PROJECTS),
+      [{ projectId, role, database, pooled }, ...others].slice(0, REMEMBERED_PROJECTS),
     );
+  }
+
+  /** The id of the format in which a connection was last copied. */
+  get format(): unknown {
+    return this.#memory.get(FORMAT_ENTRY);
+  }
+
+  async rememberFormat(format: string): Promise<void> {
+    await this.#memory.update(FORMAT_ENTRY, format);
   }
 
   #used(): readonly UsedDefaults[] {

@@ -6,12 +6,16 @@ type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
 const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
 
+/** Whether the compute runs on this machine. Others always have a pooler, also if `pooler_enabled` is false. */
+export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLoopback(withoutPort(host));
+
 /** The host for pooled connections; undefined if the compute has no pooler. */
 export function pooledHost(compute: Hosted): string | undefined {
-  if (compute.pooler_enabled !== true) return undefined;
+  const isLocal = isLocalCompute(compute);
+  if (isLocal && compute.pooler_enabled !== true) return undefined;
   if (typeof compute.pooler_host === 'string') return compute.pooler_host;
   // The public service's rule: the first label of the host with `-pooler` appended.
-  return isLoopback(withoutPort(compute.host)) ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
+  return isLocal ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
 }
 
 export interface ConnectionStringParts {
@@ -42,5 +46,15 @@ export function passwordOf(uri: string): string | undefined {
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
-/** A lone surrogate, which cannot be encoded, becomes the replacement character. */
-const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
+/** What is left needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
+const encode = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** Without the brackets of an IPv6 address. */
+export function splitHost(host: string): { readonly name: string; readonly port: number } {
+  const [, address, name = host, port = '5432'] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(host) ?? [];
+  return { name: address ?? name, port: Number(port) };
+}

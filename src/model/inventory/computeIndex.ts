@@ -6,6 +6,7 @@ import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
+import { nameOf } from './branchStatus.ts';
 import type { Inventory, InventoryChange } from './inventory.ts';
 
 /** A compute at one of its hosts. */
@@ -29,6 +30,7 @@ export interface HostMatches {
 interface IndexEntry {
   readonly compute: Compute;
   readonly projectName: string;
+  readonly branchName: string;
   readonly hosts: readonly ComputeHost[];
   /** Everything the search looks at, in lower case. */
   readonly text: string;
@@ -99,8 +101,10 @@ export class ComputeIndex implements Disposable {
     const added: IndexEntry[] = [];
     for (const [id, compute] of computes ?? []) {
       const old = before?.get(id);
-      const isSame = old?.compute === compute && old.projectName === projectName;
-      const entry = isSame ? old : entryOf(compute, projectName);
+      const branchName = nameOf(this.#inventory.branches.get(projectId, compute.branch_id)) ?? '';
+      const isSame =
+        old?.compute === compute && old.projectName === projectName && old.branchName === branchName;
+      const entry = isSame ? old : entryOf(compute, projectName, branchName);
       entries.set(id, entry);
       if (!isSame) added.push(entry);
     }
@@ -123,10 +127,11 @@ export class ComputeIndex implements Disposable {
   }
 }
 
-function entryOf(compute: Compute, projectName: string): IndexEntry {
+function entryOf(compute: Compute, projectName: string, branchName: string): IndexEntry {
   const pooled = pooledHost(compute);
   const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
   if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
-  const names = [compute.host, compute.id, compute.name ?? '', projectName, compute.branch_id, pooled ?? ''];
-  return { compute, projectName, hosts, text: names.join(' ').toLowerCase() };
+  const ids = [compute.host, compute.id, compute.branch_id, pooled ?? ''];
+  const names = [compute.name ?? '', projectName, branchName];
+  return { compute, projectName, branchName, hosts, text: [...ids, ...names].join(' ').toLowerCase() };
 }

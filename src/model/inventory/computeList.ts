@@ -1,8 +1,8 @@
 /** The computes of one project. */
-import type { ChangedList } from '../../api/client.ts';
 import type { Compute } from '../../api/records/records.ts';
-import { RemoteList, type FetchedList, type ListChange } from '../remoteList.ts';
+import type { ListChange } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
+import { RecordList, type FetchIfChanged } from '../recordList.ts';
 
 export interface ComputeListChange {
   /** Ids of computes that changed and are still on their branch. */
@@ -13,18 +13,11 @@ export interface ComputeListChange {
   readonly isStructural: boolean;
 }
 
-/** Returns undefined if the service's reply is still this one. */
-export type FetchComputes = (lastBody: string | undefined) => Promise<ChangedList<Compute> | undefined>;
-
-export class ComputeList extends RemoteList<string, Compute> {
-  readonly #fetchComputes: FetchComputes;
+export class ComputeList extends RecordList<Compute> {
   readonly #onChange: (change: ComputeListChange) => void;
-  /** The reply that the computes are from; undefined after a change made from here. */
-  #lastBody: string | undefined;
 
-  constructor(fetchComputes: FetchComputes, onChange: (change: ComputeListChange) => void) {
-    super();
-    this.#fetchComputes = fetchComputes;
+  constructor(fetch: FetchIfChanged<Compute>, onChange: (change: ComputeListChange) => void) {
+    super(fetch);
     this.#onChange = onChange;
   }
 
@@ -32,32 +25,11 @@ export class ComputeList extends RemoteList<string, Compute> {
     return this.items;
   }
 
-  override restoreFrom(last: ComputeList): void {
-    super.restoreFrom(last);
-    this.#lastBody = last.#lastBody;
-  }
-
   /** Branch ids, and each branch's computes in the order of display. */
   branches(): ReadonlyMap<string, readonly Compute[]> {
     const branches = Map.groupBy(this.items.values(), (compute) => compute.branch_id);
     for (const members of branches.values()) members.sort(byTypeAndLabel);
     return branches;
-  }
-
-  /** Takes over a record from the reply to a change. */
-  put(compute: Compute): void {
-    this.#lastBody = undefined;
-    this.edit(new Map(this.items).set(compute.id, compute));
-  }
-
-  protected override async fetch(): Promise<FetchedList<string, Compute>> {
-    const { edits } = this;
-    const reply = await this.#fetchComputes(this.#lastBody);
-    if (reply === undefined) return this;
-    // After an edit in between, this reply is dropped.
-    if (edits === this.edits) this.#lastBody = reply.body;
-    const { items, unreadable } = reply.list;
-    return { items: new Map(items.map((compute) => [compute.id, compute])), unreadable };
   }
 
   protected override notify({ before, changed, isStructural }: ListChange<string, Compute>): void {

@@ -1,6 +1,6 @@
 /**
- * The store of what the account holds: its projects, and the computes of each project that was shown. It belongs to one
- * connection at a time. Another account starts empty; another key of the same account starts with what is known.
+ * The store of what the account holds: its projects, and the computes and branches of each project that was shown. It
+ * belongs to one connection at a time. Another account starts empty; another key of the same account starts with what is known.
  */
 import { isRefused } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
@@ -10,6 +10,7 @@ import { Emitter } from '../../base/event.ts';
 import { limitTo } from '../../base/limit.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Session } from '../account/session.ts';
+import { BranchLists } from './branchLists.ts';
 import { ComputeList, type ComputeListChange } from './computeList.ts';
 import type { ComputeNode } from './nodes.ts';
 import { ProjectList, type ProjectListChange } from './projectList.ts';
@@ -31,6 +32,8 @@ export type InventoryState =
 
 /** Concurrent requests of one refresh. */
 const REQUESTS_AT_ONCE = 6;
+/** Separate, so that computes never wait for branches. */
+const BRANCH_REQUESTS_AT_ONCE = 2;
 
 export class Inventory implements Disposable {
   readonly #session: Session;
@@ -38,11 +41,25 @@ export class Inventory implements Disposable {
   readonly #changed = new Emitter<readonly InventoryChange[]>();
   readonly #disposables = new DisposableStore();
   readonly #limit = limitTo(REQUESTS_AT_ONCE);
+  readonly #branchLimit = limitTo(BRANCH_REQUESTS_AT_ONCE);
   #connection: Connection | undefined;
   #projects: ProjectList | undefined;
   #computes = new Map<string, ComputeList>();
 
   readonly onDidChange = this.#changed.event;
+
+  /** The names and marks of branches, if the service offers them. */
+  readonly branches = new BranchLists({
+    onChange: (projectId, { changed, isStructural }) => {
+      const project: InventoryChange[] = isStructural ? [{ kind: 'project', projectId }] : [];
+      const branches = changed.map((branchId) => ({ kind: 'branch', projectId, branchId }) as const);
+      this.#changed.fire([...project, ...branches]);
+    },
+    onNotOffered: () => {
+      const ids = [...(this.#projects?.entries.keys() ?? [])];
+      this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
+    },
+  });
 
   readonly retryStatus = new RetryStatus();
 
@@ -128,20 +145,31 @@ export class Inventory implements Disposable {
     await this.#forEach(projectIds, (id) => this.loadComputes(id));
   }
 
+  /** Loads the branches of several projects once. Never rejects. */
+  async ensureBranchesOf(projectIds: Iterable<string>): Promise<void> {
+    await this.#forEach(projectIds, (id) => this.branches.ensure(id), this.#branchLimit);
+  }
+
+  /** Never rejects. */
+  async refreshBranchesOf(projectIds: Iterable<string>): Promise<void> {
+    await this.#forEach(projectIds, (id) => this.branches.refresh(id), this.#branchLimit);
+  }
+
   /** Takes over a record from the reply to a change. */
   put(compute: Compute): void {
     this.#computes.get(compute.project_id)?.put(compute);
   }
 
-  /** Refreshes the projects and the computes of `shown`; other computes are loaded again when shown. @throws {ApiError} */
+  /** Refreshes the projects and `shown`; other projects are loaded again when shown. @throws {ApiError} */
   async refreshAll(shown: Iterable<string>): Promise<void> {
     const wanted = new Set(shown);
     const forgotten = [...this.#computes.keys()].filter((id) => !wanted.has(id));
-    for (const id of forgotten) this.#computes.delete(id);
+    for (const id of forgotten) this.#forget(id);
     this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
     // The view shows that it loads again.
     if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
-    await Promise.all([this.refreshProjects(), this.refreshComputesOf(wanted)]);
+    const computes = this.refreshComputesOf(wanted);
+    await Promise.all([this.refreshProjects(), computes, this.refreshBranchesOf(wanted)]);
   }
 
   /** @throws {ApiError} */
@@ -153,8 +181,12 @@ export class Inventory implements Disposable {
     this.#disposables.dispose();
   }
 
-  async #forEach(projectIds: Iterable<string>, task: (id: string) => Promise<unknown>): Promise<void> {
-    const results = await Promise.allSettled([...projectIds].map((id) => this.#limit(() => task(id))));
+  async #forEach(
+    projectIds: Iterable<string>,
+    task: (id: string) => Promise<unknown>,
+    limit = this.#limit,
+  ): Promise<void> {
+    const results = await Promise.allSettled([...projectIds].map((id) => limit(() => task(id))));
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -166,8 +198,10 @@ export class Inventory implements Disposable {
     this.#computes = new Map();
     this.#projects = connection && this.#projectListOf(connection);
     const isSameAccount = connection?.isSameAccount(last.connection) === true;
-    if (!isSameAccount || last.projects?.isLoaded !== true) return this.#changed.fire([{ kind: 'all' }]);
-    this.#projects?.restoreFrom(last.projects);
+    const isKept = isSameAccount && last.projects?.isLoaded === true;
+    this.branches.follow(connection, isKept);
+    if (!isKept) return this.#changed.fire([{ kind: 'all' }]);
+    if (last.projects !== undefined) this.#projects?.restoreFrom(last.projects);
     for (const [projectId, list] of last.computes) this.#listFor(projectId)?.restoreFrom(list);
     this.#changed.fire([{ kind: 'key' }]);
   }
@@ -196,9 +230,15 @@ export class Inventory implements Disposable {
   }
 
   #projectsChanged({ ids, gone, isStructural }: ProjectListChange): void {
-    const forgotten = gone.filter((id) => this.#computes.delete(id));
+    const forgotten = gone.filter((id) => this.#forget(id));
     const projects = [...ids, ...forgotten].map((projectId) => ({ kind: 'project', projectId }) as const);
     this.#changed.fire(isStructural ? [{ kind: 'projects' }, ...projects] : projects);
+  }
+
+  /** @returns whether its computes were known */
+  #forget(projectId: string): boolean {
+    this.branches.forget(projectId);
+    return this.#computes.delete(projectId);
   }
 
   #listFor(projectId: string): ComputeList | undefined {

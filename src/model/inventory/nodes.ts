@@ -56,3 +56,12 @@ export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
   const { kind, keyId } = fields(value);
   return kind === 'apiKey' && isApiKeyId(keyId) ? { kind, keyId } : undefined;
 }
+
+/** Whether a row of the sidebar is the compute, its branch or its project. */
+export function isWithin(compute: ComputeNode, row: unknown): boolean {
+  const computeId = asComputeNode(row)?.computeId;
+  if (computeId !== undefined) return computeId === compute.computeId;
+  const branch = asBranchNode(row);
+  if (branch !== undefined) return branch.branchId === compute.branchId;
+  return asProjectNode(row)?.projectId === compute.projectId;
+}

@@ -38,6 +38,11 @@ export class Autosuspend {
     this.#updateLastActive(compute);
   }
 
+  /** The number of open client connections. */
+  connections(computeId: string): number {
+    return this.#use.get(computeId)?.open ?? 0;
+  }
+
   close(): void {
     this.#stop();
   }

@@ -131,6 +131,11 @@ export class ControlPlane {
     await this.store.close();
   }
 
+  /** The number of open client connections of a compute. */
+  connections(computeId: string): number {
+    return this.#autosuspend.connections(computeId);
+  }
+
   logUnexpected(what: string, error: unknown): void {
     this.#log(
       `Unexpected, ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,

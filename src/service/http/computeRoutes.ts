@@ -56,8 +56,10 @@ async function createCompute({ store, computes }: ControlPlane, call: ApiCall): 
   return reply(await computes.create(project, endpoint), 201);
 }
 
-const showCompute = (plane: ControlPlane, call: ApiCall): JsonReply =>
-  recordReply('endpoint', plane.computes.find(...targetCompute(plane, call)).record);
+function showCompute(plane: ControlPlane, call: ApiCall): JsonReply {
+  const { record } = plane.computes.find(...targetCompute(plane, call));
+  return recordReply('endpoint', { ...record, connections: plane.connections(record.id) });
+}
 
 async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const [project, id] = targetCompute(plane, call);

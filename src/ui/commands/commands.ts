@@ -1,22 +1,32 @@
 /** The handler of each command in package.json, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
+import { asBranchNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './account/localService.ts';
+import { markAccount, markProject } from './account/mark.ts';
 import { setUpPostgres } from './account/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/apiKeyRotation.ts';
+import * as branch from './branch/branch.ts';
+import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
 import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
-import { copyConnectionString } from './connection/connectionString.ts';
+import * as power from './compute/power.ts';
+import { addService } from './connection/addService.ts';
+import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
+import * as inputs from './connection/inputs.ts';
+import { openIn } from './connection/openIn.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext } from './context.ts';
 import { showOperations } from './operation/operations.ts';
+import * as project from './project/project.ts';
+import { resetPassword } from './role/resetPassword.ts';
 import { copyId, refresh } from './view.ts';
 
 export { finishRotations } from './apiKey/rotationRecovery.ts';
@@ -26,42 +36,77 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.switch': account.switchAccount,
   'hostedPostgres.account.disconnect': account.disconnect,
   'hostedPostgres.account.remove': account.remove,
+  'hostedPostgres.account.mark': markAccount,
+  'hostedPostgres.project.mark': markProject,
   'hostedPostgres.apiKey.create': apiKey.create,
   'hostedPostgres.apiKey.revoke': apiKey.revoke,
   'hostedPostgres.apiKey.rotate': rotate,
+  'hostedPostgres.branch.create': branch.create,
+  'hostedPostgres.branch.rename': branch.rename,
+  'hostedPostgres.branch.protect': branch.protect,
+  'hostedPostgres.branch.unprotect': branch.unprotect,
+  'hostedPostgres.branch.setDefault': branch.setDefault,
+  'hostedPostgres.branch.reset': branch.reset,
+  'hostedPostgres.branch.delete': deleteBranch,
   'hostedPostgres.compute.create': compute.create,
   'hostedPostgres.compute.edit': edit,
   'hostedPostgres.compute.delete': compute.deleteCompute,
   'hostedPostgres.compute.find': find,
   'hostedPostgres.compute.restart': compute.restart,
+  'hostedPostgres.compute.start': power.start,
+  'hostedPostgres.compute.suspend': power.suspend,
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
+  'hostedPostgres.compute.copyAs': copyAs,
   'hostedPostgres.compute.copyLink': computeLinks.copyLink,
   'hostedPostgres.compute.openLink': computeLinks.openLink,
   'hostedPostgres.compute.insertHost': insertHost,
+  'hostedPostgres.compute.openIn': openIn,
   'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.input.host': inputs.inputHost,
+  'hostedPostgres.input.service': inputs.inputService,
+  'hostedPostgres.input.url': inputs.inputUrl,
   'hostedPostgres.localService.setUpPostgres': setUpPostgres,
   'hostedPostgres.localService.start': localService.start,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': showOperations,
+  'hostedPostgres.project.create': project.create,
+  'hostedPostgres.project.delete': project.deleteProject,
+  'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
 
+/** What the keys for computes do on a branch without computes. Conditions of keybindings can't tell rows apart. */
+const ON_BRANCH: Readonly<Record<string, string>> = {
+  'hostedPostgres.compute.copyHost': 'hostedPostgres.view.copyId',
+  'hostedPostgres.compute.edit': 'hostedPostgres.branch.rename',
+  'hostedPostgres.compute.delete': 'hostedPostgres.branch.delete',
+};
+
 /** Never rejects. */
-export async function runCommand(context: CommandContext, id: string, argument: unknown): Promise<void> {
+export async function runCommand(
+  context: CommandContext,
+  id: string,
+  argument: unknown,
+): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
+  const branchCommand = argument === 'selectedCompute' && asBranchNode(selected) && ON_BRANCH[id];
+  if (branchCommand !== undefined && branchCommand !== false)
+    return await runCommand(context, branchCommand, selected);
   const run = { failureMessage: l10n.t('The command failed') };
   try {
-    await COMMANDS[id]?.(context, selected, run);
+    return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
   } catch (error) {
-    if (isCancelled(error)) return;
+    if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
     void showFailure(run.failureMessage, error, () => void runCommand(context, id, selected));
+    return undefined;
   }
 }
 

@@ -2,16 +2,21 @@
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { OpenClient } from '../../model/account/connection.ts';
+import type { Guards } from '../../model/account/guards.ts';
 import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { LastCompute } from '../../model/inventory/lastCompute.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { BranchChanges } from '../../model/operations/branchChanges.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
+import type { PassFiles } from '../state/passFiles.ts';
 
 interface Selection {
   readonly selection: readonly unknown[];
@@ -21,8 +26,8 @@ interface Selection {
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
-  reveal(compute: ComputeNode): Promise<void>;
-  revealById(compute: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void>;
+  reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
+  revealById(target: ChangeTarget): Promise<void>;
   showMore(): void;
 }
 
@@ -31,13 +36,17 @@ export interface CommandContext {
   readonly session: Session;
   readonly openClient: OpenClient;
   readonly inventory: Inventory;
+  readonly lastCompute: LastCompute;
   readonly connectionDefaults: ConnectionDefaults;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
+  readonly branchChanges: BranchChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
   readonly rotations: PendingRotations;
   readonly config: Config;
   readonly log: Log;
+  readonly passFiles: PassFiles;
   readonly localService: LocalService;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
@@ -48,5 +57,12 @@ export interface Run {
   failureMessage: string;
 }
 
-/** @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing */
-export type Command = (context: CommandContext, argument: unknown, run: Run) => Promise<void> | void;
+/**
+ * @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing
+ * @returns what tasks.json and launch.json get from commands for their inputs
+ */
+export type Command = (
+  context: CommandContext,
+  argument: unknown,
+  run: Run,
+) => Promise<string | undefined | void> | void;

@@ -11,7 +11,7 @@ export function registerCommands(
   for (const { command } of declared) {
     const run = async (argument: unknown) => {
       const context = await loadContext();
-      await (await import('./commands.ts')).runCommand(context, command, argument);
+      return await (await import('./commands.ts')).runCommand(context, command, argument);
     };
     disposables.add(commands.registerCommand(command, run));
   }

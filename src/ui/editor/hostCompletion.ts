@@ -1,5 +1,6 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
 import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, SnippetString } from 'vscode';
+import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
 import { tlsQuery } from '../../model/connection/connectionStrings.ts';
@@ -15,14 +16,18 @@ export interface ItemContext {
   /** @param projectId undefined if the compute is not known yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
   readonly projectName: (projectId: string) => string;
+  /** Undefined if it isn't known. */
+  readonly branchName: (compute: Compute) => string | undefined;
 }
 
 class HostItem extends CompletionItem {
   readonly known: ComputeHost;
+  readonly branchName: string | undefined;
 
-  constructor(known: ComputeHost, label: CompletionItem['label']) {
+  constructor(known: ComputeHost, label: CompletionItem['label'], branchName: string | undefined) {
     super(label, CompletionItemKind.Value);
     this.known = known;
+    this.branchName = branchName;
   }
 }
 
@@ -34,18 +39,21 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     const name = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
     const parts = [name, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
     const description = parts.filter((part) => part !== '').join(' · ');
-    const item = new HostItem(known, { label: host, description });
+    const branchName = context.branchName(compute);
+    const item = new HostItem(known, { label: host, description }, branchName);
     const projectName = context.projectName(compute.project_id);
-    item.detail = sanitize([labelOf(compute), projectName, compute.branch_id].join(' · '));
+    const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
+    item.detail = sanitize([labelOf(compute), ...names].join(' · '));
     item.insertText = context.place.kind === 'uri' ? uriSnippet(known, context) : host;
     // VS Code filters by this text; a compute can be found by more than its host.
-    item.filterText = [host, compute.id, compute.name ?? '', projectName, compute.branch_id].join(' ');
+    item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
     return placed(item, context, String(order).padStart(4, '0'));
   });
 
 /** VS Code calls this for the focused item only. */
 export function addDocumentation(item: CompletionItem): CompletionItem {
-  if (item instanceof HostItem) item.documentation = new MarkdownString(computeTable(item.known.compute));
+  if (item instanceof HostItem)
+    item.documentation = new MarkdownString(computeTable(item.known.compute, item.branchName));
   return item;
 }
 

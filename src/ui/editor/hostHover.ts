@@ -19,9 +19,10 @@ export function hostHover(
   { compute, isPooled, withPort }: HostMatch,
   mention: HostAtPosition,
   line: number,
+  branchName: string | undefined,
 ): Hover {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-  const content = new MarkdownString(computeTable(compute));
+  const content = new MarkdownString(computeTable(compute, branchName));
   if (isPooled) content.appendMarkdown(`\n\n${l10n.t('This is its host for pooled connections.')}`);
   content.appendMarkdown(`\n\n${links({ kind: 'compute', projectId, branchId, computeId })}`);
   content.isTrusted = { enabledCommands: LINKED };

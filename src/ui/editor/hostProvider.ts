@@ -8,9 +8,11 @@ import type {
   TextDocument,
 } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { ComputeIndex } from '../../model/inventory/computeIndex.ts';
-import { Prefetch } from '../../model/inventory/prefetch.ts';
-import { hostAtPosition } from '../../model/connection/hostAtPosition.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { nameOf } from '../../model/inventory/branchStatus.ts';
+import { ComputeIndex, type HostMatch } from '../../model/inventory/computeIndex.ts';
+import { Prefetch } from '../../model/refresh/prefetch.ts';
+import { hostAtPosition, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
 import { completionContext } from '../../model/connection/completionContext.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
@@ -55,6 +57,7 @@ export class HostProvider implements Disposable {
       line: position.line,
       login: (id: string | undefined) => connectionDefaults.propose(id, settings),
       projectName: (id: string) => inventory.project(id)?.name ?? id,
+      branchName: (compute: Compute) => this.#branchName(compute),
     };
     const items: CompletionItem[] = hostItems(hosts, context);
     const { isPartial } = this.#prefetch;
@@ -75,15 +78,32 @@ export class HostProvider implements Disposable {
     const mention = hostAtPosition(document.lineAt(position.line).text, position.character);
     if (mention === undefined) return undefined;
     const known = this.#index.find(mention);
-    if (known !== undefined) return hostHover(known, mention, position.line);
+    if (known !== undefined) return await this.#hoverFor(known, mention, position, token);
     if (!mayBeCompute(mention, this.#parts.session.connection?.account)) return undefined;
-    const canceled = new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
-    await Promise.race([this.#prefetch.start(), canceled]);
+    await Promise.race([this.#prefetch.start(), canceled(token)]);
     const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
-    return found && hostHover(found, mention, position.line);
+    return found && (await this.#hoverFor(found, mention, position, token));
+  }
+
+  async #hoverFor(
+    found: HostMatch,
+    mention: HostAtPosition,
+    { line }: Position,
+    token: CancellationToken,
+  ): Promise<Hover> {
+    const named = this.#parts.inventory.branches.ensure(found.compute.project_id);
+    await Promise.race([named, canceled(token)]);
+    return hostHover(found, mention, line, this.#branchName(found.compute));
+  }
+
+  #branchName({ project_id: projectId, branch_id: branchId }: Compute): string | undefined {
+    return nameOf(this.#parts.inventory.branches.get(projectId, branchId));
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 }
+
+const canceled = (token: CancellationToken): Promise<void> =>
+  new Promise((resolve) => token.onCancellationRequested(() => resolve()));

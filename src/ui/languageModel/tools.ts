@@ -19,7 +19,9 @@ import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
-import { effectText } from '../text/effectText.ts';
+import { approve } from '../notifications/approval.ts';
+import { requireOffered } from '../notifications/startOffered.ts';
+import { effectText, suspendText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { escapeMarkdown } from '../text/sanitize.ts';
 import {
@@ -89,26 +91,49 @@ const getCompute: Tool = {
   invoke: async (parts, input) => computeDetails(parts.inventory, await findComputeOfTool(parts, input)),
 };
 
+const startQuestion = (name: string): string => l10n.t('Start {0}?', name);
+
+const startCompute: Tool = {
+  prepare: (parts, input) =>
+    confirmTarget(parts, input, (name) => ({
+      progress: l10n.t('Starting {0}', name),
+      title: startQuestion(name),
+      effect: l10n.t('No connections are interrupted.'),
+    })),
+  invoke: (parts, input, token) =>
+    changeTarget(parts, input, token, startQuestion, async (node, options) =>
+      requireOffered(await parts.changes.start(node, options)),
+    ),
+};
+
+const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
+
+const suspendCompute: Tool = {
+  prepare: (parts, input) =>
+    confirmTarget(parts, input, (name) => ({
+      progress: l10n.t('Suspending {0}', name),
+      title: suspendQuestion(name),
+      effect: suspendText(undefined),
+    })),
+  invoke: (parts, input, token) =>
+    changeTarget(parts, input, token, suspendQuestion, async (node, options) =>
+      requireOffered(await parts.changes.suspend(node, options)),
+    ),
+};
+
+const restartQuestion = (name: string): string => l10n.t('Restart {0}?', name);
+
 const restartCompute: Tool = {
-  prepare(parts, input) {
-    const target = targetOf(input);
-    if (target === undefined) return undefined;
-    const name = targetName(parts, target);
-    const effect = l10n.t('Its connections are dropped. Clients have to reconnect.');
-    return {
-      invocationMessage: l10n.t('Restarting {0}', name),
-      confirmationMessages: {
-        title: l10n.t('Restart {0}?', name),
-        message: confirmation(parts, target, effect),
-      },
-    };
-  },
-  async invoke(parts, input, token) {
-    const compute = await findComputeOfTool(parts, input);
-    return changeOutput(
-      await cancellable(token, (options) => parts.changes.restart(nodeOf(compute), options)),
-    );
-  },
+  prepare: (parts, input) =>
+    confirmTarget(parts, input, (name) => ({
+      progress: l10n.t('Restarting {0}', name),
+      title: restartQuestion(name),
+      effect: l10n.t('Its connections are dropped. Clients have to reconnect.'),
+    })),
+  invoke: (parts, input, token) =>
+    changeTarget(parts, input, token, restartQuestion, (node, options) =>
+      parts.changes.restart(node, options),
+    ),
 };
 
 const resizeCompute: Tool = {
@@ -129,6 +154,8 @@ const resizeCompute: Tool = {
     const compute = await findComputeOfTool(parts, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
+    const size = sizeText(sizeFields(requireSize(input)));
+    await approveTool(parts, compute, l10n.t('Change the size of {0} to {1}?', computeName(compute), size));
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, (options) =>
       parts.changes.update(nodeOf(compute), change, options),
@@ -141,6 +168,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   hostedPostgres_listComputes: listComputes,
   hostedPostgres_getCompute: getCompute,
   hostedPostgres_restartCompute: restartCompute,
+  hostedPostgres_startCompute: startCompute,
+  hostedPostgres_suspendCompute: suspendCompute,
   hostedPostgres_resizeCompute: resizeCompute,
 };
 
@@ -195,6 +224,43 @@ const targetName = ({ inventory }: ToolParts, { projectId, computeId }: Target):
   const compute = inventory.compute(projectId, computeId);
   return compute === undefined ? computeId : computeName(compute);
 };
+
+interface TargetTexts {
+  readonly progress: string;
+  readonly title: string;
+  readonly effect: string;
+}
+
+/** The confirmation of a change that needs no input but the compute. */
+function confirmTarget(
+  parts: ToolParts,
+  input: unknown,
+  textsFor: (name: string) => TargetTexts,
+): PreparedToolInvocation | undefined {
+  const target = targetOf(input);
+  if (target === undefined) return undefined;
+  const { progress, title, effect } = textsFor(targetName(parts, target));
+  const message = confirmation(parts, target, effect);
+  return { invocationMessage: progress, confirmationMessages: { title, message } };
+}
+
+async function changeTarget(
+  parts: ToolParts,
+  input: unknown,
+  token: CancellationToken,
+  question: (name: string) => string,
+  change: (node: ComputeNode, options: CallOptions) => Promise<AcceptedChange>,
+): Promise<unknown> {
+  const compute = await findComputeOfTool(parts, input);
+  await approveTool(parts, compute, question(computeName(compute)));
+  return changeOutput(await cancellable(token, (options) => change(nodeOf(compute), options)));
+}
+
+/** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
+async function approveTool({ guards }: ToolParts, compute: Compute, question: string): Promise<void> {
+  const change = { ...nodeOf(compute), name: computeName(compute), question, button: '' };
+  if (!(await approve(guards, change))) throw new Error(l10n.t('Canceled.'));
+}
 
 /** What is known of the compute, and the effect. Names may contain Markdown, so everything is escaped. */
 function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target, effect: string) {

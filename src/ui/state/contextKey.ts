@@ -1,4 +1,4 @@
-/** The context key `hostedPostgres.state`, for `when` clauses in package.json. The extension has no other. */
+/** The context keys for `when` clauses in package.json. */
 import { commands } from 'vscode';
 
 /** `failed` and what follows it: why the projects couldn't be loaded, one value for each welcome text. */
@@ -22,5 +22,17 @@ let current: ViewState | undefined;
 export function setViewState(state: ViewState): void {
   if (state === current) return;
   current = state;
-  void commands.executeCommand('setContext', 'hostedPostgres.state', state);
+  setContext('hostedPostgres.state', state);
 }
+
+let isStartOffered = true;
+
+/** Hides Start Compute and Suspend Compute if the service doesn't offer them. */
+export function setStartOffered(isOffered: boolean): void {
+  if (isOffered === isStartOffered) return;
+  isStartOffered = isOffered;
+  setContext('hostedPostgres.startNotOffered', !isOffered);
+}
+
+const setContext = (key: string, value: unknown): void =>
+  void commands.executeCommand('setContext', key, value);

@@ -4,7 +4,7 @@ import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { isLocalServiceError } from '../localService/localServiceError.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
-import { setViewState, type ViewState } from './contextKey.ts';
+import { setStartOffered, setViewState, type ViewState } from './contextKey.ts';
 
 /** Updates the context key when the session or the inventory changes. */
 export function followSession(
@@ -17,6 +17,8 @@ export function followSession(
   };
   update();
   const disposables = new DisposableStore();
+  // Each service is asked again.
+  disposables.add(session.onDidChange(() => setStartOffered(true)));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));
   return disposables;

@@ -1,6 +1,6 @@
 import { window, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { BackgroundRefresh } from '../../model/inventory/backgroundRefresh.ts';
+import type { BackgroundRefresh } from '../../model/refresh/backgroundRefresh.ts';
 import type { Config } from './config.ts';
 
 /** Refreshes in the background while the view is visible and the window has the focus. */

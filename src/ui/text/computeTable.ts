@@ -21,10 +21,11 @@ export function markdownTable(title: string, rows: readonly Row[]): string {
   return `**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
 }
 
-export const computeTable = (compute: Compute): string =>
-  markdownTable(labelOf(compute), computeRows(compute));
+/** @param branchName undefined if it isn't known */
+export const computeTable = (compute: Compute, branchName?: string): string =>
+  markdownTable(labelOf(compute), computeRows(compute, branchName));
 
-function computeRows(compute: Compute): Row[] {
+function computeRows(compute: Compute, branchName: string | undefined): Row[] {
   const size = sizeOf(compute);
   const settings = Object.entries(settingsOn(compute));
   return [
@@ -32,7 +33,7 @@ function computeRows(compute: Compute): Row[] {
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
     [l10n.t('Type'), typeText(compute)],
-    [l10n.t('Branch'), compute.branch_id],
+    [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],
     [l10n.t('Size'), sizeText(compute)],
     ['max_connections', size && maxConnections(size.min)],
     [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],

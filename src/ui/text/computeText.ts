@@ -2,6 +2,7 @@
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { isPrimary, computeStatus, type ComputeStatus } from '../../model/inventory/computeStatus.ts';
+import { isLocalCompute } from '../../model/connection/connectionStrings.ts';
 import { sanitize } from './sanitize.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
@@ -51,8 +52,9 @@ const stateName = (state: string): string => {
   return state === 'idle' ? l10n.t('idle') : sanitize(state);
 };
 
-/** What a pooled connection is at this service. */
-export function poolingText(compute: Compute): string {
+/** What a pooled connection is at this service; undefined if only the pooled host says it. */
+export function poolingText(compute: Compute): string | undefined {
+  if (!isLocalCompute(compute)) return undefined;
   if (compute.pooler_enabled !== true) return l10n.t('off');
   return compute.pooler_mode === 'session'
     ? l10n.t('on, a separate session for each client (PgBouncer is not installed)')

@@ -25,3 +25,16 @@ export function effectText(effect: ChangeEffect, branchId = ''): string | undefi
       return effect satisfies never;
   }
 }
+
+/** @param connections open ones; undefined if the service doesn't say */
+export function suspendText(connections: number | undefined): string {
+  const again = l10n.t('The compute starts again when a client connects.');
+  return `${droppedText(connections)} ${again}`;
+}
+
+function droppedText(connections: number | undefined): string {
+  if (connections === undefined) return l10n.t('Its connections are dropped.');
+  return connections === 1
+    ? l10n.t('1 open connection is dropped.')
+    : l10n.t('{0} open connections are dropped.', connections);
+}

@@ -1,15 +1,18 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
-import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
+import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Event } from '../../base/event.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { Guards } from '../../model/account/guards.ts';
+import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
-import { accountLabel } from '../text/accountLabel.ts';
+import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Tree } from './lazyTreeView.ts';
+import { markDecorations, markItem } from './marks.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { tooltip, treeItem, visibleFields } from './treeItems.ts';
@@ -24,11 +27,17 @@ export interface PostgresState {
   readonly onDidChangePostgres: Event<void>;
 }
 
+/** The user's marks. */
+export interface TreeGuards extends Pick<Guards, 'account' | 'of'> {
+  readonly onDidChange: Event<void>;
+}
+
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
   readonly #postgres: PostgresState;
+  readonly #guards: TreeGuards;
   readonly #nodes = new NodeCache(nodeId);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
@@ -46,7 +55,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     log: Log,
     view: TreeView<TreeNode>,
     postgres: PostgresState,
+    guards: TreeGuards,
   ) {
+    this.#guards = guards;
+    this.#disposables.add(guards.onDidChange(() => this.#redraw()));
+    this.#disposables.add(window.registerFileDecorationProvider(markDecorations));
     this.#postgres = postgres;
     this.#disposables.add(postgres.onDidChangePostgres(() => this.#redraw()));
     this.#session = session;
@@ -60,9 +73,16 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
 
-  /** Projects whose computes are visible. */
+  /**
+   * Projects whose computes are visible, those first that the user looks at: VS Code only reports which rows are selected
+   * and expanded.
+   */
   get expandedProjects(): ReadonlySet<string> {
-    return this.#expanded;
+    const selected = this.view.selection.flatMap((node) =>
+      'projectId' in node ? (node.projectId ?? []) : [],
+    );
+    const isExpanded = (id: string) => this.#expanded.has(id);
+    return new Set([...selected.filter(isExpanded), ...[...this.#expanded].reverse()]);
   }
 
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
@@ -72,14 +92,19 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
+      // Not awaited: the rows don't wait for the names.
+      void this.#inventory.branches.ensure(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    if (node.kind === 'project') this.#drawn.set(node.projectId, this.#visibleFields(node.projectId));
-    return treeItem(this.#inventory, node);
+    if (node.kind === 'project')
+      this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
+    const item = treeItem(this.#inventory, node);
+    const mark = isGuarded(node) ? this.#guards.of(node) : undefined;
+    return mark === undefined ? item : markItem(item, node, mark);
   }
 
   resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
@@ -102,19 +127,27 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return hosts.length === 0 ? undefined : hosts.join('\n');
   }
 
-  /** Selects a compute; loads and expands its parents first. */
-  async reveal(compute: ComputeNode): Promise<void> {
+  /** Selects a row; loads and expands its parents first. */
+  async reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void> {
+    const { projectId } = node;
     const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
-    const position = projects.indexOf(compute.projectId);
+    const position = projects.indexOf(projectId);
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
-    await this.#inventory.loadComputes(compute.projectId);
-    await this.view.reveal(this.#nodes.get(compute), { select: true, focus: true });
+    if (node.kind !== 'project') await this.#inventory.loadComputes(projectId);
+    await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
-  /** Like `reveal`, without a branch id. Does nothing if the compute was deleted. */
-  async revealById({ projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void> {
-    const branchId = this.#inventory.compute(projectId, computeId)?.branch_id;
-    if (branchId !== undefined) await this.reveal({ kind: 'compute', projectId, branchId, computeId });
+  /** Selects what was changed. Does nothing if it was deleted. */
+  async revealById({ projectId, branchId, computeId }: ChangeTarget): Promise<void> {
+    if (computeId !== undefined) {
+      const compute = this.#inventory.compute(projectId, computeId);
+      if (compute !== undefined)
+        await this.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
+    } else if (branchId !== undefined) {
+      if (this.#inventory.branches.get(projectId, branchId) !== undefined)
+        await this.reveal({ kind: 'branch', projectId, branchId });
+    } else if (this.#inventory.projects?.entries.has(projectId) === true)
+      await this.reveal({ kind: 'project', projectId });
   }
 
   showMore(): void {
@@ -153,6 +186,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
     this.#expanded.add(node.projectId);
     // VS Code shows the children it has, which were not refreshed while the project was collapsed.
+    void this.#inventory.branches.refresh(node.projectId);
     this.#inventory.refreshComputes(node.projectId).catch((error: unknown) => {
       this.#log.error(`Refreshing the computes of ${node.projectId}`, error);
     });
@@ -196,13 +230,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
   #isUpToDate(change: InventoryChange): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== this.#visibleFields(change.projectId)) return false;
+    if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
-  }
-
-  #visibleFields(projectId: string): string {
-    return visibleFields(this.#inventory.project(projectId));
   }
 
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
@@ -217,7 +247,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
-    this.view.description = account === undefined ? '' : accountLabel(account);
+    this.view.description = account === undefined ? '' : markedLabel(account, this.#guards.account);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else if (current !== undefined) this.view.message = retryText(current.status);
     else this.view.message = this.#needsPostgres ? this.#postgresText() : '';
@@ -238,3 +268,6 @@ const retryText = (status: number | undefined): string =>
   status === undefined
     ? l10n.t("The service isn't responding. Retrying…")
     : l10n.t('The service responded with status {0}. Retrying…', status);
+
+const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
+  node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

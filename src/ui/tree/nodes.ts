@@ -1,5 +1,6 @@
 /** The nodes of the Computes view: ids, parents and children. */
 import { isRefused } from '../../api/errors.ts';
+import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 
@@ -100,7 +101,7 @@ function childrenOfProject(inventory: Inventory, projectId: string): readonly Tr
   const list = inventory.computesOf(projectId);
   if (list === undefined) return [];
   if (!list.isLoaded) return list.failure === undefined ? [] : [{ kind: 'failure', projectId }];
-  const branches = [...list.branches().keys()].sort();
+  const branches = branchIdsOf(inventory, projectId);
   const nodes: TreeNode[] = branches.map((branchId) => ({ kind: 'branch', projectId, branchId }));
   nodes.push(...unreadable(projectId, list.unreadable));
   return nodes.length === 0 ? [{ kind: 'noComputes', projectId }] : nodes;

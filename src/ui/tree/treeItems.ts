@@ -1,14 +1,16 @@
 /** The tree item and the tooltip of each node. Pure: they depend only on the inventory and the node. */
 import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
-import type { Compute, Project } from '../../api/records/records.ts';
+import type { Branch, Compute, Project } from '../../api/records/records.ts';
+import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import { branchParts, branchTable } from '../text/branchText.ts';
 import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
-import { nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
+import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
   const item = itemOf(inventory, node);
@@ -21,7 +23,7 @@ function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
     case 'project':
       return projectItem(inventory, node);
     case 'branch':
-      return branchItem(node.branchId);
+      return branchItem(inventory, node);
     case 'compute':
       return computeItem(inventory.compute(node.projectId, node.computeId), node);
     case 'unreadable':
@@ -44,25 +46,50 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   const label = sanitize(project?.name ?? projectId) || projectId;
   const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
   item.iconPath = new ThemeIcon('project');
-  item.contextValue = 'project';
+  item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
   if (project === undefined) item.description = l10n.t('details not available');
   else if (typeof project.region_id === 'string') item.description = sanitize(project.region_id);
   item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
   return item;
 }
 
-/** The fields of a project that row and tooltip show. Others, such as usage, change all the time. */
-export const visibleFields = (project: Project | undefined): string =>
-  project === undefined
+/** What row, tooltip and menu of a project depend on. Other fields, such as usage, change all the time. */
+export function visibleFields(inventory: Inventory, projectId: string): string {
+  const project = inventory.project(projectId);
+  return project === undefined
     ? ''
-    : JSON.stringify([project.name, project.region_id, project.pg_version, project.created_at]);
+    : JSON.stringify([
+        project.name,
+        project.region_id,
+        project.pg_version,
+        project.created_at,
+        inventory.branches.isOffered,
+      ]);
+}
 
-function branchItem(branchId: string): TreeItem {
-  const item = new TreeItem(sanitize(branchId), TreeItemCollapsibleState.Expanded);
+function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
+  const branch = inventory.branches.get(node.projectId, node.branchId);
+  const id = sanitize(node.branchId);
+  const isEmpty = childrenOf(inventory, node).length === 0;
+  const state = isEmpty ? TreeItemCollapsibleState.None : TreeItemCollapsibleState.Expanded;
+  const item = new TreeItem(id, state);
   item.iconPath = new ThemeIcon('git-branch');
-  item.contextValue = 'branch';
-  item.accessibilityInformation = { label: l10n.t('Branch {0}', sanitize(branchId)) };
+  const parts = [...branchParts(branch), ...(isEmpty ? [l10n.t('no computes')] : [])];
+  if (parts.length > 0) item.description = parts.join(' · ');
+  item.contextValue = ['branch', ...branchFlags(branch)].join(' ');
+  item.accessibilityInformation = { label: [l10n.t('Branch {0}', id), ...parts].join(', ') };
   return item;
+}
+
+/** For menus. A branch whose record is unknown can't be changed. */
+function branchFlags(branch: Branch | undefined): string[] {
+  if (branch === undefined) return [];
+  return [
+    'listed',
+    branch.default === true ? 'default' : 'other',
+    branch.protected === true ? 'protected' : 'unprotected',
+    branch.parent_id ? 'child' : 'root',
+  ];
 }
 
 function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
@@ -129,9 +156,15 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
     const project = inventory.project(node.projectId);
     return project && new MarkdownString(markdownTable(project.name, projectRows(project)));
   }
+  if (node.kind === 'branch') {
+    const branch = inventory.branches.get(node.projectId, node.branchId);
+    const parent = inventory.branches.get(node.projectId, branch?.parent_id ?? '');
+    return branch && new MarkdownString(branchTable(branch, parent));
+  }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
-  return compute && new MarkdownString(computeTable(compute));
+  const branch = inventory.branches.get(node.projectId, node.branchId);
+  return compute && new MarkdownString(computeTable(compute, nameOf(branch)));
 }
 
 const projectRows = (project: Project): Row[] => [

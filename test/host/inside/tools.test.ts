@@ -104,6 +104,11 @@ describe('the tools for language models', () => {
       assert.deepEqual([minCu, maxCu], [0.5, 2]);
     });
 
+    it('suspend and start a compute', async () => {
+      for (const action of ['suspendCompute', 'startCompute'])
+        assert.equal((await invoke<Fields>(action, playground))['changed'], true);
+    });
+
     it('restart a compute', async () => {
       const { changed, compute } = await invoke<Fields>('restartCompute', playground);
       assert.equal(changed, true);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { call } from '../../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch as branch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { queryAt } from '../../service/catalog/branchApi.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
@@ -20,6 +22,8 @@ const settings = {
   'git.openRepositoryInParentFolders': 'never',
 };
 
+const owner = { role: 'app_owner', database: 'app' };
+
 describe('connection strings', () => {
   const opened = useWorkbench({ settings });
   const folder = temporaryFolder();
@@ -27,18 +31,23 @@ describe('connection strings', () => {
   let host: string;
   const env = () => path.join(opened().folder, '.env');
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
-  const chooseCompute = async (askedForHost = true) => {
+  const chooseCompute = async () => {
     const { quickInput } = opened().workbench;
-    await quickInput.choose('Select a project', 'shop');
     await quickInput.choose('Select a compute', 'primary');
-    if (askedForHost) await quickInput.choose('Select a host', 'Direct');
+  };
+  /** Chooses a role whose password only the user knows, because it was set in SQL. */
+  const chooseUnknown = async () => {
+    const { quickInput } = opened().workbench;
+    await quickInput.choose('Select a database', 'Another role…');
+    await quickInput.choose('Select a host', 'Direct');
+    await quickInput.choose('Role', 'né@1');
+    await quickInput.choose('Database', 'a/b');
   };
   const write = async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
     await chooseCompute();
-    await workbench.quickInput.accept('Role');
-    await workbench.quickInput.accept('Database');
+    await workbench.quickInput.accept('Select a database');
   };
 
   /** Waits for the command's last step and removes its message, which would pass for that of the next one. */
@@ -52,6 +61,7 @@ describe('connection strings', () => {
     service = await startLocalService({ args: shopAccount(folder) });
     const { items } = await service.client.listComputes(shop);
     host = items.find(({ id }) => id === primary)?.host ?? '';
+    await createRole(service, 'né@1', 'a/b');
     await connect(opened().workbench, service);
   });
   after(async () => {
@@ -63,16 +73,8 @@ describe('connection strings', () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
-    await workbench.quickInput.accept('Role');
-    await workbench.quickInput.accept('Database');
-    const wanted = {
-      computeId: primary,
-      branchId: branch,
-      role: 'app_owner',
-      database: 'app',
-      pooled: false,
-      host,
-    };
+    await workbench.quickInput.accept('Select a database');
+    const wanted = { computeId: primary, branchId: branch, ...owner, pooled: false, host };
     const uri = await service.client.findConnectionUri(shop, wanted);
     assert.match(uri ?? '', /^postgresql:\/\/app_owner:[^@]+@/);
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
@@ -82,8 +84,7 @@ describe('connection strings', () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
-    await workbench.quickInput.answer('Role', 'né@1');
-    await workbench.quickInput.answer('Database', 'a/b');
+    await chooseUnknown();
     await workbench.quickInput.choose("doesn't provide the password", 'Enter the password…');
     const { password } = await workbench.quickInput.waitFor('Password of né@1');
     assert.equal(password, true);
@@ -96,10 +97,9 @@ describe('connection strings', () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await chooseCompute();
-    await workbench.quickInput.answer('Role', 'someone');
-    await workbench.quickInput.accept('Database');
+    await chooseUnknown();
     await workbench.quickInput.choose("doesn't provide the password", 'Use a placeholder');
-    const uri = `postgresql://someone:PASSWORD@${host}/app`;
+    const uri = `postgresql://n%C3%A9%401:PASSWORD@${host}/a%2Fb`;
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
@@ -161,27 +161,22 @@ describe('connection strings', () => {
     await workbench.dialog.press('Cancel');
   });
 
-  it('open psql, which asks for the password and wakes the compute, as tree and status bar show', async () => {
-    const { workbench } = opened();
-    const { page, quickInput } = workbench;
+  it('open psql with one click, which wakes the compute, and give it the password by a private file', async () => {
+    const { workbench, dataFolder } = opened();
+    const { page } = workbench;
     const computes = workbench.tree('Computes');
     await workbench.openView('Hosted Postgres');
     await computes.expand('Project shop');
     await computes.waitFor(/^Compute primary, idle/);
-    const wanted = {
-      computeId: primary,
-      branchId: branch,
-      role: 'app_owner',
-      database: 'app',
-      pooled: false,
-      host,
-    };
-    const uri = new URL((await service.client.findConnectionUri(shop, wanted)) ?? '');
-    await workbench.runCommand('Hosted Postgres: Open psql');
-    await chooseCompute(false);
-    await quickInput.accept('Role');
-    await quickInput.accept('Database');
-    await quickInput.choose('psql asks for the password of app_owner', 'Copy the password');
+    const login = { computeId: primary, branchId: branch, ...owner, pooled: false, host };
+    const { password } = new URL((await service.client.findConnectionUri(shop, login)) ?? '');
+    // The status bar shows the message for a few seconds.
+    const shown = Promise.all([
+      computes.waitFor(/^Compute primary, active/),
+      workbench.statusBar.waitFor('primary is active'),
+    ]);
+    shown.catch(() => undefined);
+    await computes.contextMenu(/^Compute primary/, 'Open psql');
     const terminal = page.locator('.terminal-wrapper.active');
     const shows = (text: RegExp) => {
       const isShown = async () => {
@@ -191,22 +186,18 @@ describe('connection strings', () => {
       // The compute is suspended: Postgres has to start.
       return until(`${String(text)} in the terminal`, isShown, 40_000);
     };
-    // The status bar shows the message for a few seconds, before psql asks for the password.
-    const shown = Promise.all([
-      computes.waitFor(/^Compute primary, active/),
-      workbench.statusBar.waitFor('primary is active'),
-    ]);
-    shown.catch(() => undefined);
-    await shows(/Password for user app_owner/);
-    const copied = await workbench.readClipboard();
-    assert.equal(copied, decodeURIComponent(uri.password));
-    await page.keyboard.type(`${copied}\n`);
     await shows(/app=>/);
     await shown;
+    const [file = '', ...others] = await passFiles(dataFolder);
+    assert.deepEqual(others, []);
+    assert.ok((await readFile(file, 'utf8')).endsWith(`:app_owner:${decodeURIComponent(password)}\n`));
+    if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600);
+    if (process.platform === 'linux') assert.doesNotMatch(await psqlProcess(host), new RegExp(password));
     await page.keyboard.type("select 'it' || ' works' as said;\n");
     await shows(/it works/);
     await page.keyboard.type('\\q\n');
     await terminal.waitFor({ state: 'hidden' });
+    await until('the file to go', async () => (await passFiles(dataFolder)).length === 0);
   });
 
   it('are written to the selected folder of a multi-root workspace', async () => {
@@ -223,8 +214,7 @@ describe('connection strings', () => {
     await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
     await workbench.quickInput.choose('Select a folder', 'other');
     await chooseCompute();
-    await workbench.quickInput.accept('Role');
-    await workbench.quickInput.accept('Database');
+    await workbench.quickInput.accept('Select a database');
     await until('the file in the other folder', async () => existsSync(path.join(other, '.env')));
     assert.equal(existsSync(path.join(one, '.env')), false);
   });
@@ -234,4 +224,40 @@ async function showFolders(workbench: Workbench, names: readonly string[]): Prom
   const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
   await workbench.runCommand('View: Show Explorer');
   for (const name of names) await rows.filter({ hasText: name }).first().waitFor();
+}
+
+/** Creates a role with a database. The service doesn't know the role's password. */
+async function createRole({ baseUrl, key, client }: LocalService, role: string, database: string) {
+  const post = (place: string, body?: unknown) =>
+    call(baseUrl, { method: 'POST', path: `/projects/${shop}${place}`, key, body });
+  const onBranch = `/branches/${branch}`;
+  assert.equal((await post(`${onBranch}/roles`, { role: { name: role } })).status, 201);
+  const created = await post(`${onBranch}/databases`, { database: { name: database, owner_name: role } });
+  assert.equal(created.status, 201, created.text);
+  const { items } = await client.listComputes(shop);
+  const host = items.find(({ id }) => id === primary)?.host ?? '';
+  const login = { computeId: primary, branchId: branch, role, database, pooled: false, host };
+  await queryAt((await client.findConnectionUri(shop, login)) ?? '', `alter role "${role}" password 'own'`);
+  await client.suspendCompute(shop, primary);
+  await until('the compute to suspend', async () => {
+    const computes = await client.listComputes(shop);
+    return computes.items.some(({ id, current_state }) => id === primary && current_state === 'idle');
+  });
+}
+
+/** The password files that the extension has made for psql. */
+async function passFiles(dataFolder: string): Promise<string[]> {
+  const storage = path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres');
+  const names = await readdir(storage, { recursive: true });
+  return names.filter((name) => path.basename(name) === 'pgpass').map((name) => path.join(storage, name));
+}
+
+/** The command line and the environment of the psql that is connected to a host. */
+async function psqlProcess(host: string): Promise<string> {
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+    const command = await read('cmdline');
+    if (/psql\0/.test(command) && command.includes(`@${host}/`)) return `${command} ${await read('environ')}`;
+  }
+  throw new Error('psql is not running');
 }

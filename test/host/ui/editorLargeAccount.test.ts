@@ -62,8 +62,8 @@ describe('the editor, with a large account and without psql', () => {
     await editor.waitForSuggestion(/127\.0\.0\.1:\d+/);
     await editor.type('59');
     await editor.accept('Load computes…');
-    await workbench.quickInput.type('Select a project', 'project 59');
-    await workbench.quickInput.choose('Select a project', 'project 59');
+    await workbench.quickInput.type('Select a compute', 'project 59');
+    await workbench.quickInput.choose('Select a compute', 'project 59');
     await workbench.quickInput.choose('Select a compute', 'ep-of-59');
     await editor.waitForText(`PGHOST=${last}`);
   });
@@ -73,6 +73,6 @@ describe('the editor, with a large account and without psql', () => {
     await workbench.runCommand('Hosted Postgres: Open psql');
     await workbench.quickInput.closed();
     const { buttons } = await workbench.notifications.waitFor("psql isn't installed");
-    assert.deepEqual(buttons, ['Get psql']);
+    assert.deepEqual(buttons.toSorted(), ['Copy Connection String…', 'Get psql', 'Open In…']);
   });
 });

@@ -116,7 +116,6 @@ describe('the key', () => {
     assert.equal(sent.length, 1);
     secrets.set('rotated key', sent[0] ?? '');
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
-    await workbench.quickInput.choose('Select a project', 'shop');
     await workbench.quickInput.choose('Select a compute', 'reports');
     await workbench.quickInput.answer('Role', 'app');
     await workbench.quickInput.answer('Database', 'app');

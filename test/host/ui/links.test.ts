@@ -42,7 +42,6 @@ describe('links to a compute', () => {
     const { workbench } = opened();
     await connect(workbench, service);
     await workbench.runCommand('Hosted Postgres: Copy Link');
-    await workbench.quickInput.choose('Select a project', 'playground');
     await workbench.quickInput.choose('Select a compute', compute);
     const link = `${start}?${new URLSearchParams({ project, endpoint: compute, service: service.baseUrl }).toString()}`;
     await until('the link in the clipboard', async () => (await workbench.readClipboard()) === link);

@@ -122,8 +122,7 @@ describe('the main job on the local service', () => {
     await opened()
       .workbench.tree('Computes')
       .contextMenu(new RegExp(`^Compute ${createdId}`), 'Copy Connection String…');
-    await quickInput.accept('Role');
-    await quickInput.accept('Database');
+    await quickInput.accept('Select a database');
     const connectionString = await until('the connection string in the clipboard', async () => {
       const copied = await opened().workbench.readClipboard();
       return copied.startsWith('postgresql://') && copied;

@@ -84,7 +84,6 @@ describe('polling of operations and computes', () => {
   it('follows operations while the view is hidden', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Restart Compute');
-    await workbench.quickInput.choose('Select a project', 'shop');
     await workbench.quickInput.choose('Select a compute', idle);
     await workbench.dialog.press('Restart');
     await workbench.statusBar.waitFor(`Restarted ${idle}`);

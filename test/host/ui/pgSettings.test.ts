@@ -111,7 +111,13 @@ describe('the settings document of a compute', () => {
 
   it('overwrites a newer version on the service only if the user confirms', async () => {
     await whenSettled();
+    // The window no longer follows the previous change, so it doesn't see the next one before the save.
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(new RegExp(`^Compute ${compute}, active,`));
     await write('{ "work_mem": "64MB" }');
+    // The answer shows that the extension knows of the unsaved text.
+    await editor.hover('work_mem', /maximum memory/);
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
     await save();
     const { message } = await opened().workbench.dialog.read();

@@ -50,7 +50,6 @@ describe('restricted mode', () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
-    await quickInput.choose('Select a project', 'shop');
     await quickInput.choose('Select a compute', 'primary');
     await quickInput.choose('Select a host', 'Direct');
     const { value } = await quickInput.waitFor('Role');

@@ -29,7 +29,6 @@ describe('Write DATABASE_URL to .env', () => {
   const write = async () => {
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
-    await quickInput.choose('Select a project', 'shop');
     await quickInput.choose('Select a compute', 'reports');
     await quickInput.answer('Role', 'someone');
     await quickInput.answer('Database', 'app');

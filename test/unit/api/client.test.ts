@@ -134,6 +134,32 @@ const ROWS: readonly Row[] = [
     json: { uri: 'postgresql://a:secret@ep-1-pooler.example/d' },
     gives: 'postgresql://a:secret@ep-1-pooler.example/d',
   },
+  {
+    name: 'listDatabases',
+    call: (c) => c.listDatabases('shop', 'br-main'),
+    request: 'GET /projects/shop/branches/br-main/databases',
+    json: {
+      databases: [
+        { id: 1, name: 'app', owner_name: 'a b' },
+        { id: 2, name: 'a\nb', owner_name: 'c' },
+      ],
+    },
+    gives: [{ id: 1, name: 'app', owner_name: 'a b' }],
+  },
+  {
+    name: 'listRoles',
+    call: (c) => c.listRoles('shop', 'br-main'),
+    request: 'GET /projects/shop/branches/br-main/roles',
+    json: { roles: [{ name: 'owner' }, { name: '' }, { name: 'team', authentication_method: 'no_login' }] },
+    gives: [{ name: 'owner' }, { name: 'team', authentication_method: 'no_login' }],
+  },
+  {
+    name: 'resetPassword',
+    call: (c) => c.resetPassword('shop', 'br-main', 'a/b c'),
+    request: 'POST /projects/shop/branches/br-main/roles/a%2Fb%20c/reset_password',
+    json: { role: { name: 'a/b c', password: 'new' }, operations: [operation] },
+    gives: { password: 'new', operations: [operation] },
+  },
 ];
 
 describe('Client', () => {
@@ -173,67 +199,15 @@ describe('Client', () => {
     );
   });
 
-  const fits = [
-    'postgres://a:secret@ep-1-pooler.example/d',
-    'postgresql://a:s%25%40cret@EP-1-pooler.example:5432/d?sslmode=require&channel_binding=require',
-  ];
-  for (const uri of fits) {
-    it(`findConnectionUri returns ${uri}`, () =>
-      withService(
-        () => ({ json: { uri } }),
-        async (client) => assert.equal(await client.findConnectionUri('shop', where), uri),
-      ));
-  }
-
-  const start = 'postgresql://a:secret@ep-1-pooler.example';
-  const badUris: readonly (readonly [what: string, uri: string, reason: string])[] = [
-    ['a line break', `${start}/d\nPATH=/tmp`, 'shape'],
-    ['an encoded line break in the password', 'postgresql://a:b%0Ac@ep-1-pooler.example/d', 'shape'],
-    ['a space', `${start}/d d`, 'shape'],
-    ['a quotation mark', `${start}/d"`, 'shape'],
-    ['another scheme', 'https://a:secret@ep-1-pooler.example/d', 'shape'],
-    ['no database', start, 'shape'],
-    ['two logins', 'postgresql://a:b@other.example@ep-1-pooler.example/d', 'shape'],
-    ['the direct host for a pooled one', 'postgresql://a:secret@ep-1.example/d', 'host'],
-    ['another host', 'postgresql://a:secret@other.example/d', 'host'],
-    ['a host that begins like it', 'postgresql://a:secret@ep-1-pooler.example.org/d', 'host'],
-    ['another port', `${start}:6432/d`, 'host'],
-    ['two hosts', `${start},other.example/d`, 'host'],
-    ['another host in the query', `${start}/d?sslmode=require&host=other.example`, 'host'],
-    ['another address in the query', `${start}/d?%68ostaddr=192.0.2.1`, 'host'],
-    ['a service in the query', `${start}/d?service=other`, 'host'],
-  ];
-  for (const [what, uri, reason] of badUris) {
-    it(`findConnectionUri rejects a URI with ${what}`, () =>
-      withService(
-        () => ({ json: { uri } }),
-        async (client) =>
-          assert.rejects(client.findConnectionUri('shop', where), (error) => {
-            assert.ok(error instanceof ApiError && error.fault.kind === 'unexpectedReply');
-            assert.equal(error.fault.reason, reason);
-            assert.doesNotMatch(`${error.message} ${error.fault.detail}`, /secret/);
-            return true;
-          }),
-      ));
-  }
-
-  it('findConnectionUri names the other host', () =>
-    withService(
-      () => ({ json: { uri: 'postgresql://a:secret@other.example/d' } }),
-      async (client) =>
-        assert.rejects(client.findConnectionUri('shop', where), {
-          message: 'GET /projects/shop/connection_uri returned another host',
-          fault: { kind: 'unexpectedReply', status: 200, reason: 'host', detail: 'other.example' },
-        }),
-    ));
-
-  for (const status of [404, 405]) {
+  for (const status of [403, 404, 405]) {
     it(`returns undefined if a call that is not promised fails with ${status}`, () =>
       withService(
         () => ({ status }),
         async (client) => {
           assert.equal(await client.findOperation('shop', UUID), undefined);
           assert.equal(await client.findConnectionUri('shop', where), undefined);
+          assert.equal(await client.listDatabases('shop', 'br-main'), undefined);
+          assert.equal(await client.listRoles('shop', 'br-main'), undefined);
           await assert.rejects(client.listComputes('shop'), (error) => isRefused(error, status));
         },
       ));
@@ -252,6 +226,8 @@ describe('Client', () => {
           [client.restartCompute('shop', 'ep-1?x'), '"ep-1?x" is not a compute id'],
           [client.findOperation('shop', 'all'), '"all" is not an operation id'],
           [client.findConnectionUri('a b', where), '"a b" is not a project id'],
+          [client.listRoles('shop', 'main'), '"main" is not a branch id'],
+          [client.resetPassword('shop', 'br-main', '..'), '".." is not a role'],
           [client.revokeApiKey(-1), '"-1" is not an API key id'],
           [client.revokeApiKey(Number.NaN), '"NaN" is not an API key id'],
         ] as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../src/api/records/records.ts';
-import { BackgroundRefresh } from '../../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../../src/model/refresh/backgroundRefresh.ts';
 import { connectStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
@@ -19,7 +19,9 @@ describe('the stores', () => {
       clock: store.clock,
     });
     refresh.setWanted(true);
-    store.tracker.follow('restart', { id: 'ep-one', project_id: 'shop' }, [operationRecord(1) as Operation]);
+    store.tracker.follow('restart', { computeId: 'ep-one', projectId: 'shop' }, [
+      operationRecord(1) as Operation,
+    ]);
     assert.equal(store.clock.waits.length, 2);
     assert.ok(store.secrets.listeners > 0);
 

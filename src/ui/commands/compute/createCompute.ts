@@ -6,10 +6,10 @@ import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askProject } from '../input/pickers.ts';
+import { askProject, onlyProject } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
-import { askBranch } from './branchQuestion.ts';
+import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
 export interface CreationAnswers {
@@ -32,7 +32,7 @@ export async function askForCreation(
   argument: unknown,
 ): Promise<CreationAnswers | undefined> {
   const start: CreationState = {
-    projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId,
+    projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId ?? (await onlyProject(context)),
     branchId: asBranchNode(argument)?.branchId,
   };
   const state = await runSteps(l10n.t('Create Compute'), start, createSteps(context));

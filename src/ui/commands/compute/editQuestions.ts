@@ -6,14 +6,15 @@ import type { ComputeChange } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf, sizeOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { autosuspendText } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askCompute, askProject, requireCompute } from '../input/pickers.ts';
+import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
-import { askBranch } from './branchQuestion.ts';
+import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
 /** `pooler` and `disabled` are toggled without another question. */
@@ -26,9 +27,7 @@ export interface EditAnswers {
   readonly change: ComputeChange;
 }
 
-interface EditState extends SizeState {
-  readonly projectId?: string;
-  readonly compute?: Compute | undefined;
+interface EditState extends SizeState, ComputeState {
   readonly edited?: Edited;
   readonly change?: ComputeChange;
 }
@@ -39,12 +38,16 @@ export async function askForEdit(
   argument: unknown,
 ): Promise<EditAnswers | undefined> {
   const node = asComputeNode(argument);
-  const start: EditState =
-    node === undefined ? {} : { projectId: node.projectId, compute: await requireCompute(context, node) };
-  const state = await runSteps(l10n.t('Edit Compute'), start, editSteps(context));
-  if (state?.compute === undefined || state.edited === undefined) return undefined;
-  return { compute: state.compute, edited: state.edited, change: changeOf(state, state.compute) };
+  if (node !== undefined) await requireCompute(context, node);
+  const state = await runSteps<EditState>(l10n.t('Edit Compute'), { node }, editSteps(context));
+  const compute = state && computeOf(context, state);
+  if (state?.node === undefined || compute === undefined || state.edited === undefined) return undefined;
+  await context.lastCompute.remember(state.node);
+  return { compute, edited: state.edited, change: changeOf(state, compute) };
 }
+
+const computeOf = ({ inventory }: CommandContext, { node }: ComputeState): Compute | undefined =>
+  node && inventory.compute(node.projectId, node.computeId);
 
 function changeOf({ edited, size, change = {} }: EditState, compute: Compute): ComputeChange {
   if (edited === 'size' && size !== undefined)
@@ -55,53 +58,40 @@ function changeOf({ edited, size, change = {} }: EditState, compute: Compute): C
 }
 
 function editSteps(context: CommandContext): readonly Step<EditState>[] {
+  const computeIn = async ({ node }: EditState) => {
+    if (node === undefined) return undefined;
+    requireWritable(context.guards, node);
+    return await requireCompute(context, node);
+  };
+  /** Asks for the new value if that is what the user edits. */
+  const newValue = (
+    edited: Edited,
+    ask: (page: Page, compute: Compute) => Promise<Answer<ComputeChange>>,
+  ): Step<EditState> => ({
+    applies: (state) => state.edited === edited,
+    ask: async (page, state) => {
+      const compute = await computeIn(state);
+      return compute && mapAnswer(await ask(page, compute), (change) => ({ ...state, change }));
+    },
+  });
+  const sizeIn = (state: EditState) => {
+    const compute = computeOf(context, state);
+    return compute && sizeOf(compute);
+  };
   return [
+    ...computeSteps<EditState>(context, l10n.t('Select a compute')),
     {
-      applies: (state) => state.projectId === undefined,
-      ask: async (page, state) =>
-        mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
+      ask: async (page, state) => {
+        const compute = await computeIn(state);
+        return compute && mapAnswer(await askWhat(page, compute), (edited) => ({ ...state, edited }));
+      },
     },
-    {
-      applies: (state) => state.compute === undefined,
-      ask: async (page, state) =>
-        mapAnswer(await askCompute(context, page, state.projectId ?? ''), ({ projectId, computeId }) => ({
-          ...state,
-          compute: context.inventory.compute(projectId, computeId),
-        })),
-    },
-    aboutCompute(askWhat, (state, edited) => ({ ...state, edited })),
-    ...sizeSteps<EditState>(
-      ({ compute }) => compute && sizeOf(compute),
-      ({ edited }) => edited === 'size',
-    ),
+    ...sizeSteps<EditState>(sizeIn, ({ edited }) => edited === 'size'),
     newValue('autosuspend', askDelay),
     newValue('branch', (page, compute) => askTarget(context, page, compute)),
     newValue('name', askComputeName),
   ];
 }
-
-function aboutCompute<T>(
-  ask: (page: Page, compute: Compute) => Promise<Answer<T>>,
-  update: (state: EditState, answer: T) => EditState,
-  applies: (state: EditState) => boolean = () => true,
-): Step<EditState> {
-  return {
-    applies,
-    ask: async (page, state) =>
-      state.compute && mapAnswer(await ask(page, state.compute), (answer) => update(state, answer)),
-  };
-}
-
-/** Asks for the new value if that is what the user edits. */
-const newValue = (
-  edited: Edited,
-  ask: (page: Page, compute: Compute) => Promise<Answer<ComputeChange>>,
-): Step<EditState> =>
-  aboutCompute(
-    ask,
-    (state, change) => ({ ...state, change }),
-    (state) => state.edited === edited,
-  );
 
 interface EditItem extends QuickPickItem {
   readonly edited: Edited;

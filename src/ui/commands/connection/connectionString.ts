@@ -1,16 +1,20 @@
-/**
- * Copy Connection String…, and the questions for a connection string. The password comes from the service if it provides it, or else from the user. It
- * goes into the result and nowhere else.
- */
-import { l10n, ProgressLocation, window, type QuickPickItem, type Uri } from 'vscode';
-import { faultOf, isRefused } from '../../../api/errors.ts';
+/** Copy Connection String… and Copy As…. */
+import { l10n, window, type QuickPickItem, type Uri } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { connectionString, pooledHost } from '../../../model/connection/connectionStrings.ts';
+import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import {
+  CONNECTION_FORMATS,
+  formatConnection,
+  type ConnectionFormat,
+} from '../../../model/connection/connectionFormats.ts';
+import { connectionString, passwordOf, pooledHost } from '../../../model/connection/connectionStrings.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
-import { askPooled, hostOf, pickRecord } from './host.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { pickOne } from '../input/quickInput.ts';
+import { hostOf, pickRecord } from './host.ts';
+import { askForLogin } from './login.ts';
+import { askForPassword, findUri, type PasswordAnswer } from './password.ts';
 
 export const copyConnectionString: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection string");
@@ -32,12 +36,6 @@ export interface UriRequest {
   readonly scope: Uri | undefined;
 }
 
-export interface Login {
-  readonly role: string;
-  readonly database: string;
-  readonly pooled: boolean;
-}
-
 /** A secret if it has a password. */
 export interface UriResult {
   readonly uri: string;
@@ -49,102 +47,96 @@ export async function askForUri(
   context: CommandContext,
   request: UriRequest,
 ): Promise<UriResult | undefined> {
-  const login = await askForLogin(context, request, { canBePooled: true });
+  const login = await askForLogin(context, { ...request, canBePooled: true });
   if (login === undefined) return undefined;
   const uri = await findUri(context, request, login);
   if (uri !== undefined) return { uri, hasPassword: true };
-  const state = await runSteps<PasswordState>(request.title, {}, passwordSteps(login.role));
-  if (state?.source === undefined) return undefined;
+  const answer = await askForPassword(request.title, login.role);
+  if (answer === undefined) return undefined;
   const host = hostOf(request.compute, login.pooled);
-  const password = state.source === 'placeholder' ? PLACEHOLDER : state.password;
-  return { uri: connectionString({ ...login, host, password }), hasPassword: state.source === 'user' };
-}
-
-const PLACEHOLDER = 'PASSWORD';
-
-/** @returns undefined if the user canceled */
-export async function askForLogin(
-  context: CommandContext,
-  { title, compute, scope }: UriRequest,
-  { canBePooled }: { readonly canBePooled: boolean },
-): Promise<Login | undefined> {
-  const proposed = context.connectionDefaults.propose(
-    compute.project_id,
-    context.config.connectionString(scope),
-  );
-  const steps: Step<Partial<Login>>[] = [
-    {
-      applies: () => canBePooled && pooledHost(compute) !== undefined,
-      ask: async (page, state) =>
-        mapAnswer(await askPooled(page, compute), (pooled) => ({ ...state, pooled })),
-    },
-    {
-      ask: async (page, state) => {
-        const question = { prompt: l10n.t('Role (Postgres user) to connect as'), value: proposed.role };
-        return mapAnswer(await askText(page, question), (role) => ({ ...state, role }));
-      },
-    },
-    {
-      ask: async (page, state) => {
-        const question = { prompt: l10n.t('Database to connect to'), value: proposed.database };
-        return mapAnswer(await askText(page, question), (database) => ({ ...state, database }));
-      },
-    },
-  ];
-  const { role, database, pooled = false } = (await runSteps<Partial<Login>>(title, {}, steps)) ?? {};
-  if (role === undefined || database === undefined) return undefined;
-  await context.connectionDefaults.remember(compute.project_id, { role, database });
-  return { role, database, pooled };
-}
-
-/** @returns undefined if the service doesn't provide passwords, or not this one */
-export async function findUri(
-  { session }: CommandContext,
-  { title, compute }: UriRequest,
-  login: Login,
-): Promise<string | undefined> {
-  const { connection } = session;
-  const host = hostOf(compute, login.pooled);
-  const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
-  const find = async () => {
-    const client = await connection?.client();
-    return await client?.findConnectionUri(compute.project_id, query);
+  return {
+    uri: connectionString({ ...login, host, password: answer.password }),
+    hasPassword: !answer.isPlaceholder,
   };
-  try {
-    return await window.withProgress({ location: ProgressLocation.Window, title }, find);
-  } catch (error) {
-    // For example, the key may not read passwords or the role doesn't exist. The user may know the password.
-    const fault = faultOf(error);
-    if (fault?.kind === 'refused' && fault.status < 500 && !isRefused(error, 401, 408, 429)) return undefined;
-    throw error;
-  }
 }
 
-interface PasswordState {
-  readonly source?: 'user' | 'placeholder';
-  readonly password?: string;
+export const copyAs: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the connection");
+  const title = l10n.t('Copy As');
+  const compute = await pickRecord(context, title, argument);
+  if (compute === undefined) return;
+  const request = { title, compute, scope: window.activeTextEditor?.document.uri };
+  const login = await askForLogin(context, { ...request, canBePooled: true });
+  if (login === undefined) return;
+  const choice = await askForFormat(context, title);
+  if (choice === undefined) return;
+  const { format, hasPassword } = choice;
+  const answer = hasPassword ? await findOrAskPassword(context, request, login) : { password: undefined };
+  if (answer === undefined) return;
+  const text = formatConnection(format, {
+    ...login,
+    host: hostOf(compute, login.pooled),
+    password: answer.password,
+    hosts: { direct: compute.host, pooled: pooledHost(compute) },
+  });
+  await context.connectionDefaults.rememberFormat(formatId(choice));
+  const name = formatName(format);
+  await copyText(
+    text,
+    hasPassword
+      ? l10n.t('Copied {0} with the password', name)
+      : l10n.t('Copied {0} without a password', name),
+  );
+};
+
+async function findOrAskPassword(
+  context: CommandContext,
+  request: UriRequest,
+  login: Login,
+): Promise<Pick<PasswordAnswer, 'password'> | undefined> {
+  const uri = await findUri(context, request, login);
+  const password = uri && passwordOf(uri);
+  return password === undefined ? await askForPassword(request.title, login.role) : { password };
 }
 
-const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
-  { ask: async (page) => mapAnswer(await askSource(page, role), ({ source }) => ({ source })) },
-  {
-    applies: ({ source }) => source === 'user',
-    ask: async (page, state) => {
-      const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
-      return mapAnswer(await askText(page, question), (password) => ({ ...state, password }));
-    },
-  },
-];
-
-interface SourceItem extends QuickPickItem {
-  readonly source: 'user' | 'placeholder';
+interface FormatChoice {
+  readonly format: ConnectionFormat;
+  readonly hasPassword: boolean;
 }
 
-function askSource(page: Page, role: string): Promise<Answer<SourceItem>> {
-  const items: SourceItem[] = [
-    { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), source: 'user' },
-    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, source: 'placeholder' },
-  ];
-  const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
-  return pickOne(page, { placeholder, items });
+const formatId = ({ format, hasPassword }: FormatChoice): string => (hasPassword ? format : `${format}-open`);
+
+/** The last choice comes first. */
+async function askForFormat(
+  { connectionDefaults }: CommandContext,
+  title: string,
+): Promise<FormatChoice | undefined> {
+  const choices = [true, false].flatMap((hasPassword) =>
+    CONNECTION_FORMATS.map((format): FormatChoice & QuickPickItem => ({
+      label: hasPassword
+        ? l10n.t('{0} with password', formatName(format))
+        : l10n.t('{0} without password', formatName(format)),
+      format,
+      hasPassword,
+    })),
+  );
+  const isLast = (choice: FormatChoice) => formatId(choice) === connectionDefaults.format;
+  const items = [...choices.filter(isLast), ...choices.filter((choice) => !isLast(choice))];
+  const placeholder = l10n.t('Select a format');
+  return await singleStep(title, (page) => pickOne(page, { placeholder, items }));
+}
+
+function formatName(format: ConnectionFormat): string {
+  const names: Record<ConnectionFormat, string> = {
+    url: 'URL',
+    psql: l10n.t('psql command'),
+    libpq: l10n.t('libpq keywords'),
+    jdbc: 'JDBC',
+    dotnet: '.NET (Npgsql)',
+    go: 'Go (pgx)',
+    python: 'Python (SQLAlchemy)',
+    env: 'DATABASE_URL, DATABASE_URL_UNPOOLED',
+    docker: l10n.t('Docker option -e'),
+  };
+  return names[format];
 }

@@ -1,63 +1,80 @@
-/** Open psql: runs it in a terminal without a shell. psql asks for the password. */
-import { env, l10n, ThemeIcon, Uri, window } from 'vscode';
+/** Open psql: runs it in a terminal without a shell. A private file gives it the password. */
+import { commands, env, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, passwordOf } from '../../../model/connection/connectionStrings.ts';
+import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import type { Command } from '../context.ts';
-import { singleStep } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { requireTrust } from '../input/trust.ts';
-import { askForLogin, findUri } from './connectionString.ts';
 import { pickRecord } from './host.ts';
+import { knownLogin, lastLogin, type LoginRequest } from './login.ts';
+import { findUri } from './password.ts';
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
   requireTrust();
   const { postgresPath } = context.config;
   const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
-  if (program === undefined) return void offerPsql();
+  if (program === undefined) return void offerOthers(argument);
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  const request = { title, compute, scope: window.activeTextEditor?.document.uri };
+  const scope = window.activeTextEditor?.document.uri;
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
-  const login = await askForLogin(context, request, { canBePooled: false });
-  if (login === undefined) return;
-  // Works without a password, too. If the service can't be reached, psql says so.
-  const uriWithPassword = await findUri(context, request, login).catch(() => undefined);
-  if (!(await offerPassword(title, login.role, uriWithPassword && passwordOf(uriWithPassword)))) return;
-  const uri = connectionString({ ...login, host: compute.host });
-  window
-    .createTerminal({
-      name: `psql ${sanitize(labelOf(compute))}`,
-      iconPath: new ThemeIcon('database'),
-      shellPath: program,
-      shellArgs: [`--dbname=${uri}`],
-    })
-    .show();
+  const found = await findLogin(context, { title, compute, scope, canBePooled: false });
+  if (found === undefined) return;
+  const { login, password } = found;
+  const options = {
+    name: `psql ${sanitize(labelOf(compute))}`,
+    iconPath: new ThemeIcon('database'),
+    shellPath: program,
+    shellArgs: [`--dbname=${connectionString({ ...login, host: compute.host })}`],
+  };
+  // Without a password, psql asks for it.
+  const terminal =
+    password === undefined
+      ? window.createTerminal(options)
+      : context.passFiles.openTerminal(
+          options,
+          passFileLine({ host: compute.host, role: login.role, password }),
+        );
+  terminal.show();
 };
 
-/** @returns false if the user canceled */
-async function offerPassword(title: string, role: string, password: string | undefined): Promise<boolean> {
-  if (password === undefined) return true;
-  const items = [
-    {
-      label: l10n.t('Copy the password'),
-      description: l10n.t('to paste it in the terminal'),
-      isCopied: true,
-    },
-    { label: l10n.t('Enter it in the terminal'), isCopied: false },
-  ];
-  const placeholder = l10n.t('psql asks for the password of {0}', role);
-  const picked = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
-  if (picked?.isCopied === true) await env.clipboard.writeText(password);
-  return picked !== undefined;
+interface FoundLogin {
+  readonly login: Login;
+  readonly password: string | undefined;
 }
 
-async function offerPsql(): Promise<void> {
+/** One request is enough for a role and database that were used before. @returns undefined if the user canceled */
+async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
+  const passwordFor = async (login: Login) => {
+    const uri = await findUri(context, request, login);
+    return uri && passwordOf(uri);
+  };
+  const last = lastLogin(context, request);
+  try {
+    const password = last && (await passwordFor(last));
+    if (last !== undefined && password !== undefined) return { login: last, password };
+    const login = await knownLogin(context, request);
+    return login && { login, password: await passwordFor(login) };
+  } catch (error) {
+    // If the service can't be reached, the compute may be.
+    if (last === undefined) throw error;
+    return { login: last, password: undefined };
+  }
+}
+
+/** Doesn't wait for the user. */
+async function offerOthers(argument: unknown): Promise<void> {
+  const openIn = l10n.t('Open In…');
+  const copy = l10n.t('Copy Connection String…');
   const install = l10n.t('Get psql');
   const message = l10n.t("psql isn't installed, or isn't in the PATH that VS Code was started with.");
-  if ((await window.showErrorMessage(message, install)) !== install) return;
-  await env.openExternal(Uri.parse('https://www.postgresql.org/download/'));
+  const chosen = await window.showErrorMessage(message, openIn, copy, install);
+  if (chosen === openIn) await commands.executeCommand('hostedPostgres.compute.openIn', argument);
+  if (chosen === copy) await commands.executeCommand('hostedPostgres.compute.copyConnectionString', argument);
+  if (chosen === install) await env.openExternal(Uri.parse('https://www.postgresql.org/download/'));
 }

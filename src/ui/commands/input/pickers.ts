@@ -3,11 +3,20 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
 import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
-import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
+import type { Inventory } from '../../../model/inventory/inventory.ts';
+import {
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+  isWithin,
+  type ComputeNode,
+  type ProjectNode,
+} from '../../../model/inventory/nodes.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
 import { pickOne } from './quickInput.ts';
 
 interface Choice<T> extends QuickPickItem {
@@ -34,7 +43,17 @@ export async function requireCompute(
   return compute;
 }
 
-export async function askProject({ inventory }: CommandContext, page: Page): Promise<Answer<string>> {
+/** The name of a compute, else its id. */
+export function nodeLabel(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
+): string {
+  const compute = inventory.compute(projectId, computeId);
+  return sanitize(compute === undefined ? computeId : labelOf(compute));
+}
+
+export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
+  const { inventory } = context;
   const items = async (): Promise<Choice<string>[]> => {
     await inventory.projects?.load();
     const projects = [...(inventory.projects?.entries.values() ?? [])];
@@ -44,25 +63,28 @@ export async function askProject({ inventory }: CommandContext, page: Page): Pro
       value: id,
     }));
   };
-  const picked = await pickOne(page, { placeholder: l10n.t('Select a project'), items: items() });
+  const placeholder = l10n.t('Select a project');
+  const current = currentProject(context);
+  const isCurrent = ({ value }: Choice<string>) => value === current;
+  const picked = await pickOne(page, { placeholder, items: items(), isCurrent });
   return mapAnswer(picked, (item) => item.value);
 }
 
-export async function askCompute(
-  { inventory }: CommandContext,
-  page: Page,
-  projectId: string,
-  isOffered: (compute: Compute) => boolean = () => true,
-): Promise<Answer<ComputeNode>> {
-  const items = async () => {
-    const list = await inventory.loadComputes(projectId);
-    return [...(list?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel).map(computeChoice);
-  };
-  const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
-  return mapAnswer(picked, (item) => item.value);
+/** The project of the selected row, or else of the compute used last. */
+const currentProject = ({ computesView, lastCompute }: CommandContext): string | undefined =>
+  projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
+
+const projectOf = (row: unknown): string | undefined =>
+  (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
+
+/** The only project of the account, so that no command has to ask for it. */
+export async function onlyProject({ inventory }: CommandContext): Promise<string | undefined> {
+  await inventory.projects?.load();
+  const [first, ...others] = inventory.projects?.entries.keys() ?? [];
+  return others.length === 0 ? first : undefined;
 }
 
-export function computeChoice(compute: Compute): Choice<ComputeNode> {
+function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
     label: sanitize(labelOf(compute)),
@@ -70,14 +92,99 @@ export function computeChoice(compute: Compute): Choice<ComputeNode> {
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
       .join(' · '),
-    detail: sanitize([compute.name ? computeId : '', branchId].filter((part) => part !== '').join(' · ')),
+    detail: [
+      ...(compute.name ? [computeId] : []),
+      branchLabel(branchId, branches.get(projectId, branchId)),
+    ].join(' · '),
     value: { kind: 'compute', projectId, branchId, computeId },
   };
 }
 
-interface ComputeChoice {
-  readonly projectId?: string;
-  readonly node?: ComputeNode;
+/** With more projects than this, computes are loaded only for the project that the user picks. */
+const MOST_LOADED = 50;
+
+type IsOffered = (compute: Compute) => boolean;
+
+/** The answers to {@link computeSteps}. */
+export interface ComputeState {
+  readonly projectId?: string | undefined;
+  readonly node?: ComputeNode | undefined;
+}
+
+/** Asks for a compute of any project; in a large account perhaps for its project first. */
+export const computeSteps = <State extends ComputeState>(
+  context: CommandContext,
+  placeholder: string,
+  isOffered: IsOffered = () => true,
+): readonly Step<State>[] => [
+  {
+    applies: ({ node }) => node === undefined,
+    ask: async (page, state) => {
+      const firstItems = computeItems(context, isOffered);
+      const items = allItems(context, isOffered);
+      return mapAnswer(await pickOne(page, { placeholder, firstItems, items }), ({ value }) => ({
+        ...state,
+        projectId: value.projectId,
+        node: asComputeNode(value),
+      }));
+    },
+  },
+  {
+    applies: ({ projectId, node }) => projectId !== undefined && node === undefined,
+    ask: async (page, state) => {
+      const { projectId = '' } = state;
+      const { inventory } = context;
+      const items = async () => {
+        await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensure(projectId)]);
+        return computeItems(context, (each) => each.project_id === projectId && isOffered(each));
+      };
+      const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
+      return mapAnswer(picked, ({ value }) => ({ ...state, node: value }));
+    },
+  },
+];
+
+/** The known computes. Those of the selected row come first, then the one used last. */
+function computeItems(context: CommandContext, isOffered: IsOffered): Choice<ComputeNode>[] {
+  const { inventory, computesView, lastCompute } = context;
+  const [selected] = computesView.view.selection;
+  const last = lastCompute.node;
+  const rank = ({ value }: Choice<ComputeNode>) => {
+    if (isWithin(value, selected)) return 0;
+    return value.computeId === last?.computeId ? 1 : 2;
+  };
+  const projects = [...(inventory.projects?.entries.keys() ?? [])];
+  const computes = projects.flatMap((id) =>
+    [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel),
+  );
+  return computes
+    .map((compute) => {
+      const item = computeChoice(inventory, compute);
+      const project = sanitize(inventory.project(compute.project_id)?.name ?? compute.project_id);
+      return { ...item, detail: [project, item.detail].join(' · ') };
+    })
+    .sort((one, other) => rank(one) - rank(other));
+}
+
+/** All computes, and the projects whose computes aren't loaded. */
+async function allItems(
+  context: CommandContext,
+  isOffered: IsOffered,
+): Promise<Choice<ComputeNode | ProjectNode>[]> {
+  const { inventory } = context;
+  await inventory.projects?.load();
+  const projects = [...(inventory.projects?.entries.values() ?? [])];
+  // A project that couldn't be loaded is listed. Picking it shows the error.
+  const ids = projects.map(({ id }) => id);
+  if (ids.length <= MOST_LOADED)
+    await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
+  const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
+  const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
+    label: `$(project) ${sanitize(record?.name ?? id)}`,
+    description: id,
+    value: { kind: 'project', projectId: id },
+  }));
+  return [...computeItems(context, isOffered), ...projectItems];
 }
 
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
@@ -85,17 +192,11 @@ export async function pickCompute(
   context: CommandContext,
   title: string,
   argument: unknown,
-  isOffered?: (compute: Compute) => boolean,
+  isOffered?: IsOffered,
 ): Promise<ComputeNode | undefined> {
   requireConnection(context);
-  const given = asComputeNode(argument);
-  if (given !== undefined) return given;
-  const choice = await runSteps<ComputeChoice>(title, {}, [
-    { ask: async (page) => mapAnswer(await askProject(context, page), (projectId) => ({ projectId })) },
-    {
-      ask: async (page, { projectId = '' }) =>
-        mapAnswer(await askCompute(context, page, projectId, isOffered), (node) => ({ projectId, node })),
-    },
-  ]);
-  return choice?.node;
+  const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), isOffered);
+  const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
+  if (state?.node !== undefined) await context.lastCompute.remember(state.node);
+  return state?.node;
 }

@@ -7,6 +7,8 @@ export interface Pick<T extends QuickPickItem> {
   readonly placeholder: string;
   /** Busy while a promise is pending; if it rejects, the question ends with that error. */
   readonly items: readonly T[] | Promise<readonly T[]>;
+  /** Shown until `items` resolves. */
+  readonly firstItems?: readonly T[];
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => T | undefined;
   /** These items are shown but can't be picked; their description says why. */
@@ -29,14 +31,18 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
     };
     const setItems = (loaded: readonly T[]) => {
       items = loaded;
-      input.busy = false;
       show();
       const current = pick.isCurrent && items.find(pick.isCurrent);
       if (current !== undefined) input.activeItems = [current];
     };
-    input.busy = true;
-    if (pick.items instanceof Promise) pick.items.then(setItems, fail);
-    else setItems(pick.items);
+    if (pick.items instanceof Promise) {
+      input.busy = true;
+      setItems(pick.firstItems ?? []);
+      pick.items.then((loaded) => {
+        input.busy = false;
+        setItems(loaded);
+      }, fail);
+    } else setItems(pick.items);
     if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
     // `activeItems` arrives late and may still belong to the previous text; the selection doesn't.
     let selected: T | undefined;

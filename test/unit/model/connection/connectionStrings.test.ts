@@ -61,9 +61,15 @@ describe('pooledHost', () => {
     assert.equal(pooledHost(compute), '127.0.0.1:15433');
   });
 
-  it('is undefined without a pooler, and not guessed on this machine', () => {
-    assert.equal(pooledHost({ host, pooler_enabled: false }), undefined);
-    assert.equal(pooledHost({ host }), undefined);
+  it('is there for every hosted compute, because the flag says nothing there', () => {
+    assert.equal(pooledHost({ host, pooler_enabled: false }), 'ep-a-1-pooler.eu.example.com');
+    assert.equal(pooledHost({ host }), 'ep-a-1-pooler.eu.example.com');
+  });
+
+  it('is undefined without a pooler on this machine, and not guessed there', () => {
+    const pooler_host = '127.0.0.1:15433';
+    assert.equal(pooledHost({ host: '127.0.0.1:15432', pooler_host, pooler_enabled: false }), undefined);
+    assert.equal(pooledHost({ host: '127.0.0.1:15432' }), undefined);
     assert.equal(pooledHost({ host: '127.0.0.1:15432', pooler_enabled: true }), undefined);
   });
 });

@@ -241,14 +241,14 @@ describe('Inventory', () => {
     const index = new ComputeIndex(store.inventory);
     await store.inventory.refreshProjects();
     await store.inventory.loadComputesOf(['shop', 'blog', 'linked']);
-    assert.equal(index.search('', 10).hosts.length, 6);
+    assert.equal(index.search('', 20).hosts.length, 12);
     listed = ['blog'];
     told = [];
     await store.inventory.refreshProjects();
     assert.deepEqual(told, ['projects', 'project shop']);
     assert.equal(store.inventory.computesOf('shop'), undefined);
     assert.ok(store.inventory.computesOf('blog') && store.inventory.computesOf('linked'));
-    assert.equal(index.search('', 10).hosts.length, 4);
+    assert.equal(index.search('', 20).hosts.length, 8);
     index.dispose();
   });
 
@@ -257,7 +257,7 @@ describe('Inventory', () => {
     service.requests.length = 0;
     told = [];
     await store.inventory.refreshAll(['shop']);
-    assert.deepEqual(service.requests.toSorted(), ['GET /projects', COMPUTES]);
+    assert.deepEqual(service.requests.toSorted(), ['GET /projects', 'GET /projects/shop/branches', COMPUTES]);
     assert.equal(store.inventory.computesOf('blog'), undefined);
     assert.equal(told[0], 'project blog');
   });

@@ -163,6 +163,53 @@ describe('ComputeChanges', () => {
     await assert.rejects(store.changes.restart(node), /status 504/);
   });
 
+  for (const [verb, state] of [
+    ['start', 'active'],
+    ['suspend', 'idle'],
+  ] as const) {
+    const other = state === 'active' ? 'idle' : 'active';
+
+    it(`follows the operations of a ${verb}`, async () => {
+      answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(1)] }));
+      assert.equal((await store.changes[verb](node))?.isPending, true);
+      assert.equal(store.tracker.pending[0]?.verb, verb);
+    });
+
+    it(`finds the ${verb} in the list after a lost reply`, async () => {
+      answerChangesWith(() => {
+        computes = [computeRecord('ep-one', { current_state: other, pending_state: state })];
+        return 504;
+      });
+      assert.deepEqual(await store.changes[verb](node), { compute: undefined, isPending: false });
+      computes = [computeRecord('ep-one', { current_state: other })];
+      answerChangesWith(() => 504);
+      await assert.rejects(store.changes[verb](node), /status 504/);
+    });
+
+    for (const status of [404, 405]) {
+      it(`returns undefined if the service replies ${status} to a ${verb}`, async () => {
+        answerChangesWith(() => status);
+        assert.equal(await store.changes[verb](node), undefined);
+      });
+    }
+
+    it(`throws if the compute to ${verb} was deleted`, async () => {
+      answerChangesWith(() => 404);
+      computes = [];
+      await assert.rejects(store.changes[verb](node), /status 404/);
+    });
+  }
+
+  it('returns the number of connections only if the service does', async () => {
+    let one: unknown = { endpoint: computeRecord('ep-one', { connections: 2 }) };
+    service.script = () => one;
+    assert.equal(await store.changes.openConnections(node), 2);
+    one = { endpoint: computeRecord('ep-one') };
+    assert.equal(await store.changes.openConnections(node), undefined);
+    one = 404;
+    assert.equal(await store.changes.openConnections(node), undefined);
+  });
+
   it('ignores new computes of another branch or type after a lost reply', async () => {
     answerChangesWith(() => {
       computes.push(computeRecord('ep-new', { type: 'read_only', branch_id: 'br-dev' }));

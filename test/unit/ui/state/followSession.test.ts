@@ -5,8 +5,20 @@ import { Emitter } from '../../../../src/base/event.ts';
 import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
 
 const { followSession } = await import('../../../../src/ui/state/followSession.ts');
+const { setStartOffered } = await import('../../../../src/ui/state/contextKey.ts');
 
 describe('followSession', () => {
+  it('asks each service again whether it starts computes', () => {
+    const changed = new Emitter<never>();
+    const inventory = { onDidChange: new Emitter<never>().event, state: { kind: 'loading' } as const };
+    const listener = followSession({ onDidChange: changed.event }, inventory);
+    setStartOffered(false);
+    executed.length = 0;
+    changed.fire(undefined as never);
+    assert.deepEqual(executed, [['setContext', 'hostedPostgres.startNotOffered', false]]);
+    listener.dispose();
+  });
+
   it('sets the context key when the state changes, and only then', () => {
     const changed = new Emitter<never>();
     let current: InventoryState = { kind: 'signedOut' };

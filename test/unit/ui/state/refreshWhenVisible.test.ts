@@ -1,7 +1,7 @@
 import { focus } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event.ts';
-import { BackgroundRefresh } from '../../../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 

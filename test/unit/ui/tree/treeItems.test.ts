@@ -15,6 +15,7 @@ describe('treeItem', () => {
   let store: ConnectedStore;
   let projects: unknown[];
   let computes: unknown[];
+  let branches: unknown[] | undefined;
 
   beforeEach(async () => {
     projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
@@ -23,9 +24,11 @@ describe('treeItem', () => {
       computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
       computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
     ];
-    service = await scriptService((call) =>
-      call === 'GET /projects' ? { projects } : { endpoints: computes },
-    );
+    branches = undefined;
+    service = await scriptService((call) => {
+      if (call.endsWith('/branches')) return branches === undefined ? 404 : { branches };
+      return call === 'GET /projects' ? { projects } : { endpoints: computes };
+    });
     store = await connectStore(service);
   });
 
@@ -60,6 +63,54 @@ describe('treeItem', () => {
         ],
       ],
     ]);
+  });
+
+  it('shows the names and marks of branches, the default one first, and those without computes', async () => {
+    branches = [
+      { id: 'br-dev', name: 'dev', parent_id: 'br-main' },
+      { id: 'br-main', name: 'main', default: true, protected: true },
+      { id: 'br-new', name: 'br-new', parent_id: 'br-main', current_state: 'init' },
+    ];
+    await load();
+    await store.inventory.branches.ensure('shop');
+    const shown = tree()[0]?.[1]?.map(([text]) => text);
+    assert.deepEqual(shown, [
+      'br-main | main · default · protected',
+      'br-dev | dev',
+      'br-new | init · no computes',
+    ]);
+    const item = (branchId: string) =>
+      treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
+    assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
+    assert.equal(item('br-main').contextValue, 'branch listed default protected root');
+    assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
+    assert.deepEqual([item('br-main').collapsibleState, item('br-new').collapsibleState], [2, 0]);
+  });
+
+  it('has no menu for branches if the service does not list them', async () => {
+    await load();
+    const project = () => treeItem(store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
+    assert.equal(project(), 'project branches');
+    await store.inventory.branches.ensure('shop');
+    assert.equal(project(), 'project');
+    const branch = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    assert.equal(branch.contextValue, 'branch');
+  });
+
+  it('shows the names of branches in tooltips', async () => {
+    const parent = { id: 'br-main', name: 'main' };
+    branches = [parent, { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true }];
+    await load();
+    await store.inventory.branches.ensure('shop');
+    const textFor = (node: TreeNode) => tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    const ids = { projectId: 'shop', branchId: 'br-dev' };
+    const [branch, compute] = [
+      { kind: 'branch', ...ids },
+      { kind: 'compute', ...ids, computeId: 'ep-dev' },
+    ] as const;
+    for (const row of ['| Id | br-dev |', '| Parent | br-main (main) |', '| Protected | yes |'])
+      assert.ok(textFor(branch).includes(row), textFor(branch));
+    assert.ok(textFor(compute).includes('| Branch | br-dev (dev | *x*) |'), textFor(compute));
   });
 
   it('gives every node a unique id, and every child its parent', async () => {
@@ -151,7 +202,7 @@ describe('treeItem', () => {
       await store.inventory.refreshProjects();
       const { value } = tooltip(store.inventory, node) ?? { value: '' };
       const item = JSON.stringify(treeItem(store.inventory, node));
-      return { looks: item + value, shown: visibleFields(store.inventory.project('shop')) };
+      return { looks: item + value, shown: visibleFields(store.inventory, 'shop') };
     };
     const before = await look({});
     const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };
@@ -177,7 +228,7 @@ describe('treeItem', () => {
   it('says in the tooltip how pooled connections work', async () => {
     const modes = { transaction: 'on, in transaction mode (PgBouncer)', session: 'on, a separate session' };
     computes = Object.keys(modes).map((mode) =>
-      computeRecord(`ep-${mode}`, { pooler_enabled: true, pooler_mode: mode }),
+      computeRecord(`ep-${mode}`, { host: '127.0.0.1:1', pooler_enabled: true, pooler_mode: mode }),
     );
     await load();
     for (const [mode, expected] of Object.entries(modes)) {

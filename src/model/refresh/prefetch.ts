@@ -4,7 +4,7 @@
  */
 import { isCancelled, isRefused } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import type { Inventory } from './inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 
 /** Enough for most users, and few enough requests for the service. */
 export const PREFETCHED_PROJECTS = 50;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BackgroundRefresh } from '../../../../src/model/inventory/backgroundRefresh.ts';
+import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -24,11 +24,12 @@ describe('BackgroundRefresh', () => {
     interval = MINUTE;
     isNear = false;
     errors = [];
-    service = await scriptService((call) =>
-      call === 'GET /projects'
+    service = await scriptService((call) => {
+      if (call.endsWith('/branches')) return { branches: [] };
+      return call === 'GET /projects'
         ? { projects: [{ id: 'shop', name: 'shop' }] }
-        : { endpoints: [computeRecord('ep-one', { current_state: state })] },
-    );
+        : { endpoints: [computeRecord('ep-one', { current_state: state })] };
+    });
     store = await connectStore(service);
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
@@ -58,21 +59,25 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, []);
   });
 
-  it('refreshes expanded projects of a local service quickly, and no others', async () => {
+  it('refreshes expanded projects of a local service quickly, with their branches, and no others', async () => {
     isNear = true;
     shown = [];
     refresh.setWanted(true);
     assert.equal(await store.clock.turn(), 2000);
     shown = ['shop'];
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), 2000);
-    await until('the fifth request', async () => service.requests.length === 5);
-    assert.deepEqual(new Set(service.requests), new Set(['GET /projects/shop/endpoints']));
+    await until('the fifth refresh', async () => service.requests.length === 10);
+    assert.deepEqual(
+      new Set(service.requests),
+      new Set(['GET /projects/shop/branches', 'GET /projects/shop/endpoints']),
+    );
   });
 
   it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
     refresh.setWanted(true);
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
     const counts = Map.groupBy(service.requests, (call) => call);
+    assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
     assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
     assert.equal(counts.get('GET /projects')?.length, 1);
   });
@@ -157,7 +162,11 @@ describe('BackgroundRefresh', () => {
     service.requests.length = 0;
     refresh.setWanted(true);
     await store.clock.turn();
-    assert.deepEqual(service.requests.toSorted(), ['GET /projects', 'GET /projects/shop/endpoints']);
+    assert.deepEqual(service.requests.toSorted(), [
+      'GET /projects',
+      'GET /projects/shop/branches',
+      'GET /projects/shop/endpoints',
+    ]);
   });
 
   it('waits at most ten minutes while the service fails', async () => {

@@ -1,18 +1,21 @@
 /**
- * Refreshes what is on screen while the view is visible: the computes of the expanded projects at each interval, the list
- * of projects less often. A project with a pending change, by any client, is refreshed every two seconds until it has
- * settled; on a local service, every project is.
+ * Refreshes what is on screen while the view is visible: computes and then branches of the expanded projects at each
+ * interval, the list of projects less often. For many projects this takes several slices, as the budget allows. A project
+ * with a pending change, by any client, is refreshed every two seconds until it has settled; on a local service, every
+ * project is.
  */
 import { retryAfterOf } from '../../api/errors.ts';
+import { PROJECTS_PER_PAGE } from '../../api/projectPages.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
-import { isSettled } from './computeStatus.ts';
-import type { Inventory, InventoryChange } from './inventory.ts';
+import { isSettled } from '../inventory/computeStatus.ts';
+import type { Inventory, InventoryChange } from '../inventory/inventory.ts';
+import { RequestBudget } from './requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
-  /** Projects whose computes are on screen. */
+  /** Projects whose computes are on screen, the most important first. */
   readonly shown: () => Iterable<string>;
   /** Projects that are polled already. */
   readonly followed: () => ReadonlySet<string>;
@@ -21,6 +24,7 @@ export interface BackgroundRefreshOptions {
   /** Whether the service is on this machine, where frequent requests cost little. */
   readonly isLocal?: () => boolean;
   readonly onError: (error: unknown) => void;
+  readonly budget?: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -28,9 +32,16 @@ export interface BackgroundRefreshOptions {
 /** The list of projects is part of every fifth refresh. */
 const PROJECTS_EVERY = 5;
 const LONGEST_WAIT = 10 * 60_000;
+/** Requests at once if there are more than the budget allows. */
+const SLICE = 20;
 const QUICK_INTERVAL = 2000;
 /** Milliseconds until an unsettled project is left to the ordinary refresh. */
 const QUICK_FOR = 2 * 60_000;
+
+interface Request {
+  readonly kind: 'computes' | 'branches';
+  readonly projectId: string;
+}
 
 export class BackgroundRefresh implements Disposable {
   readonly #options: BackgroundRefreshOptions;
@@ -40,6 +51,9 @@ export class BackgroundRefresh implements Disposable {
   readonly #unsettled = new Map<string, number>();
   /** Projects refreshed quickly on request, and until when. */
   readonly #watched = new Map<string, number>();
+  readonly #budget: RequestBudget;
+  /** What is left of the current refresh. */
+  #due: Request[] = [];
   #poller: Poller | undefined;
   #last: number;
   #times = 0;
@@ -47,6 +61,7 @@ export class BackgroundRefresh implements Disposable {
   constructor(options: BackgroundRefreshOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#budget = options.budget ?? new RequestBudget({ clock: this.#clock });
     this.#last = this.#clock.now();
     this.#listening = options.inventory.onDidChange((changes) => this.#notice(changes));
   }
@@ -85,10 +100,15 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #wait(): number {
-    const ordinary = Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
+    const slice = Math.min(this.#due.length, SLICE);
+    const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
     // On a local service this also keeps the next expanded project up to date.
     const isQuick = this.#options.isLocal?.() === true || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
+  }
+
+  #untilNext(): number {
+    return Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
   }
 
   #quickProjects(): string[] {
@@ -106,8 +126,10 @@ export class BackgroundRefresh implements Disposable {
   #notice(changes: readonly InventoryChange[]): void {
     const projects = new Set<string>();
     for (const change of changes) {
-      if (change.kind === 'all') [this.#unsettled, this.#watched].forEach((map) => map.clear());
-      else if ('projectId' in change) projects.add(change.projectId);
+      if (change.kind === 'all') {
+        this.#due = [];
+        [this.#unsettled, this.#watched].forEach((map) => map.clear());
+      } else if ('projectId' in change) projects.add(change.projectId);
     }
     const known = this.#unsettled.size;
     for (const id of projects) {
@@ -120,15 +142,41 @@ export class BackgroundRefresh implements Disposable {
   }
 
   async #refresh(): Promise<void> {
-    const { inventory, shown, interval } = this.#options;
-    if (this.#clock.now() < this.#last + interval())
-      return await inventory.refreshComputesOf(this.#quickProjects());
+    const projects = this.#due.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
+    const quick = this.#requests(this.#quickProjects(), this.#options.isLocal?.() === true);
+    // Half of it, so that a large account does not keep pending changes waiting.
+    const share = quick.length > 0 ? 0.5 : 1;
+    const sent = this.#due.splice(0, Math.ceil(this.#budget.available * share));
+    const isSent = (one: Request) =>
+      sent.some(({ kind, projectId }) => kind === one.kind && projectId === one.projectId);
+    sent.push(...quick.filter((one) => !isSent(one)).slice(0, this.#budget.available - sent.length));
+    this.#budget.spend(sent.length);
+    const { inventory } = this.#options;
+    const ids = (wanted: Request['kind']) =>
+      sent.flatMap(({ kind, projectId }) => (kind === wanted ? projectId : []));
+    await Promise.all([
+      projects,
+      inventory.refreshComputesOf(ids('computes')),
+      inventory.refreshBranchesOf(ids('branches')),
+    ]);
+  }
+
+  /** @returns the refresh of the list of projects, if it is its turn */
+  #beginRefresh(): Promise<void> | undefined {
+    const { inventory, shown } = this.#options;
     this.#last = this.#clock.now();
     this.#times += 1;
-    const isProjectsTurn = this.#times % PROJECTS_EVERY === 0 || inventory.projects?.failure !== undefined;
-    await Promise.all([
-      inventory.refreshComputesOf(shown()),
-      isProjectsTurn ? inventory.refreshProjects() : undefined,
-    ]);
+    this.#due = this.#requests([...shown()], true);
+    const { projects } = inventory;
+    if (this.#times % PROJECTS_EVERY !== 0 && projects?.failure === undefined) return undefined;
+    this.#budget.spend(Math.ceil(((projects?.entries.size ?? 0) + 1) / PROJECTS_PER_PAGE));
+    return inventory.refreshProjects();
+  }
+
+  /** States change more often than names, so computes come first. */
+  #requests(projectIds: readonly string[], withBranches: boolean): Request[] {
+    const { isOffered } = this.#options.inventory.branches;
+    const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);
+    return kinds.flatMap((kind) => projectIds.map((projectId) => ({ kind, projectId })));
   }
 }

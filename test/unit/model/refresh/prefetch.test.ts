@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BaseUrl } from '../../../../src/api/baseUrl.ts';
-import { Prefetch, PREFETCHED_PROJECTS } from '../../../../src/model/inventory/prefetch.ts';
+import { Prefetch, PREFETCHED_PROJECTS } from '../../../../src/model/refresh/prefetch.ts';
 import { connectInventory } from '../../../helpers/connectedInventory.ts';
 import { scriptService } from '../../../helpers/scriptedService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';

@@ -1,0 +1,88 @@
+/**
+ * The calls for branches of the public service. The specification does not promise them: a service or a key without them
+ * responds with 403, 404 or 405.
+ */
+import { branchesPath, branchPath } from './paths.ts';
+import { readEach, readIfListed, readOne, type ChangedList } from './records/parseResponse.ts';
+import * as records from './records/records.ts';
+import type { BranchChange, BranchCreation, BranchRestoreBody } from './records/requests.ts';
+import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
+
+/** The public service's maximum, so that one request is enough. */
+const MOST_BRANCHES = 10_000;
+
+/** A changed branch, its new computes, and the operations that the change started. */
+export interface BranchOutcome {
+  /** Undefined if the branch was already deleted. */
+  readonly branch: records.Branch | undefined;
+  readonly computes: readonly records.Compute[];
+  readonly operations: readonly records.Operation[];
+}
+
+const readOutcome = (reply: Reply): BranchOutcome =>
+  reply.json === undefined
+    ? { branch: undefined, computes: [], operations: [] }
+    : {
+        branch: readOne(reply, 'branch', records.Branch),
+        computes: readIfListed(reply, 'endpoints', records.Compute),
+        operations: readIfListed(reply, 'operations', records.Operation),
+      };
+
+export class BranchCalls {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** @param lastBody the body of the list that the caller has, if any. @returns undefined if nothing has changed */
+  async listIfChanged(
+    projectId: string,
+    lastBody: string | undefined,
+    options?: CallOptions,
+  ): Promise<ChangedList<records.Branch> | undefined> {
+    const changed = await this.#http.getIfChanged(
+      `${branchesPath(projectId)}?limit=${MOST_BRANCHES}`,
+      lastBody,
+      options,
+    );
+    return changed && { list: readEach(changed.reply, 'branches', records.Branch), body: changed.body };
+  }
+
+  /** Without `endpoints`, the branch has no compute. Without `parent_id`, its parent is the default branch. */
+  async create(projectId: string, creation: BranchCreation, options?: CallOptions): Promise<BranchOutcome> {
+    return this.#change('POST', branchesPath(projectId), creation, options);
+  }
+
+  async update(
+    projectId: string,
+    id: string,
+    branch: BranchChange,
+    options?: CallOptions,
+  ): Promise<BranchOutcome> {
+    return this.#change('PATCH', branchPath(projectId, id), { branch }, options);
+  }
+
+  /** Deletes its computes and data. @throws {ApiError} refused for a default or root branch or one with children */
+  async delete(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
+    return this.#change('DELETE', branchPath(projectId, id), undefined, options);
+  }
+
+  async setDefault(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
+    return this.#change('POST', `${branchPath(projectId, id)}/set_as_default`, undefined, options);
+  }
+
+  /** Replaces the data of the branch by that of another one, and restarts its active computes. */
+  async restore(
+    projectId: string,
+    id: string,
+    source: BranchRestoreBody,
+    options?: CallOptions,
+  ): Promise<BranchOutcome> {
+    return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
+  }
+
+  async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
+    return readOutcome(await this.#http.call(method, path, body === undefined ? {} : { body }, options));
+  }
+}

@@ -1,0 +1,28 @@
+/** Paths of the service's resources. Only checked ids get into a path. */
+import { ApiError } from './errors.ts';
+import { isBranchId, isComputeId, isId } from './records/ids.ts';
+
+/** @throws {ApiError} invalidRequest */
+export const segment = (value: string | number, isValid: boolean, what: string): string => {
+  if (isValid) return String(value);
+  const shown = JSON.stringify(String(value).slice(0, 60));
+  throw new ApiError(`${shown} is not ${what}`, { kind: 'invalidRequest' });
+};
+
+export const projectPath = (id: string): string => `/projects/${segment(id, isId(id), 'a project id')}`;
+
+export const computesPath = (projectId: string): string => `${projectPath(projectId)}/endpoints`;
+
+export const computePath = (projectId: string, id: string): string =>
+  `${computesPath(projectId)}/${segment(id, isComputeId(id), 'a compute id')}`;
+
+export const branchesPath = (projectId: string): string => `${projectPath(projectId)}/branches`;
+
+export const branchPath = (projectId: string, id: string): string =>
+  `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
+
+/** Any text but `.` and `..`, which a URL resolves. */
+export const rolePath = (projectId: string, branchId: string, role: string): string => {
+  const name = segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
+  return `${branchPath(projectId, branchId)}/roles/${name}`;
+};

@@ -1,0 +1,139 @@
+/** A connection as text for programs, libraries and configuration files. Each format has its own rules of escaping. */
+import {
+  connectionString,
+  isLocalCompute,
+  splitHost,
+  type ConnectionStringParts,
+} from './connectionStrings.ts';
+import { setVariable } from './dotEnv.ts';
+
+export const CONNECTION_FORMATS = [
+  'url',
+  'psql',
+  'libpq',
+  'jdbc',
+  'dotnet',
+  'go',
+  'python',
+  'env',
+  'docker',
+] as const;
+export type ConnectionFormat = (typeof CONNECTION_FORMATS)[number];
+
+/** Where and as whom to connect. `host` is the direct or the pooled one, as the user chose. */
+export interface FormatParts extends ConnectionStringParts {
+  /** Both hosts, for the format that names both. Without a pooler there is only the direct one. */
+  readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
+}
+
+/** A secret if `parts` has a password. Without one, the text names none. */
+export function formatConnection(format: ConnectionFormat, parts: FormatParts): string {
+  switch (format) {
+    case 'url':
+      return connectionString(parts);
+    case 'psql':
+      return `psql "${connectionString(parts)}"`;
+    case 'libpq':
+      return libpqKeywords(parts);
+    case 'jdbc':
+      return jdbcUrl(parts);
+    case 'dotnet':
+      return dotnetString(parts);
+    case 'go':
+      return `sql.Open("pgx", ${JSON.stringify(connectionString(parts))})`;
+    case 'python':
+      return pythonCall(parts);
+    case 'env':
+      return envLines(parts);
+    case 'docker':
+      return dockerOptions(parts);
+    default:
+      return format satisfies never;
+  }
+}
+
+const requiresTls = (parts: ConnectionStringParts): boolean => !isLocalCompute(parts);
+
+/** The fields of a connection by one program's names, without those that have no value. */
+function fieldsOf(
+  parts: ConnectionStringParts,
+  names: Readonly<Record<'host' | 'port' | 'database' | 'role' | 'password', string>>,
+): (readonly [name: string, value: string])[] {
+  const { name, port } = splitHost(parts.host);
+  const fields: [string, string][] = [
+    [names.host, name],
+    [names.port, String(port)],
+    [names.database, parts.database],
+    [names.role, parts.role],
+  ];
+  if (parts.password !== undefined) fields.push([names.password, parts.password]);
+  return fields;
+}
+
+const LIBPQ_NAMES = { host: 'host', port: 'port', database: 'dbname', role: 'user', password: 'password' };
+
+/** The keywords of libpq with their values, unescaped. */
+export const libpqFields = (parts: ConnectionStringParts): readonly (readonly [string, string])[] => [
+  ...fieldsOf(parts, LIBPQ_NAMES),
+  ...(requiresTls(parts) ? [['sslmode', 'require'] as const] : []),
+];
+
+const libpqKeywords = (parts: ConnectionStringParts): string =>
+  libpqFields(parts)
+    .map(([name, value]) => `${name}=${libpqValue(value)}`)
+    .join(' ');
+
+const libpqValue = (value: string): string =>
+  /^[\w.:-]+$/.test(value) ? value : `'${value.replace(/[\\']/g, '\\$&')}'`;
+
+function jdbcUrl(parts: ConnectionStringParts): string {
+  const { host, pathname } = new URL(connectionString(parts));
+  const query = new URLSearchParams({ user: parts.role.toWellFormed() });
+  if (parts.password !== undefined) query.set('password', parts.password.toWellFormed());
+  if (requiresTls(parts)) query.set('sslmode', 'require');
+  return `jdbc:postgresql://${host}${pathname}?${query.toString()}`;
+}
+
+const DOTNET_NAMES = {
+  host: 'Host',
+  port: 'Port',
+  database: 'Database',
+  role: 'Username',
+  password: 'Password',
+};
+
+const dotnetString = (parts: ConnectionStringParts): string =>
+  [...fieldsOf(parts, DOTNET_NAMES), ...(requiresTls(parts) ? [['SSL Mode', 'Require'] as const] : [])]
+    .map(([name, value]) => `${name}=${dotnetValue(value)}`)
+    .join(';');
+
+const dotnetValue = (value: string): string =>
+  /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
+
+/** Not a URL, because SQLAlchemy doesn't decode the database in one. */
+function pythonCall(parts: ConnectionStringParts): string {
+  const { name, port } = splitHost(parts.host);
+  const text = (value: string) => JSON.stringify(value.toWellFormed());
+  const values = [
+    '"postgresql+psycopg"',
+    `username=${text(parts.role)}`,
+    ...(parts.password === undefined ? [] : [`password=${text(parts.password)}`]),
+    `host=${text(name)}`,
+    `port=${port}`,
+    `database=${text(parts.database)}`,
+    ...(requiresTls(parts) ? ['query={"sslmode": "require"}'] : []),
+  ];
+  return `create_engine(URL.create(${values.join(', ')}))`;
+}
+
+/** The names that Prisma, Drizzle and the service's command line use. */
+function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {
+  const line = (name: string, host: string) =>
+    setVariable('', name, connectionString({ ...parts, host })).text;
+  if (pooled === undefined) return line('DATABASE_URL', direct);
+  return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
+}
+
+/** In a container, this machine's address would mean the container. */
+const dockerOptions = (parts: ConnectionStringParts): string =>
+  `${isLocalCompute(parts) ? '--network host ' : ''}-e DATABASE_URL="${connectionString(parts)}"`;

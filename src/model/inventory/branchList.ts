@@ -1,0 +1,55 @@
+/** The branches of one project by id, if the service offers them. Their names are optional: the tree works without. */
+import type { Branch } from '../../api/records/records.ts';
+import type { ListChange } from '../remoteList.ts';
+import { RecordList, type FetchIfChanged } from '../recordList.ts';
+
+export interface BranchListChange {
+  /** New branches, and those with another name, mark or state. */
+  readonly changed: readonly string[];
+  /** Branches came or went, or another one is the default. */
+  readonly isStructural: boolean;
+}
+
+export class BranchList extends RecordList<Branch> {
+  readonly #onChange: (change: BranchListChange) => void;
+
+  constructor(fetch: FetchIfChanged<Branch>, onChange: (change: BranchListChange) => void) {
+    super(fetch);
+    this.#onChange = onChange;
+  }
+
+  get branches(): ReadonlyMap<string, Branch> {
+    return this.items;
+  }
+
+  get default(): Branch | undefined {
+    return [...this.items.values()].find((branch) => branch.default === true);
+  }
+
+  /** The branches that were created from this one. */
+  childrenOf(id: string): readonly Branch[] {
+    return [...this.items.values()].filter((branch) => branch.parent_id === id);
+  }
+
+  protected override notify({ before }: ListChange<string, Branch>): void {
+    const after = this.items;
+    const isVisible = (id: string) => visibleFields(before.get(id)) !== visibleFields(after.get(id));
+    const gone = [...before.keys()].filter((id) => !after.has(id));
+    const changed = [...after.keys()].filter(isVisible);
+    const isOther = (id: string) => before.get(id)?.default !== after.get(id)?.default;
+    const isStructural = gone.length > 0 || changed.some((id) => !before.has(id) || isOther(id));
+    if (isStructural || changed.length > 0) this.#onChange({ changed, isStructural });
+  }
+}
+
+/** Others, such as usage, change all the time. */
+const visibleFields = (branch: Branch | undefined): string | undefined =>
+  branch &&
+  JSON.stringify([
+    branch.name,
+    branch.parent_id,
+    branch.current_state,
+    branch.default === true,
+    branch.protected === true,
+    branch.expires_at,
+  ]);

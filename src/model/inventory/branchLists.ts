@@ -1,0 +1,105 @@
+/**
+ * The branches of each project that was shown. The specification does not promise them, so no method rejects, and a
+ * service or key that does not offer them is not called again by the same connection.
+ */
+import { isRefused } from '../../api/errors.ts';
+import type { Branch } from '../../api/records/records.ts';
+import type { Connection } from '../account/connection.ts';
+import { BranchList, type BranchListChange } from './branchList.ts';
+
+export interface BranchListeners {
+  readonly onChange: (projectId: string, change: BranchListChange) => void;
+  readonly onNotOffered: () => void;
+}
+
+export class BranchLists {
+  readonly #listeners: BranchListeners;
+  #connection: Connection | undefined;
+  #lists = new Map<string, BranchList>();
+  #isOffered: boolean | undefined;
+
+  constructor(listeners: BranchListeners) {
+    this.#listeners = listeners;
+  }
+
+  /** @param isSameAccount whether to start with what is known */
+  follow(connection: Connection | undefined, isSameAccount: boolean): void {
+    const last = this.#lists;
+    this.#connection = connection;
+    this.#isOffered = undefined;
+    this.#lists = new Map();
+    if (isSameAccount) for (const [projectId, list] of last) this.#listFor(projectId).restoreFrom(list);
+  }
+
+  /** False once the service or the key turned out to have no branches to list. */
+  get isOffered(): boolean {
+    return this.#isOffered !== false;
+  }
+
+  /** The branches of a project, once they were loaded. */
+  of(projectId: string): BranchList | undefined {
+    const list = this.#lists.get(projectId);
+    return list?.isLoaded === true ? list : undefined;
+  }
+
+  get(projectId: string, branchId: string): Branch | undefined {
+    return this.of(projectId)?.branches.get(branchId);
+  }
+
+  /** Loads the branches once, and not again after a failure. */
+  async ensure(projectId: string): Promise<BranchList | undefined> {
+    if (this.#isWanted) await this.#listFor(projectId).ensureLoaded();
+    return this.of(projectId);
+  }
+
+  async refresh(projectId: string): Promise<BranchList | undefined> {
+    const refreshed = this.#isWanted ? this.#listFor(projectId).refresh() : undefined;
+    await refreshed?.catch(() => undefined);
+    return this.of(projectId);
+  }
+
+  /** Takes over a record from the reply to a change. */
+  put(projectId: string, branch: Branch): void {
+    this.of(projectId)?.put(branch);
+  }
+
+  forget(projectId: string): void {
+    this.#lists.delete(projectId);
+  }
+
+  get #isWanted(): boolean {
+    return this.isOffered && this.#connection !== undefined;
+  }
+
+  #listFor(projectId: string): BranchList {
+    const known = this.#lists.get(projectId);
+    if (known !== undefined) return known;
+    const list: BranchList = new BranchList(
+      (lastBody) => this.#fetch(projectId, lastBody),
+      (change) => {
+        if (list === this.#lists.get(projectId)) this.#listeners.onChange(projectId, change);
+      },
+    );
+    this.#lists.set(projectId, list);
+    return list;
+  }
+
+  async #fetch(projectId: string, lastBody: string | undefined) {
+    const connection = this.#connection;
+    if (connection === undefined) throw new Error('Not connected');
+    const client = await connection.client();
+    try {
+      const changed = await client.branches.listIfChanged(projectId, lastBody, { signal: connection.signal });
+      if (connection === this.#connection) this.#isOffered = true;
+      return changed;
+    } catch (error) {
+      // If other projects have branches, this one was deleted.
+      const isUnknown = connection === this.#connection && this.#isOffered === undefined;
+      if (isUnknown && isRefused(error, 403, 404, 405)) {
+        this.#isOffered = false;
+        this.#listeners.onNotOffered();
+      }
+      throw error;
+    }
+  }
+}

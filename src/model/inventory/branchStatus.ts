@@ -1,0 +1,32 @@
+/** What the sidebar and the pickers show of branches, and which changes the service would reject. */
+import type { Branch } from '../../api/records/records.ts';
+import type { BranchList } from './branchList.ts';
+import type { Inventory } from './inventory.ts';
+
+/** The branches of a project as far as they are known: the default one first, then by id. */
+export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
+  const list = inventory.branches.of(projectId);
+  const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];
+  const ids = [...new Set([...withComputes, ...(list?.branches.keys() ?? [])])].sort();
+  const first = list?.default?.id;
+  return first === undefined ? ids : [first, ...ids.filter((id) => id !== first)];
+}
+
+/** The branch's name, unless it has none other than its id. */
+export const nameOf = (branch: Branch | undefined): string | undefined =>
+  branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
+
+/** Whether the branch has its data. Archived ones take longer to answer. */
+export const isReady = ({ current_state: state }: Branch): boolean =>
+  state === undefined || state === null || state === 'ready' || state === 'archived';
+
+/** Why the service does not delete a branch. */
+export type DeletionProblem =
+  { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };
+
+export function deletionProblem(list: BranchList, branch: Branch): DeletionProblem | undefined {
+  if (branch.default === true) return { kind: 'default' };
+  if (!branch.parent_id) return { kind: 'root' };
+  const [child] = list.childrenOf(branch.id);
+  return child && { kind: 'parent', child };
+}

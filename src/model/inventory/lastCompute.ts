@@ -1,0 +1,34 @@
+/** The compute that a command used last, which commands without an argument offer first. */
+import { accountId } from '../account/accounts.ts';
+import type { Session } from '../account/session.ts';
+import type { Memory } from '../memory.ts';
+import { asComputeNode, type ComputeNode } from './nodes.ts';
+
+const ENTRY = 'hostedPostgres.lastCompute';
+
+export class LastCompute {
+  readonly #session: Pick<Session, 'connection'>;
+  readonly #memory: Memory;
+
+  constructor(session: Pick<Session, 'connection'>, memory: Memory) {
+    this.#session = session;
+    this.#memory = memory;
+  }
+
+  /** Undefined if the last one belongs to another account. */
+  get node(): ComputeNode | undefined {
+    const kept = this.#memory.get(ENTRY);
+    if (typeof kept !== 'object' || kept === null) return undefined;
+    const { account, node } = kept as { readonly account?: unknown; readonly node?: unknown };
+    return account === this.#account ? asComputeNode(node) : undefined;
+  }
+
+  async remember(node: ComputeNode): Promise<void> {
+    await this.#memory.update(ENTRY, { account: this.#account, node });
+  }
+
+  get #account(): string | undefined {
+    const { connection } = this.#session;
+    return connection && accountId(connection.account);
+  }
+}

@@ -1,0 +1,38 @@
+/** The computes or branches of a project. A reply with the text of the last one is not parsed again. */
+import type { ChangedList } from '../api/records/parseResponse.ts';
+import { RemoteList, type FetchedList } from './remoteList.ts';
+
+/** Returns undefined if the service's reply is still this one. */
+export type FetchIfChanged<Item> = (lastBody: string | undefined) => Promise<ChangedList<Item> | undefined>;
+
+export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
+  readonly #fetch: FetchIfChanged<Item>;
+  /** The reply that the items are from; undefined after a change made from here. */
+  #lastBody: string | undefined;
+
+  constructor(fetch: FetchIfChanged<Item>) {
+    super();
+    this.#fetch = fetch;
+  }
+
+  override restoreFrom(last: RecordList<Item>): void {
+    super.restoreFrom(last);
+    this.#lastBody = last.#lastBody;
+  }
+
+  /** Takes over a record from the reply to a change. */
+  put(item: Item): void {
+    this.#lastBody = undefined;
+    this.edit(new Map(this.items).set(item.id, item));
+  }
+
+  protected override async fetch(): Promise<FetchedList<string, Item>> {
+    const { edits } = this;
+    const reply = await this.#fetch(this.#lastBody);
+    if (reply === undefined) return this;
+    // After an edit in between, this reply is dropped.
+    if (edits === this.edits) this.#lastBody = reply.body;
+    const { items, unreadable } = reply.list;
+    return { items: new Map(items.map((item) => [item.id, item])), unreadable };
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * How many requests the background work of a window may send: a burst, and then a steady rate. The public service allows
+ * about 700 requests a minute for an account, which other windows and clients share.
+ */
+import { systemClock, type Clock } from '../../base/clock.ts';
+
+const BURST = 40;
+const PER_MINUTE = 300;
+const PER_MILLISECOND = PER_MINUTE / 60_000;
+
+export interface RequestBudgetOptions {
+  /** Whether the service is on this machine, where requests cost little. */
+  readonly isUnlimited?: () => boolean;
+  readonly clock?: Clock;
+}
+
+export class RequestBudget {
+  readonly #isUnlimited: () => boolean;
+  readonly #clock: Clock;
+  /** Below 0 if more was spent than available. */
+  #left = BURST;
+  #at: number;
+
+  constructor({ isUnlimited = () => false, clock = systemClock }: RequestBudgetOptions = {}) {
+    this.#isUnlimited = isUnlimited;
+    this.#clock = clock;
+    this.#at = clock.now();
+  }
+
+  /** Requests that may be sent now. */
+  get available(): number {
+    return this.#isUnlimited() ? Infinity : Math.max(0, Math.floor(this.#refill()));
+  }
+
+  /** Requests beyond what is available make later ones wait. */
+  spend(requests: number): void {
+    this.#left = this.#refill() - (this.#isUnlimited() ? 0 : requests);
+  }
+
+  /** Milliseconds until this many requests may be sent, or a whole burst. */
+  waitFor(requests: number): number {
+    const missing = Math.min(requests, BURST) - this.#refill();
+    return this.#isUnlimited() || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);
+  }
+
+  #refill(): number {
+    const now = this.#clock.now();
+    this.#left = Math.min(BURST, this.#left + (now - this.#at) * PER_MILLISECOND);
+    this.#at = now;
+    return this.#left;
+  }
+}

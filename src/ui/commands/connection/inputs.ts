@@ -1,0 +1,128 @@
+/**
+ * Commands for `inputs` of the type `command` in tasks.json and launch.json. They ask nothing if their arguments say which
+ * compute and database to use.
+ */
+import { l10n } from 'vscode';
+import { isId } from '../../../api/records/ids.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import { pooledHost, connectionString } from '../../../model/connection/connectionStrings.ts';
+import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import { isServiceName } from '../../../model/connection/serviceFile.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { requireConnection } from '../input/pickers.ts';
+import { defaultServiceName, saveService } from './addService.ts';
+import { hostOf, pickRecord } from './host.ts';
+import { knownLogin } from './login.ts';
+
+/** The `args` of the input. Anything else in them is ignored. */
+interface InputArguments {
+  /** Id or name. */
+  readonly project: string | undefined;
+  /** Id or name. */
+  readonly compute: string | undefined;
+  readonly role: string | undefined;
+  readonly database: string | undefined;
+  readonly pooled: boolean;
+  /** The name of the service. */
+  readonly service: string | undefined;
+}
+
+export const inputHost: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't find the host");
+  const args = readArguments(argument);
+  const compute = await findOrPick(context, l10n.t('Host'), args);
+  return compute && hostOf(compute, isPooled(compute, args));
+};
+
+/** Without a password. */
+export const inputUrl: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't find the connection string");
+  const title = l10n.t('Connection String');
+  const args = readArguments(argument);
+  const compute = await findOrPick(context, title, args);
+  if (compute === undefined) return undefined;
+  const login = await findLogin(context, title, compute, args);
+  return login && connectionString({ ...login, host: hostOf(compute, login.pooled) });
+};
+
+/** Adds the service to pg_service.conf if it isn't there. */
+export const inputService: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't add the service");
+  const title = l10n.t('Add to pg_service.conf');
+  const args = readArguments(argument);
+  const compute = await findOrPick(context, title, args);
+  if (compute === undefined) return undefined;
+  const login = await findLogin(context, title, compute, args);
+  if (login === undefined) return undefined;
+  const name = args.service ?? defaultServiceName(context, compute);
+  if (!isServiceName(name)) throw new Error(l10n.t('{0} is not a name for a service.', sanitize(name)));
+  return (await saveService(name, compute, login)) ? name : undefined;
+};
+
+function readArguments(argument: unknown): InputArguments {
+  const values =
+    typeof argument === 'object' && argument !== null ? new Map(Object.entries(argument)) : new Map();
+  const text = (name: string): string | undefined => {
+    const value: unknown = values.get(name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  return {
+    project: text('project'),
+    compute: text('compute'),
+    role: text('role'),
+    database: text('database'),
+    pooled: values.get('pooled') === true,
+    service: text('service'),
+  };
+}
+
+const isPooled = (compute: Compute, { pooled }: InputArguments): boolean =>
+  pooled && pooledHost(compute) !== undefined;
+
+/** @returns undefined if the user canceled. @throws {Error} for a name that doesn't exist */
+async function findOrPick(
+  context: CommandContext,
+  title: string,
+  { project, compute }: InputArguments,
+): Promise<Compute | undefined> {
+  // A task may be the first thing that runs in the window.
+  await context.session.whenRead();
+  requireConnection(context);
+  if (project === undefined || compute === undefined) return await pickRecord(context, title, undefined);
+  const projectId = await findProject(context, project);
+  const isWanted = ({ id, name }: Compute) => id === compute || name === compute;
+  const find = () => [...(context.inventory.computesOf(projectId)?.computes.values() ?? [])].find(isWanted);
+  await context.inventory.loadComputes(projectId);
+  // It may be newer than the loaded list.
+  if (find() === undefined) await context.inventory.refreshComputes(projectId);
+  const found = find();
+  if (found === undefined)
+    throw new Error(l10n.t('{0} has no compute {1}.', sanitize(project), sanitize(compute)));
+  return found;
+}
+
+/** @param project id or name. An id may belong to a project that the account doesn't list */
+async function findProject({ inventory }: CommandContext, project: string): Promise<string> {
+  if (inventory.projects?.entries.has(project) === true) return project;
+  await inventory.projects?.load();
+  const entries = [...(inventory.projects?.entries.values() ?? [])];
+  const found =
+    entries.find(({ id }) => id === project) ?? entries.find((each) => each.record?.name === project);
+  if (found === undefined && !isId(project))
+    throw new Error(l10n.t('There is no project {0}.', sanitize(project)));
+  return found?.id ?? project;
+}
+
+async function findLogin(
+  context: CommandContext,
+  title: string,
+  compute: Compute,
+  args: InputArguments,
+): Promise<Login | undefined> {
+  const pooled = isPooled(compute, args);
+  const { role, database } = args;
+  if (role !== undefined && database !== undefined) return { role, database, pooled };
+  const known = await knownLogin(context, { title, compute, scope: undefined, canBePooled: false });
+  return known && { role: role ?? known.role, database: database ?? known.database, pooled };
+}

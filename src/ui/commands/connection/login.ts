@@ -1,0 +1,181 @@
+/** The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. */
+import { l10n, ProgressLocation, window, type QuickPickItem, type Uri } from 'vscode';
+import { isRejected } from '../../../api/errors.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
+import { isLocalCompute, pooledHost } from '../../../model/connection/connectionStrings.ts';
+import { canLogIn, isInCatalog, loginChoices, type Catalog } from '../../../model/connection/loginChoices.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { CommandContext } from '../context.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
+import { askPooled } from './host.ts';
+
+type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
+
+export interface LoginRequest {
+  readonly title: string;
+  readonly compute: Compute;
+  /** The file whose settings give the default role and database. */
+  readonly scope: Uri | undefined;
+  /** Whether the pooled host fits, too. */
+  readonly canBePooled: boolean;
+}
+
+/** @returns undefined if the user canceled */
+export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
+  return await ask(context, request, await loadCatalog(context, request));
+}
+
+/** What was used before, with the direct host; undefined if nothing was. The branch may not have it. */
+export function lastLogin(context: LoginContext, request: LoginRequest): Login | undefined {
+  const { role, database } = proposed(context, request);
+  return role === '' || database === '' ? undefined : { role, database, pooled: false };
+}
+
+/**
+ * Asks nothing if the branch has the last role and database, or if there is no choice. On this machine, the first
+ * database is good enough.
+ * @returns undefined if the user canceled. @throws {ApiError} if nothing was used before and the service isn't reachable
+ */
+export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
+  const last = lastLogin(context, request);
+  let catalog: Catalog | undefined;
+  try {
+    catalog = await loadCatalog(context, request);
+  } catch (error) {
+    if (last === undefined) throw error;
+  }
+  if (last !== undefined && (catalog === undefined || isInCatalog(catalog, last))) return last;
+  const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);
+  const isClear = another === undefined || isLocalCompute(request.compute);
+  return only !== undefined && isClear ? only : await ask(context, request, catalog);
+}
+
+const proposed = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
+  connectionDefaults.propose(request.compute.project_id, config.connectionString(request.scope));
+
+const canBePooled = ({ canBePooled: fits, compute }: LoginRequest): boolean =>
+  fits && pooledHost(compute) !== undefined;
+
+const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catalog): readonly Login[] =>
+  loginChoices(catalog, {
+    proposed: proposed(context, request),
+    canBePooled: canBePooled(request),
+    prefersPooled: context.connectionDefaults.prefersPooled(request.compute.project_id),
+  });
+
+/** @returns undefined if the service doesn't offer the lists, or not for this key. @throws {ApiError} */
+export async function loadCatalog(
+  { session }: LoginContext,
+  { title, compute }: Pick<LoginRequest, 'title' | 'compute'>,
+): Promise<Catalog | undefined> {
+  const client = await session.connection?.client();
+  if (client === undefined) return undefined;
+  const branch = [compute.project_id, compute.branch_id] as const;
+  const options = { signal: session.connection?.signal };
+  try {
+    const [databases, roles] = await window.withProgress({ location: ProgressLocation.Window, title }, () =>
+      Promise.all([client.listDatabases(...branch, options), client.listRoles(...branch, options)]),
+    );
+    return databases && roles && { databases, roles };
+  } catch (error) {
+    if (isRejected(error)) return undefined;
+    throw error;
+  }
+}
+
+interface LoginState extends Partial<Login> {
+  /** Host, database and role are asked for one by one. */
+  readonly isSeparate?: boolean;
+}
+
+async function ask(
+  context: LoginContext,
+  request: LoginRequest,
+  catalog: Catalog | undefined,
+): Promise<Login | undefined> {
+  const choices = catalog === undefined ? [] : choicesFor(context, request, catalog);
+  const start: LoginState = choices.length === 0 ? { isSeparate: true } : {};
+  const steps: Step<LoginState>[] = [
+    {
+      applies: () => choices.length > 0,
+      ask: (page) => askChoice(page, choices),
+    },
+    {
+      applies: ({ isSeparate }) => isSeparate === true && canBePooled(request),
+      ask: async (page, state) =>
+        mapAnswer(await askPooled(context, page, request.compute), (pooled) => ({ ...state, pooled })),
+    },
+    ...separateSteps(context, request, choices.length === 0 ? undefined : catalog),
+  ];
+  const answers = (await runSteps(request.title, start, steps)) ?? {};
+  const { role, database, pooled } = answers;
+  if (role === undefined || database === undefined) return undefined;
+  await context.connectionDefaults.remember(request.compute.project_id, {
+    role,
+    database,
+    // The user was asked only if both hosts fit.
+    ...(canBePooled(request) && pooled !== undefined && { pooled }),
+  });
+  return { role, database, pooled: pooled ?? false };
+}
+
+interface ChoiceItem extends QuickPickItem {
+  readonly state: LoginState;
+}
+
+function askChoice(page: Page, choices: readonly Login[]): Promise<Answer<LoginState>> {
+  const hasPooled = choices.some(({ pooled }) => pooled);
+  const items = choices.map((login): ChoiceItem => {
+    const host = login.pooled ? l10n.t('pooled') : l10n.t('direct');
+    const parts = hasPooled ? [sanitize(login.role), host] : [sanitize(login.role)];
+    return { label: sanitize(login.database), description: parts.join(' · '), state: login };
+  });
+  items.push({ label: l10n.t('Another role…'), state: { isSeparate: true } });
+  const placeholder = l10n.t('Select a database');
+  return pickOne(page, { placeholder, items }).then((picked) => mapAnswer(picked, ({ state }) => state));
+}
+
+/** The role and the database, from the lists or entered. */
+function separateSteps(
+  context: LoginContext,
+  request: LoginRequest,
+  catalog: Catalog | undefined,
+): Step<LoginState>[] {
+  const { role, database } = proposed(context, request);
+  const applies = ({ isSeparate }: LoginState) => isSeparate === true;
+  const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
+  return [
+    {
+      applies,
+      ask: async (page, state) => {
+        const prompt = l10n.t('Role (Postgres user) to connect as');
+        const roles = catalog && names(catalog.roles.filter(canLogIn));
+        return mapAnswer(await askName(page, prompt, role, roles), (picked) => ({ ...state, role: picked }));
+      },
+    },
+    {
+      applies,
+      ask: async (page, state) => {
+        const prompt = l10n.t('Database to connect to');
+        const databases = catalog && names(catalog.databases);
+        const answer = await askName(page, prompt, database, databases);
+        return mapAnswer(answer, (picked) => ({ ...state, database: picked }));
+      },
+    },
+  ];
+}
+
+/** @param names undefined if the user has to enter it */
+async function askName(
+  page: Page,
+  prompt: string,
+  value: string,
+  names: readonly string[] | undefined,
+): Promise<Answer<string>> {
+  if (names === undefined) return await askText(page, { prompt, value });
+  const items = names.map((name) => ({ label: sanitize(name), name }));
+  const picked = await pickOne(page, { placeholder: prompt, items, isCurrent: ({ name }) => name === value });
+  return mapAnswer(picked, ({ name }) => name);
+}

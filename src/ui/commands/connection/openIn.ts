@@ -1,0 +1,157 @@
+/** Open In…: hands a connection to an installed SQL client, except the password. */
+import { commands, env, extensions, l10n, UIKind, Uri, window, workspace } from 'vscode';
+import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
+import { labelOf } from '../../../model/inventory/computeStatus.ts';
+import { showFailure } from '../../notifications/notify.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { pickOne } from '../input/quickInput.ts';
+import { pickRecord } from './host.ts';
+import { knownLogin, type LoginRequest } from './login.ts';
+import { copyPassword } from './password.ts';
+
+interface ClientConnection {
+  readonly name: string;
+  /** As on the record. */
+  readonly host: string;
+  readonly login: Login;
+}
+
+interface SqlClient {
+  /** Of the extension. */
+  readonly id: string;
+  readonly label: string;
+  readonly open: (connection: ClientConnection) => Promise<void>;
+  /** What the user sees afterwards. */
+  readonly done: (label: string, role: string) => string;
+}
+
+const asksForPassword = (label: string, role: string): string =>
+  l10n.t('{0} has the connection and asks for the password of {1}.', label, role);
+
+const SQL_CLIENTS: readonly SqlClient[] = [
+  {
+    id: 'ms-ossdata.vscode-pgsql',
+    label: 'PostgreSQL (Microsoft)',
+    open: openInPgsql,
+    done: asksForPassword,
+  },
+  { id: 'mtxr.sqltools', label: 'SQLTools', open: openInSqlTools, done: asksForPassword },
+  {
+    id: 'cweijan.vscode-postgresql-client2',
+    label: 'Database Client',
+    open: openInDatabaseClient,
+    done: (label) => l10n.t('Copied the connection string without the password. Paste it in {0}.', label),
+  },
+];
+
+export const openIn: Command = async (context, argument, run) => {
+  const clients = SQL_CLIENTS.filter(({ id }) => extensions.getExtension(id) !== undefined);
+  if (clients.length === 0) return void offerClients(argument);
+  run.failureMessage = l10n.t("Couldn't open the SQL client");
+  const title = l10n.t('Open In');
+  const compute = await pickRecord(context, title, argument);
+  if (compute === undefined) return;
+  const client = await pickClient(title, clients);
+  if (client === undefined) return;
+  const scope = window.activeTextEditor?.document.uri;
+  const request = { title, compute, scope, canBePooled: false };
+  const login = await knownLogin(context, request);
+  if (login === undefined) return;
+  const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;
+  const name = `${project} ${labelOf(compute)} ${login.database}`;
+  await client.open({ name: sanitize(name), host: compute.host, login });
+  offerPassword(context, request, client, login);
+};
+
+async function pickClient(title: string, clients: readonly SqlClient[]): Promise<SqlClient | undefined> {
+  if (clients.length === 1) return clients[0];
+  const placeholder = l10n.t('Select a SQL client');
+  return await singleStep(title, (page) => pickOne(page, { placeholder, items: clients }));
+}
+
+/** Doesn't wait for the user. */
+function offerPassword(
+  context: CommandContext,
+  request: LoginRequest,
+  { label, done }: SqlClient,
+  login: Login,
+): void {
+  const copy = l10n.t('Copy Password');
+  const tryCopy = () =>
+    copyPassword(context, request, login).catch((error: unknown) => {
+      context.log.error('Copying a password', error);
+      return showFailure(l10n.t("Couldn't copy the password"), error, () => void tryCopy());
+    });
+  void window.showInformationMessage(done(label, sanitize(login.role)), copy).then((chosen) => {
+    if (chosen === copy) void tryCopy();
+  });
+}
+
+/** Doesn't wait for the user. */
+async function offerClients(argument: unknown): Promise<void> {
+  const find = l10n.t('Find SQL Clients');
+  const copy = l10n.t('Copy As…');
+  const names = SQL_CLIENTS.map(({ label }) => label).join(', ');
+  const message = l10n.t('No SQL client is installed. Supported are {0}.', names);
+  const chosen = await window.showInformationMessage(message, find, copy);
+  if (chosen === find)
+    await commands.executeCommand(
+      'workbench.extensions.search',
+      SQL_CLIENTS.map(({ id }) => `@id:${id}`).join(' '),
+    );
+  if (chosen === copy) await commands.executeCommand('hostedPostgres.compute.copyAs', argument);
+}
+
+/** Its links may not contain a password. */
+async function openInPgsql({ name, host, login }: ClientConnection): Promise<void> {
+  const server = splitHost(host);
+  const values = {
+    server: server.name,
+    port: String(server.port),
+    database: login.database,
+    user: login.role,
+    ...(!isLocalCompute({ host }) && { sslmode: 'require' }),
+    profileName: name,
+    authenticationType: 'SqlLogin',
+  };
+  // Spaces as %20, because the client may not read `+`.
+  const query = Object.entries(values)
+    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+    .join('&');
+  const link = Uri.from({
+    scheme: env.uriScheme,
+    authority: 'ms-ossdata.vscode-pgsql',
+    path: '/connect',
+    query,
+  });
+  // A browser reaches VS Code only through an address of its server.
+  await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
+}
+
+async function openInSqlTools({ name, host, login }: ClientConnection): Promise<void> {
+  const server = splitHost(host);
+  // It rejects a name that exists.
+  const known: unknown = workspace.getConfiguration('sqltools').get('connections');
+  if (Array.isArray(known) && known.some((each: { name?: unknown } | null) => each?.name === name)) return;
+  const connection = {
+    name,
+    driver: 'PostgreSQL',
+    connectionMethod: 'Server and Port',
+    server: server.name,
+    port: server.port,
+    database: login.database,
+    username: login.role,
+    askForPassword: true,
+    ...(!isLocalCompute({ host }) && { pgOptions: { ssl: true } }),
+  };
+  await commands.executeCommand('sqltools.addConnection', connection, 'Global');
+}
+
+/** It takes no connection from other extensions, but reads one that the user pastes. */
+async function openInDatabaseClient({ host, login }: ClientConnection): Promise<void> {
+  await env.clipboard.writeText(connectionString({ ...login, host }));
+  await commands.executeCommand('postgresql.connection.add');
+}

@@ -1,0 +1,92 @@
+/** The password of a role: from the service if it provides it, else from the user. It goes into the result and nowhere else. */
+import { l10n, ProgressLocation, window, type QuickPickItem } from 'vscode';
+import { isRejected } from '../../../api/errors.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import type { CommandContext } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
+import { passwordOf } from '../../../model/connection/connectionStrings.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
+import { hostOf } from './host.ts';
+
+interface Target {
+  readonly title: string;
+  readonly compute: Compute;
+}
+
+/** @returns a URI with the password; undefined if the service doesn't provide passwords, or not this one */
+export async function findUri(
+  { session }: CommandContext,
+  { title, compute }: Target,
+  login: Login,
+): Promise<string | undefined> {
+  const { connection } = session;
+  const host = hostOf(compute, login.pooled);
+  const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
+  const find = async () => {
+    const client = await connection?.client();
+    return await client?.findConnectionUri(compute.project_id, query);
+  };
+  try {
+    return await window.withProgress({ location: ProgressLocation.Window, title }, find);
+  } catch (error) {
+    // For example, the role doesn't exist. The user may know the password.
+    if (isRejected(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Copies the password of a role, or says that only the user knows it. */
+export async function copyPassword(context: CommandContext, target: Target, login: Login): Promise<void> {
+  const uri = await findUri(context, target, login);
+  const password = uri && passwordOf(uri);
+  if (password === undefined)
+    throw new Error(l10n.t("The service doesn't provide the password of {0}", login.role));
+  await copyText(password, l10n.t('Copied the password of {0}', login.role));
+}
+
+export interface PasswordAnswer {
+  /** The text to use as the password. */
+  readonly password: string;
+  readonly isPlaceholder: boolean;
+}
+
+const PLACEHOLDER = 'PASSWORD';
+
+/** @returns undefined if the user canceled */
+export async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
+  const state = await runSteps<PasswordState>(title, {}, passwordSteps(role));
+  if (state?.source === undefined) return undefined;
+  const isPlaceholder = state.source === 'placeholder';
+  return { password: isPlaceholder ? PLACEHOLDER : (state.password ?? ''), isPlaceholder };
+}
+
+interface PasswordState {
+  readonly source?: 'user' | 'placeholder';
+  readonly password?: string;
+}
+
+const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
+  { ask: async (page) => mapAnswer(await askSource(page, role), ({ source }) => ({ source })) },
+  {
+    applies: ({ source }) => source === 'user',
+    ask: async (page, state) => {
+      const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
+      return mapAnswer(await askText(page, question), (password) => ({ ...state, password }));
+    },
+  },
+];
+
+interface SourceItem extends QuickPickItem {
+  readonly source: 'user' | 'placeholder';
+}
+
+function askSource(page: Page, role: string): Promise<Answer<SourceItem>> {
+  const items: SourceItem[] = [
+    { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), source: 'user' },
+    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, source: 'placeholder' },
+  ];
+  const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
+  return pickOne(page, { placeholder, items });
+}

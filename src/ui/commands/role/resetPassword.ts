@@ -1,0 +1,89 @@
+/** Reset Password…: gives a role of a branch a new password, which is shown once. */
+import { l10n, ProgressLocation, window } from 'vscode';
+import type { ResetPassword } from '../../../api/client.ts';
+import { isRejected } from '../../../api/errors.ts';
+import { isFinal } from '../../../api/records/operationStatus.ts';
+import type { Role } from '../../../api/records/records.ts';
+import { canLogIn } from '../../../model/connection/loginChoices.ts';
+import { asBranchNode, type BranchNode } from '../../../model/inventory/nodes.ts';
+import { approve } from '../../notifications/approval.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { copyText, withProgress } from '../input/dialogs.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { pickCompute, requireConnection } from '../input/pickers.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
+
+type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
+
+export const resetPassword: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't reset the password");
+  const title = l10n.t('Reset Password');
+  requireConnection(context);
+  const branch: Branch | undefined = asBranchNode(argument) ?? (await pickCompute(context, title, argument));
+  if (branch === undefined) return;
+  const role = await askForRole(context, title, branch);
+  if (role === undefined) return;
+  const name = sanitize(role);
+  run.failureMessage = l10n.t("Couldn't reset the password of {0}", name);
+  const question = l10n.t('Reset the password of {0} on branch {1}?', name, branch.branchId);
+  const detail = l10n.t(
+    "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
+  );
+  const change = { ...branch, name, question, detail, button: l10n.t('Reset Password') };
+  if (!(await approve(context.guards, change))) return;
+  const { connection } = context.session;
+  const client = await connection?.client();
+  const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) =>
+    client?.resetPassword(branch.projectId, branch.branchId, role, options),
+  );
+  if (result === undefined) return;
+  context.log.addSecret(result.password);
+  await showOnce(name, result);
+};
+
+async function askForRole(
+  context: CommandContext,
+  title: string,
+  branch: Branch,
+): Promise<string | undefined> {
+  const roles = await loadRoles(context, title, branch);
+  if (roles === undefined) {
+    const prompt = l10n.t('Role whose password to reset');
+    return await singleStep(title, (page) => askText(page, { prompt }));
+  }
+  const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), name }));
+  const placeholder = l10n.t('Select a role');
+  return (await singleStep(title, (page) => pickOne(page, { placeholder, items })))?.name;
+}
+
+/** @returns undefined if the service doesn't offer the list, or not for this key */
+async function loadRoles(
+  { session }: CommandContext,
+  title: string,
+  { projectId, branchId }: Branch,
+): Promise<readonly Role[] | undefined> {
+  const { connection } = session;
+  const load = async () =>
+    (await connection?.client())?.listRoles(projectId, branchId, { signal: connection?.signal });
+  try {
+    return await window.withProgress({ location: ProgressLocation.Window, title }, load);
+  } catch (error) {
+    if (isRejected(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Modal, so that the user can't miss it. */
+async function showOnce(role: string, { password, operations }: ResetPassword): Promise<void> {
+  const copy = { title: l10n.t('Copy Password') };
+  // VS Code would add “Cancel”, as if the old password still worked.
+  const close = { title: l10n.t('Close'), isCloseAffordance: true };
+  const isApplied = operations.every((operation) => isFinal(operation));
+  const detail = isApplied
+    ? password
+    : l10n.t('{0}\n\nIt works as soon as the service has applied it, usually within seconds.', password);
+  const title = l10n.t('Reset the password of {0}', role);
+  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copy, close);
+  if (chosen === copy) await copyText(password, l10n.t('Copied the password of {0}', role));
+}

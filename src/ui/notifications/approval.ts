@@ -1,0 +1,64 @@
+/**
+ * Every change of an account's resources asks here before it is sent, whether a command, a settings document or a tool
+ * makes it. `test/unit/architecture.test.ts` checks that.
+ */
+import { l10n, window } from 'vscode';
+import type { Guarded, Guards } from '../../model/account/guards.ts';
+import { ReadOnlyError } from '../text/errorMessage.ts';
+
+export interface Change extends Guarded {
+  /** What the user enters to confirm a change in production, or any change with `isByName`. */
+  readonly name: string;
+  /** Set if a mistake would lose more than one compute. */
+  readonly isByName?: boolean;
+  /** Such as “Restart main?” */
+  readonly question: string;
+  /** A verb. */
+  readonly button: string;
+  /** The consequences. Without any, the change needs no confirmation outside production. */
+  readonly detail?: string | undefined;
+}
+
+/** Says whether the mark of the account or of the project forbids changes. */
+export function readOnlyError(guards: Guards, { projectId }: Guarded): ReadOnlyError {
+  return guards.account === 'readOnly' || projectId === undefined
+    ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
+    : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
+}
+
+/** For commands that ask for more before the change. @throws {ReadOnlyError} */
+export function requireWritable(guards: Guards, target: Guarded): void {
+  if (guards.of(target) === 'readOnly') throw readOnlyError(guards, target);
+}
+
+/** @returns whether to make the change @throws {ReadOnlyError} */
+export async function approve(guards: Guards, change: Change): Promise<boolean> {
+  requireWritable(guards, change);
+  const { question, detail, button, isByName } = change;
+  const isProduction = (await guards.find(change)) === 'production';
+  if (isProduction || isByName === true) return await confirmByName(change, isProduction);
+  if (detail === undefined) return true;
+  return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
+}
+
+/** Asks again until the name is complete, or the user cancels. */
+async function confirmByName(
+  { name, question, detail = '' }: Change,
+  isProduction: boolean,
+): Promise<boolean> {
+  const request = isProduction
+    ? l10n.t('This is production. Enter “{0}” to continue.', name)
+    : l10n.t('Enter “{0}” to continue.', name);
+  let entered: string | undefined = '';
+  while (entered !== undefined && entered.trim() !== name.trim()) {
+    entered = await window.showInputBox({
+      title: question,
+      prompt: `${detail} ${request}`.trim(),
+      placeHolder: name,
+      ignoreFocusOut: true,
+      // VS Code shows this instead of the prompt, so not before there is a mistake.
+      validateInput: (text) => (name.trim().startsWith(text.trim()) ? undefined : request),
+    });
+  }
+  return entered !== undefined;
+}

@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { window, type Terminal, type TerminalOptions, type Uri } from 'vscode';
+import type { Disposable } from '../../base/disposable.ts';
+import { isAlive } from '../../base/processIdentity.ts';
+
+const FOLDER = /^psql-(\d+)-/;
+
+/**
+ * Password files for libpq, each for one terminal and readable only by the user. An environment variable would show the
+ * password to every extension, and VS Code would store it with the terminal.
+ */
+export class PassFiles implements Disposable {
+  readonly #storage: string;
+  readonly #folders = new Map<Terminal, string>();
+  #closing: Disposable | undefined;
+
+  constructor(globalStorage: Pick<Uri, 'fsPath'>) {
+    this.#storage = globalStorage.fsPath;
+  }
+
+  /**
+   * Opens a terminal that has the path of a new file in its environment.
+   * @param line a secret, see `passFileLine`
+   */
+  openTerminal(options: TerminalOptions, line: string): Terminal {
+    mkdirSync(this.#storage, { recursive: true });
+    this.#removeAbandoned();
+    // The name has the process, so that files of a killed window can be removed.
+    const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
+    const file = path.join(folder, 'pgpass');
+    writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    const terminal = window.createTerminal({ ...options, env: { ...options.env, PGPASSFILE: file } });
+    this.#folders.set(terminal, folder);
+    this.#closing ??= window.onDidCloseTerminal((closed) => this.#remove(closed));
+    return terminal;
+  }
+
+  /** Sessions of psql continue, and ask for the password if they connect again. */
+  dispose(): void {
+    this.#closing?.dispose();
+    for (const terminal of this.#folders.keys()) this.#remove(terminal);
+  }
+
+  #remove(terminal: Terminal): void {
+    const folder = this.#folders.get(terminal);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    this.#folders.delete(terminal);
+  }
+
+  #removeAbandoned(): void {
+    for (const name of readdirSync(this.#storage)) {
+      const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
+      if (!isAlive(pid)) rmSync(path.join(this.#storage, name), { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Name and marks of a branch as text. The id comes first everywhere, because it never changes. */
+import { l10n } from 'vscode';
+import type { Branch } from '../../api/records/records.ts';
+import { nameOf } from '../../model/inventory/branchStatus.ts';
+import { formatDate, markdownTable, type Row } from './computeTable.ts';
+import { sanitize } from './sanitize.ts';
+
+/** Such as `main`, `default` and `protected`. A state is shown only if the branch isn't ready. */
+export function branchParts(branch: Branch | undefined): readonly string[] {
+  if (branch === undefined) return [];
+  const state = branch.current_state ?? 'ready';
+  const parts = [
+    sanitize(nameOf(branch) ?? ''),
+    branch.default === true ? l10n.t('default') : '',
+    branch.protected === true ? l10n.t('protected') : '',
+    state === 'ready' ? '' : sanitize(state),
+  ];
+  return parts.filter((part) => part !== '');
+}
+
+/** Such as `br-aged-salad-637688 (main)`. */
+export function branchLabel(id: string, branch: Branch | undefined): string {
+  const name = nameOf(branch);
+  return name === undefined ? sanitize(id) : `${sanitize(id)} (${sanitize(name)})`;
+}
+
+/** The name if there is one, for messages. */
+export const branchTitle = (id: string, branch: Branch | undefined): string => sanitize(nameOf(branch) ?? id);
+
+/** For the tooltip. */
+export function branchTable(branch: Branch, parent: Branch | undefined): string {
+  const parentId = branch.parent_id ?? undefined;
+  const rows: Row[] = [
+    [l10n.t('Id'), branch.id],
+    [l10n.t('State'), branch.current_state],
+    [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
+    [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
+    [l10n.t('Expires'), branch.expires_at && formatDate(branch.expires_at)],
+    [l10n.t('Created'), branch.created_at && formatDate(branch.created_at)],
+  ];
+  return markdownTable(branch.name || branch.id, rows);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { dashboards, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('Commands from the palette', () => {
+  const opened = useWorkbench();
+  const computes = () => opened().workbench.tree('Computes');
+  let service: LocalService;
+
+  before(async () => {
+    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
+    await connect(opened().workbench, service);
+    await computes().expand('Project shop');
+  });
+  after(() => service.stop());
+
+  /** Waits for the computes of all projects. */
+  const offered = () =>
+    until('all computes', async () => {
+      const { items } = await opened().workbench.quickInput.waitFor('Select a compute');
+      return items.length === 4 && items;
+    });
+  const linkOf = (computeId: string) =>
+    until(`the link to ${computeId}`, async () =>
+      (await opened().workbench.readClipboard()).includes(computeId),
+    );
+
+  it('offer the selected compute first, and take it with Enter', async () => {
+    const { workbench } = opened();
+    await computes().click(/^Compute reports,/);
+    await workbench.runCommand('Hosted Postgres: Copy Link');
+    const [first] = await offered();
+    assert.match(first ?? '', /^reports /);
+    await workbench.quickInput.accept('Select a compute');
+    await linkOf('ep-steep-forest-000002');
+  });
+
+  it('offer the compute that was used last if none is selected', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Copy Link');
+    await workbench.quickInput.choose('Select a compute', 'dashboards');
+    await linkOf(dashboards);
+    await workbench.reload();
+    await computes().waitFor('Project shop');
+    await workbench.runCommand('Hosted Postgres: Copy Host');
+    const [first] = await offered();
+    assert.match(first ?? '', /^dashboards /);
+    await workbench.quickInput.cancel('Select a compute');
+  });
+
+  it('offer the computes of the selected branch first', async () => {
+    const { workbench } = opened();
+    await computes().expand('Project shop');
+    await computes().click(/^Branch br-sweet-breeze-000002/);
+    await workbench.runCommand('Hosted Postgres: Copy Host');
+    const [first] = await offered();
+    assert.match(first ?? '', /^ep-purple-water-000003 /);
+    await workbench.quickInput.cancel('Select a compute');
+  });
+
+  it('propose the project of the selected row for a new compute', async () => {
+    const { workbench } = opened();
+    await computes().click(/^Project analytics/);
+    await workbench.runCommand('Hosted Postgres: Create Compute…');
+    await until('both projects', async () => {
+      const { items } = await workbench.quickInput.waitFor('Select a project');
+      return items.length === 2;
+    });
+    await workbench.quickInput.accept('Select a project');
+    await until('the branch of analytics', async () => {
+      const { items } = await workbench.quickInput.waitFor('Select a branch');
+      return items.join().includes('br-wispy-meadow-000004');
+    });
+    await workbench.quickInput.cancel('Select a branch');
+  });
+
+  it('ask a last time before a compute is deleted', async () => {
+    const { workbench } = opened();
+    await computes().click(/^Compute reports,/);
+    await workbench.runCommand('Hosted Postgres: Delete Compute');
+    await offered();
+    await workbench.quickInput.accept('Select a compute');
+    assert.equal((await workbench.dialog.read()).message, 'Delete reports?');
+    await workbench.dialog.press('Cancel');
+    assert.equal((await service.client.listComputes(shop)).items.length, 3);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/model/inventory/branchStatus.ts';
+import type { InventoryChange } from '../../../../src/model/inventory/inventory.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const BRANCHES = 'GET /projects/shop/branches';
+
+describe('BranchLists', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let branches: unknown[] | number;
+  let changes: string[];
+
+  const record = (id: string, fields: object = {}) => ({ id, name: id.slice(3), ...fields });
+  const count = () => service.requests.filter((call) => call === BRANCHES).length;
+  const text = (change: InventoryChange) =>
+    [change.kind, 'branchId' in change ? change.branchId : ''].join(' ').trim();
+
+  beforeEach(async () => {
+    branches = [record('br-a', { parent_id: 'br-main' }), record('br-main', { default: true })];
+    service = await scriptService((call) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
+      if (call.endsWith('/branches')) return Array.isArray(branches) ? { branches } : branches;
+      return { endpoints: [computeRecord('ep-one', { branch_id: 'br-old' })] };
+    });
+    store = await connectStore(service);
+    await store.inventory.ensureProjects();
+    await store.inventory.loadComputes('shop');
+    changes = [];
+    store.inventory.onDidChange((all) => changes.push(...all.map(text)));
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  it('loads the branches of a project once, the default one first', async () => {
+    await Promise.all([store.inventory.branches.ensure('shop'), store.inventory.branches.ensure('shop')]);
+    await store.inventory.branches.ensure('shop');
+    assert.equal(count(), 1);
+    assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-main', 'br-a', 'br-old']);
+    assert.deepEqual(changes, ['project', 'branch br-a', 'branch br-main']);
+  });
+
+  it('reports another name, mark or state, and no other fields', async () => {
+    await store.inventory.branches.ensure('shop');
+    for (const fields of [
+      { name: 'new' },
+      { protected: true },
+      { current_state: 'resetting' },
+      { expires_at: '2030' },
+    ]) {
+      changes = [];
+      branches = [record('br-a', fields), record('br-main', { default: true, active_time_seconds: 7 })];
+      await store.inventory.branches.refresh('shop');
+      assert.deepEqual(changes, ['branch br-a']);
+    }
+    assert.equal(store.inventory.branches.get('shop', 'br-main')?.active_time_seconds, 7);
+  });
+
+  it('reports another default branch as another order', async () => {
+    await store.inventory.branches.ensure('shop');
+    changes = [];
+    branches = [record('br-a', { default: true }), record('br-main')];
+    await store.inventory.branches.refresh('shop');
+    assert.ok(changes.includes('project'));
+    assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-a', 'br-main', 'br-old']);
+  });
+
+  for (const status of [403, 404, 405])
+    it(`does not call a service again that answers ${status}`, async () => {
+      branches = status;
+      assert.equal(await store.inventory.branches.ensure('shop'), undefined);
+      await store.inventory.branches.refresh('shop');
+      await store.inventory.refreshAll(['shop']);
+      assert.equal(count(), 1);
+      assert.equal(store.inventory.branches.isOffered, false);
+      assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-old']);
+      assert.equal(store.inventory.state.kind, 'ready');
+    });
+
+  it('takes a 404 for a deleted project if the service has listed branches before', async () => {
+    await store.inventory.branches.ensure('shop');
+    branches = 404;
+    await store.inventory.branches.refresh('shop');
+    assert.equal(store.inventory.branches.isOffered, true);
+  });
+
+  it('keeps the branches if a refresh fails, and tries again at the next one', async () => {
+    await store.inventory.branches.ensure('shop');
+    for (const status of [500, 401, 200]) {
+      branches = status === 200 ? [record('br-b')] : status;
+      await store.inventory.branches.refresh('shop');
+      assert.equal(
+        nameOf(store.inventory.branches.get('shop', status === 200 ? 'br-b' : 'br-a')),
+        status === 200 ? 'b' : 'a',
+      );
+    }
+  });
+
+  it('knows which branches the service does not delete', async () => {
+    branches = [
+      record('br-main', { default: true }),
+      record('br-root'),
+      record('br-a', { parent_id: 'br-root' }),
+      record('br-b', { parent_id: 'br-a' }),
+    ];
+    const list = await store.inventory.branches.ensure('shop');
+    assert.ok(list);
+    const problems = [...list.branches.values()].map((branch) => deletionProblem(list, branch)?.kind);
+    assert.deepEqual(problems, ['default', 'root', 'parent', undefined]);
+  });
+});
