@@ -78,7 +78,7 @@ describe('Branches', () => {
     await workbench.runCommand('Hosted Postgres: Create Branch…');
     await quickInput().choose('Select a project', 'shop');
     assert.match(await quickInput().validationMessage('Name of the new branch', 'qa'), /has this name/);
-    await quickInput().answer('Name of the new branch', 'draft');
+    await quickInput().answer('Create Branch', 'draft');
     await quickInput().choose('Select the parent', rewriteBranch);
     await quickInput().choose('Select whether the branch gets a compute', 'Without a compute');
     await quickInput().answer('Delete the branch automatically', '2 days');
