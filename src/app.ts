@@ -7,6 +7,7 @@ import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
+import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
 import { LastCompute } from './model/inventory/lastCompute.ts';
 import { RequestBudget } from './model/refresh/requestBudget.ts';
@@ -48,6 +49,7 @@ export class App implements Disposable {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly computesTree: ComputesTree;
   readonly apiKeysTree: ApiKeysTree;
@@ -72,13 +74,14 @@ export class App implements Disposable {
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const lastCompute = new LastCompute(session, memory);
+    const guards = (this.guards = new Guards(session, inventory.branches, config));
     const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
     const branchChanges = new BranchChanges(session, inventory, tracker);
 
     this.computesTree = disposables.add(
-      new ComputesTree(session, inventory, log, computesView, localService),
+      new ComputesTree(session, inventory, log, computesView, localService, guards),
     );
     this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
     const reveal = (change: PendingChange) => {
@@ -91,12 +94,11 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const changed = { inventory, lastCompute, changes, branchChanges, tracker };
-    const stores = { accounts, session, openClient, ...changed, apiKeys };
+    const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
-    const files = { rotations, passFiles };
-    this.commandContext = { ...stores, ...trees, ...files, connectionDefaults, config, log, localService };
+    const others = { changes, branchChanges, apiKeys, rotations, passFiles, connectionDefaults };
+    this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
 
     this.#refreshInBackground(tracker, budget, computesView);
     disposables.add(localService.follow(session));

@@ -1,7 +1,9 @@
 /** Creates the model connected to a scripted service, wired as in the extension. Secrets and memory are maps. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
+import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
+import { Guards, type Mark } from '../../src/model/account/guards.ts';
 import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
@@ -33,6 +35,9 @@ export interface ConnectedStore {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly tracker: OperationTracker;
+  /** Of projects and accounts. Tests write here. */
+  readonly marks: Record<string, Mark>;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly clock: FakeClock;
   readonly errors: unknown[];
@@ -59,8 +64,11 @@ export async function connectStore(
   const tracker = disposables.add(
     new OperationTracker({ session, inventory, memory, clock, onError, budget, random: () => 1 }),
   );
+  const marks: Record<string, Mark> = {};
+  const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
+  const guards = new Guards(session, inventory.branches, { marks, onDidChangeMarks });
   const changes = new ComputeChanges(session, inventory, tracker);
   await session.start();
-  const stores = { account, secrets, accounts, session, inventory, tracker, changes };
+  const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes };
   return { ...stores, clock, errors, dispose: () => disposables.dispose() };
 }

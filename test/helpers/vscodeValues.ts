@@ -50,6 +50,17 @@ class LanguageModelToolResult {
   }
 }
 
+class FileDecoration {
+  readonly badge: string;
+  readonly tooltip: string;
+  readonly color: ThemeColor;
+  constructor(badge: string, tooltip: string, color: ThemeColor) {
+    this.badge = badge;
+    this.tooltip = tooltip;
+    this.color = color;
+  }
+}
+
 class Range {
   readonly start: unknown;
   readonly end: unknown;
@@ -81,10 +92,46 @@ export const outputLines: string[] = [];
 const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
+/** The next answers of the user to input boxes and modal messages. Without one, the user cancels. */
+export const answers: (string | undefined)[] = [];
+/** What the user was asked. */
+export const questions: string[] = [];
+const ask = async (question: string) => {
+  questions.push(question);
+  return answers.shift();
+};
+
 /** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
+
+interface FakeTerminal {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type TerminalListener = (closed: FakeTerminal | undefined) => void;
+
+/** Terminals that were opened, which are their options, and the listeners for their end. */
+export const fakeTerminals = {
+  opened: new Array<FakeTerminal>(),
+  listeners: new Set<TerminalListener>(),
+  close(terminal: FakeTerminal | undefined) {
+    for (const listener of this.listeners) listener(terminal);
+  },
+};
+
 const window = {
+  createTerminal(options: FakeTerminal) {
+    fakeTerminals.opened.push(options);
+    return options;
+  },
+  onDidCloseTerminal(listener: TerminalListener) {
+    fakeTerminals.listeners.add(listener);
+    return { dispose: () => fakeTerminals.listeners.delete(listener) };
+  },
   createOutputChannel: () => channel,
+  withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
+  showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
+  showWarningMessage: (message: string, { detail = '' } = {}) => ask(`${message} ${detail}`),
   get state() {
     return { focused: focus.has };
   },
@@ -110,6 +157,7 @@ const values = {
   env: { language: 'en' },
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
+  FileDecoration,
   FileSystemError: class extends Error {},
   LanguageModelTextPart,
   LanguageModelToolResult,
@@ -124,8 +172,8 @@ const values = {
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
-  Uri: {},
-  workspace: {},
+  Uri: { from: (parts: object) => parts },
+  workspace: { isTrusted: true },
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

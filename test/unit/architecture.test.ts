@@ -150,6 +150,17 @@ describe('The extension', () => {
     assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', key, value);"]);
   });
 
+  it('sends no change that the marks of the user may forbid', () => {
+    const changing = filesWith(
+      /\b(?:[cC]hanges|apiKeys|databases|roles)\.(?:create|update|delete|revoke|re[sn]\w+|set\w+|start|suspend|protect)\(|\brotateKey\(/,
+    );
+    const unguarded = changing.filter(
+      (file) => file.startsWith('src/ui/') && !filesWith(/\bapprove\w*\(/).includes(file),
+    );
+    assert.ok(changing.length > 5);
+    assert.deepEqual(unguarded, []);
+  });
+
   it('starts timers only in the clock and for deadlines of requests', () => {
     const withTimers = filesWith(/\b(setTimeout|setInterval|setImmediate)\(|node:timers/);
     assert.deepEqual(

@@ -2,6 +2,7 @@
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { OpenClient } from '../../model/account/connection.ts';
+import type { Guards } from '../../model/account/guards.ts';
 import type { PendingRotations } from '../../model/account/pendingRotations.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
@@ -37,6 +38,7 @@ export interface CommandContext {
   readonly inventory: Inventory;
   readonly lastCompute: LastCompute;
   readonly connectionDefaults: ConnectionDefaults;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly branchChanges: BranchChanges;
   readonly tracker: OperationTracker;

@@ -5,6 +5,7 @@ import type { Compute } from '../../api/records/records.ts';
 import type { SizeRange } from '../../api/records/sizes.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 
@@ -12,6 +13,7 @@ import type { Log } from '../log/log.ts';
 export interface ToolParts {
   readonly session: Session;
   readonly inventory: Inventory;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
   readonly log: Pick<Log, 'clean' | 'error'>;
 }

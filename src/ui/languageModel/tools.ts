@@ -19,6 +19,7 @@ import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import { approve } from '../notifications/approval.ts';
 import { requireOffered } from '../notifications/startOffered.ts';
 import { effectText, suspendText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -90,41 +91,49 @@ const getCompute: Tool = {
   invoke: async (parts, input) => computeDetails(parts.inventory, await findComputeOfTool(parts, input)),
 };
 
+const startQuestion = (name: string): string => l10n.t('Start {0}?', name);
+
 const startCompute: Tool = {
   prepare: (parts, input) =>
     confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Starting {0}', name),
-      title: l10n.t('Start {0}?', name),
+      title: startQuestion(name),
       effect: l10n.t('No connections are interrupted.'),
     })),
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, async (node, options) =>
+    changeTarget(parts, input, token, startQuestion, async (node, options) =>
       requireOffered(await parts.changes.start(node, options)),
     ),
 };
+
+const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
 
 const suspendCompute: Tool = {
   prepare: (parts, input) =>
     confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Suspending {0}', name),
-      title: l10n.t('Suspend {0}?', name),
+      title: suspendQuestion(name),
       effect: suspendText(undefined),
     })),
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, async (node, options) =>
+    changeTarget(parts, input, token, suspendQuestion, async (node, options) =>
       requireOffered(await parts.changes.suspend(node, options)),
     ),
 };
+
+const restartQuestion = (name: string): string => l10n.t('Restart {0}?', name);
 
 const restartCompute: Tool = {
   prepare: (parts, input) =>
     confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Restarting {0}', name),
-      title: l10n.t('Restart {0}?', name),
+      title: restartQuestion(name),
       effect: l10n.t('Its connections are dropped. Clients have to reconnect.'),
     })),
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, (node, options) => parts.changes.restart(node, options)),
+    changeTarget(parts, input, token, restartQuestion, (node, options) =>
+      parts.changes.restart(node, options),
+    ),
 };
 
 const resizeCompute: Tool = {
@@ -145,6 +154,8 @@ const resizeCompute: Tool = {
     const compute = await findComputeOfTool(parts, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
+    const size = sizeText(sizeFields(requireSize(input)));
+    await approveTool(parts, compute, l10n.t('Change the size of {0} to {1}?', computeName(compute), size));
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, (options) =>
       parts.changes.update(nodeOf(compute), change, options),
@@ -237,10 +248,18 @@ async function changeTarget(
   parts: ToolParts,
   input: unknown,
   token: CancellationToken,
+  question: (name: string) => string,
   change: (node: ComputeNode, options: CallOptions) => Promise<AcceptedChange>,
 ): Promise<unknown> {
   const compute = await findComputeOfTool(parts, input);
+  await approveTool(parts, compute, question(computeName(compute)));
   return changeOutput(await cancellable(token, (options) => change(nodeOf(compute), options)));
+}
+
+/** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
+async function approveTool({ guards }: ToolParts, compute: Compute, question: string): Promise<void> {
+  const change = { ...nodeOf(compute), name: computeName(compute), question, button: '' };
+  if (!(await approve(guards, change))) throw new Error(l10n.t('Canceled.'));
 }
 
 /** What is known of the compute, and the effect. Names may contain Markdown, so everything is escaped. */

@@ -1,18 +1,19 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n, window } from 'vscode';
-import { explainError, type ErrorAction } from '../text/errorMessage.ts';
+import { explainError, isReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 /** @param title such as “Couldn't restart ep-…”, without a period */
 export async function showFailure(title: string, error: unknown, retry: () => void): Promise<void> {
   const { message, action } = explainError(error);
-  const { label, act } = buttonFor(action, retry);
+  const { label, act } = buttonFor(action, error, retry);
   const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', sanitize(title), message), label);
   if (chosen === label) act();
 }
 
 function buttonFor(
   action: ErrorAction,
+  error: unknown,
   retry: () => void,
 ): { readonly label: string; readonly act: () => void } {
   const run = (command: string, ...args: unknown[]) => void commands.executeCommand(command, ...args);
@@ -35,6 +36,15 @@ function buttonFor(
         label: l10n.t('Set Up Postgres…'),
         act: () => run('hostedPostgres.localService.setUpPostgres'),
       };
+    case 'mark': {
+      const projectId = isReadOnlyError(error) ? error.projectId : undefined;
+      return projectId === undefined
+        ? { label: l10n.t('Mark Account…'), act: () => run('hostedPostgres.account.mark') }
+        : {
+            label: l10n.t('Mark Project…'),
+            act: () => run('hostedPostgres.project.mark', { kind: 'project', projectId }),
+          };
+    }
     default:
       return action satisfies never;
   }

@@ -6,9 +6,11 @@ import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { areSameSettings, settingsOn, type SettingsText } from '../../model/settings/pgSettings.ts';
+import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import { belongsToAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
 import { announce } from '../notifications/announce.ts';
+import { approve, readOnlyError } from '../notifications/approval.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -17,6 +19,7 @@ import type { SettingsDocument } from './settingsDocument.ts';
 export interface SettingsParts {
   readonly session: Session;
   readonly inventory: Inventory;
+  readonly guards: Guards;
   readonly changes: ComputeChanges;
 }
 
@@ -51,7 +54,7 @@ export const announceNotApplied = (): void =>
  * @throws {FileSystemError} if they can't be sent, for example without a connection
  */
 export async function applySettings(
-  { session, inventory, changes }: SettingsParts,
+  { session, inventory, guards, changes }: SettingsParts,
   document: SettingsDocument,
   text: string,
   wanted: SettingsText,
@@ -60,6 +63,7 @@ export async function applySettings(
   const compute = await readCompute(inventory, owner);
   const before = settingsOn(compute);
   const name = sanitize(labelOf(compute));
+  if (guards.of(owner) === 'readOnly') throw unavailable(explainError(readOnlyError(guards, owner)).message);
   if (areSameSettings(wanted, before)) {
     document.accept(text, wanted);
     announce(l10n.t('{0} already has these settings', name));
@@ -67,7 +71,7 @@ export async function applySettings(
   }
   const isConfirmed =
     (document.isKnown(before) || (await confirmOverwrite(document, compute))) &&
-    (await confirmRestart(compute));
+    (await approveRestart(guards, compute));
   if (!isConfirmed) {
     document.save(text, 'notApplied');
     return false;
@@ -95,11 +99,12 @@ function keepRejected(document: SettingsDocument, text: string, error: unknown):
 }
 
 /** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
-async function confirmRestart(compute: Compute): Promise<boolean> {
-  const apply = l10n.t('Apply and Restart');
-  const question = l10n.t('Apply the Postgres settings to {0}?', sanitize(labelOf(compute)));
-  const detail = effectText('restart') ?? '';
-  return (await window.showWarningMessage(question, { modal: true, detail }, apply)) === apply;
+async function approveRestart(guards: Guards, compute: Compute): Promise<boolean> {
+  const name = sanitize(labelOf(compute));
+  const question = l10n.t('Apply the Postgres settings to {0}?', name);
+  const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
+  const { project_id: projectId, branch_id: branchId } = compute;
+  return await approve(guards, { projectId, branchId, ...texts });
 }
 
 /** Another client has changed the settings. */

@@ -2,15 +2,18 @@
 import { ConfigurationTarget, workspace, type ConfigurationScope, type Event } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
+import { MARKS, type Mark, type Marks } from '../../model/account/guards.ts';
 
 const SECTION = 'hostedPostgres';
 
 export class Config implements Disposable {
   readonly #changed = new Emitter<(setting: string) => boolean>();
+  readonly #marksChanged = new Emitter<void>();
   readonly #listener: Disposable;
 
   /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
   readonly onDidChange = this.#changed.event;
+  readonly onDidChangeMarks = this.#marksChanged.event;
 
   constructor(
     onDidChange: Event<{
@@ -19,6 +22,7 @@ export class Config implements Disposable {
   ) {
     this.#listener = onDidChange((event) => {
       if (!event.affectsConfiguration(SECTION)) return;
+      if (event.affectsConfiguration(`${SECTION}.marks`)) this.#marksChanged.fire();
       this.#changed.fire((setting) => event.affectsConfiguration(`${SECTION}.${setting}`));
     });
   }
@@ -30,6 +34,24 @@ export class Config implements Disposable {
 
   get organizationId(): string | undefined {
     return this.#text('organizationId');
+  }
+
+  /** Invalid entries are left out. */
+  get marks(): Marks {
+    const kept = workspace.getConfiguration(SECTION).get<unknown>('marks');
+    if (typeof kept !== 'object' || kept === null) return {};
+    const marks = Object.entries(kept).flatMap(([of, value]) => {
+      const mark = MARKS.find((known) => known === value);
+      return mark === undefined ? [] : [[of, mark] as const];
+    });
+    return Object.fromEntries(marks);
+  }
+
+  /** @param of see `Marks`. @param mark undefined to remove it */
+  async setMark(of: string, mark: Mark | undefined): Promise<void> {
+    const { [of]: _, ...others } = this.marks;
+    const marks = mark === undefined ? others : { ...others, [of]: mark };
+    await workspace.getConfiguration(SECTION).update('marks', marks, ConfigurationTarget.Global);
   }
 
   /** Milliseconds, at least 5000; 0 means never. */
@@ -60,6 +82,7 @@ export class Config implements Disposable {
   dispose(): void {
     this.#listener.dispose();
     this.#changed.dispose();
+    this.#marksChanged.dispose();
   }
 
   #text(setting: string, scope?: ConfigurationScope): string | undefined {

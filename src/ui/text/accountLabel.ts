@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/account/accounts.ts';
+import type { Mark } from '../../model/account/guards.ts';
 import { sanitize } from './sanitize.ts';
 
 /** `name (host/path)`, or the address alone for an account without a name. */
@@ -9,3 +10,10 @@ export function accountLabel(account: Account): string {
   const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;
   return sanitize(account.name === '' ? address : `${account.name} (${address})`);
 }
+
+export const markText = (mark: Mark): string =>
+  mark === 'production' ? l10n.t('production') : l10n.t('read-only');
+
+/** The account, and how the user has marked it. */
+export const markedLabel = (account: Account, mark: Mark | undefined): string =>
+  [accountLabel(account), ...(mark === undefined ? [] : [markText(mark)])].join(' · ');

@@ -11,12 +11,26 @@ import { isLocalServiceError, type LocalServiceFailure } from '../localService/l
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
-export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres';
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres' | 'mark';
 
 export interface ErrorMessage {
   readonly message: string;
   readonly action: ErrorAction;
 }
+
+/** The user has marked the account, or the project, as read-only. Identified by its name: see `LocalServiceError`. */
+export class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError';
+  readonly projectId: string | undefined;
+
+  constructor(message: string, projectId: string | undefined) {
+    super(message);
+    this.projectId = projectId;
+  }
+}
+
+export const isReadOnlyError = (error: unknown): error is ReadOnlyError =>
+  error instanceof Error && error.name === 'ReadOnlyError' && 'projectId' in error;
 
 /** Messages of the service are kept, sanitized. */
 export function explainError(error: unknown): ErrorMessage {
@@ -25,6 +39,7 @@ export function explainError(error: unknown): ErrorMessage {
       ? { message: sanitize(error.message), action: 'postgres' }
       : { message: localServiceMessage(error.reason), action: 'localService' };
   }
+  if (isReadOnlyError(error)) return { message: sanitize(error.message), action: 'mark' };
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };

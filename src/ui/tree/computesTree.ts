@@ -1,16 +1,18 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
-import { EventEmitter, l10n, type TreeItem, type TreeView } from 'vscode';
+import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Event } from '../../base/event.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { Guards } from '../../model/account/guards.ts';
 import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
-import { accountLabel } from '../text/accountLabel.ts';
+import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Tree } from './lazyTreeView.ts';
+import { markDecorations, markItem } from './marks.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { tooltip, treeItem, visibleFields } from './treeItems.ts';
@@ -25,11 +27,17 @@ export interface PostgresState {
   readonly onDidChangePostgres: Event<void>;
 }
 
+/** The user's marks. */
+export interface TreeGuards extends Pick<Guards, 'account' | 'of'> {
+  readonly onDidChange: Event<void>;
+}
+
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #session: Pick<Session, 'connection'>;
   readonly #inventory: Inventory;
   readonly #log: Log;
   readonly #postgres: PostgresState;
+  readonly #guards: TreeGuards;
   readonly #nodes = new NodeCache(nodeId);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
@@ -47,7 +55,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     log: Log,
     view: TreeView<TreeNode>,
     postgres: PostgresState,
+    guards: TreeGuards,
   ) {
+    this.#guards = guards;
+    this.#disposables.add(guards.onDidChange(() => this.#redraw()));
+    this.#disposables.add(window.registerFileDecorationProvider(markDecorations));
     this.#postgres = postgres;
     this.#disposables.add(postgres.onDidChangePostgres(() => this.#redraw()));
     this.#session = session;
@@ -90,7 +102,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
-    return treeItem(this.#inventory, node);
+    const item = treeItem(this.#inventory, node);
+    const mark = isGuarded(node) ? this.#guards.of(node) : undefined;
+    return mark === undefined ? item : markItem(item, node, mark);
   }
 
   resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
@@ -233,7 +247,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
-    this.view.description = account === undefined ? '' : accountLabel(account);
+    this.view.description = account === undefined ? '' : markedLabel(account, this.#guards.account);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else if (current !== undefined) this.view.message = retryText(current.status);
     else this.view.message = this.#needsPostgres ? this.#postgresText() : '';
@@ -254,3 +268,6 @@ const retryText = (status: number | undefined): string =>
   status === undefined
     ? l10n.t("The service isn't responding. Retrying…")
     : l10n.t('The service responded with status {0}. Retrying…', status);
+
+const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
+  node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

@@ -5,9 +5,10 @@ import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, copyText, withProgress } from '../input/dialogs.ts';
+import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
@@ -27,11 +28,14 @@ export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
 export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the API key");
+  requireWritable(context.guards, {});
   // Fails now rather than after the question.
   if (isRefused(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
   if (name === undefined) return;
+  const question = l10n.t('Create API key “{0}”?', sanitize(name));
+  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }))) return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
     requireKeyAccess(() => context.apiKeys.create(name, options)),
   );
@@ -63,7 +67,8 @@ export const revoke: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
   const isInUse = apiKeys.isInUse(id);
   const question = l10n.t('Revoke API key “{0}”?', name);
-  if (!(await confirm(question, revocationDetail(context, isInUse), l10n.t('Revoke')))) return;
+  const detail = revocationDetail(context, isInUse);
+  if (!(await approve(context.guards, { name, question, detail, button: l10n.t('Revoke') }))) return;
   const account = session.connection?.account;
   await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
   // A 401 right after that means that it was the key in use, even if that wasn't known.

@@ -4,10 +4,11 @@ import type { ApiKey } from '../../../api/records/records.ts';
 import { accountId } from '../../../model/account/accounts.ts';
 import { rotateKey } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { ago } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
@@ -19,10 +20,11 @@ export const rotate: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
+  requireWritable(context.guards, {});
   if (!(await isFreeToRotate(context, account))) return;
   await requireKeyAccess(() => context.apiKeys.load());
   const answers = await askForRotation(context);
-  if (answers === undefined || !(await confirmRotation(answers.old))) return;
+  if (answers === undefined || !(await approveRotation(context, answers))) return;
   const { name, old } = answers;
   const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
@@ -109,12 +111,15 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 }
 
 /** Only asks if a key is to be revoked. */
-async function confirmRotation(old: ApiKey | undefined): Promise<boolean> {
-  if (old === undefined) return true;
-  const name = sanitize(old.name);
+async function approveRotation({ guards }: CommandContext, { old, name }: RotationAnswers): Promise<boolean> {
+  const button = l10n.t('Rotate');
+  if (old === undefined)
+    return await approve(guards, { name, question: l10n.t('Rotate the API key?'), button });
+  const oldName = sanitize(old.name);
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
-    name,
+    oldName,
   );
-  return await confirm(l10n.t('Rotate API key “{0}”?', name), detail, l10n.t('Rotate'));
+  const question = l10n.t('Rotate API key “{0}”?', oldName);
+  return await approve(guards, { name: oldName, question, detail, button });
 }

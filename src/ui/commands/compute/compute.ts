@@ -3,8 +3,10 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
+import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute, requireConnection } from '../input/pickers.ts';
 import { askForCreation } from './createCompute.ts';
 
@@ -16,6 +18,11 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
+  const { branch_id: onBranch } = creation;
+  const name = sanitize(context.inventory.project(projectId)?.name ?? projectId);
+  const question = l10n.t('Create a compute in {0}?', name);
+  const target = { projectId, branchId: onBranch, name };
+  if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;
   const { compute } = await withProgress(l10n.t('Creating a compute'), (options) =>
     context.changes.create(projectId, creation, options),
   );
@@ -30,7 +37,9 @@ export const restart: Command = async (context, argument, run) => {
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
   const detail = l10n.t('Its connections are dropped. Clients have to reconnect.');
-  if (!(await confirm(l10n.t('Restart {0}?', name), detail, l10n.t('Restart')))) return;
+  const question = l10n.t('Restart {0}?', name);
+  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Restart') })))
+    return;
   const { isPending } = await withProgress(l10n.t('Restarting {0}', name), (options) =>
     context.changes.restart(node, options),
   );
@@ -47,7 +56,8 @@ export const deleteCompute: Command = async (context, argument, run) => {
     "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
     node.branchId,
   );
-  if (!(await confirm(l10n.t('Delete {0}?', name), detail, l10n.t('Delete')))) return;
+  const question = l10n.t('Delete {0}?', name);
+  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Delete') }))) return;
   const isFromTree = asComputeNode(argument) !== undefined;
   if (isFromTree) void revealNeighbor(context, node);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>

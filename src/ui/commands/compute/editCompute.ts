@@ -1,6 +1,6 @@
 /** Edit Compute…: asks what to change, confirms the consequences and sends only what differs. */
 import { commands, l10n, Uri } from 'vscode';
-import { changeEffect } from '../../../api/records/effects.ts';
+import { changeEffect, type ChangeEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
@@ -8,10 +8,11 @@ import { labelOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 
 import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
 import { effectText } from '../../text/effectText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askForEdit } from './editQuestions.ts';
 
@@ -28,7 +29,7 @@ export const edit: Command = async (context, argument, run) => {
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
-  if (!(await confirmEffect(current, change))) return;
+  if (!(await approveEdit(context, current, change))) return;
   const node = { kind: 'compute', projectId, branchId, computeId } as const;
   const { isPending } = await withProgress(l10n.t('Changing {0}', name), (options) =>
     context.changes.update(node, change, options),
@@ -37,24 +38,37 @@ export const edit: Command = async (context, argument, run) => {
   if (!isPending) announce(l10n.t('Changed {0}', name));
 };
 
-/** Doesn't ask if connections aren't affected (section 3.2, rule 4). @returns whether to continue */
-async function confirmEffect(compute: Compute, change: ComputeChange): Promise<boolean> {
+/** Asks only if connections are affected (section 3.2, rule 4), or in production. @returns whether to continue */
+async function approveEdit(
+  { guards }: CommandContext,
+  compute: Compute,
+  change: ComputeChange,
+): Promise<boolean> {
+  const name = sanitize(labelOf(compute));
   const effect = changeEffect(compute, change);
   const detail = effectText(effect, change.branch_id);
-  if (detail === undefined) return true;
-  const name = sanitize(labelOf(compute));
+  const target = { projectId: compute.project_id, branchId: compute.branch_id, name, detail };
+  return await approve(guards, { ...target, ...questionFor(effect, name, compute, change) });
+}
+
+function questionFor(effect: ChangeEffect, name: string, compute: Compute, change: ComputeChange) {
   switch (effect) {
     case 'disable':
-      return await confirm(l10n.t('Disable {0}?', name), detail, l10n.t('Disable'));
+      return { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') };
     case 'move':
-      return await confirm(l10n.t('Move {0} to {1}?', name, change.branch_id ?? ''), detail, l10n.t('Move'));
-    case 'restart':
+      return {
+        question: l10n.t('Move {0} to {1}?', name, change.branch_id ?? ''),
+        button: l10n.t('Move'),
+      };
+    case 'restart': {
+      const size = sizeText({ ...compute, ...change });
+      return {
+        question: l10n.t('Change the size of {0} to {1}?', name, size),
+        button: l10n.t('Change and Restart'),
+      };
+    }
     case 'none':
-      return await confirm(
-        l10n.t('Change the size of {0} to {1}?', name, sizeText({ ...compute, ...change })),
-        detail,
-        l10n.t('Change and Restart'),
-      );
+      return { question: l10n.t('Change {0}?', name), button: l10n.t('Change') };
     default:
       return effect satisfies never;
   }

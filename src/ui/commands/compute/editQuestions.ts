@@ -6,6 +6,7 @@ import type { ComputeChange } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf, sizeOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { autosuspendText } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
@@ -57,7 +58,11 @@ function changeOf({ edited, size, change = {} }: EditState, compute: Compute): C
 }
 
 function editSteps(context: CommandContext): readonly Step<EditState>[] {
-  const computeIn = async ({ node }: EditState) => node && (await requireCompute(context, node));
+  const computeIn = async ({ node }: EditState) => {
+    if (node === undefined) return undefined;
+    requireWritable(context.guards, node);
+    return await requireCompute(context, node);
+  };
   /** Asks for the new value if that is what the user edits. */
   const newValue = (
     edited: Edited,

@@ -3,10 +3,11 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { requireOffered } from '../../notifications/startOffered.ts';
 import { suspendText } from '../../text/effectText.ts';
 import type { Command } from '../context.ts';
-import { confirm, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute } from '../input/pickers.ts';
 
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
@@ -18,6 +19,8 @@ export const start: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't start {0}", name);
+  const question = l10n.t('Start {0}?', name);
+  if (!(await approve(context.guards, { ...node, name, question, button: l10n.t('Start') }))) return;
   const change = await withProgress(l10n.t('Starting {0}', name), (options) =>
     context.changes.start(node, options),
   );
@@ -30,12 +33,13 @@ export const suspend: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  requireWritable(context.guards, node);
   // Without an answer, the question is more general.
   const connections = await context.changes.openConnections(node).catch(() => undefined);
-  const isConfirmed =
-    connections === 0 ||
-    (await confirm(l10n.t('Suspend {0}?', name), suspendText(connections), l10n.t('Suspend')));
-  if (!isConfirmed) return;
+  const detail = connections === 0 ? undefined : suspendText(connections);
+  const question = l10n.t('Suspend {0}?', name);
+  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Suspend') })))
+    return;
   const change = await withProgress(l10n.t('Suspending {0}', name), (options) =>
     context.changes.suspend(node, options),
   );

@@ -1,4 +1,4 @@
-import '../../../helpers/vscodeValues.ts';
+import { answers } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ToolParts } from '../../../../src/ui/languageModel/toolInput.ts';
@@ -88,6 +88,25 @@ describe('Tools for language models', () => {
     }
     service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : 405);
     await assert.rejects(invoke('hostedPostgres_startCompute', target), /doesn't offer it/);
+  });
+
+  it('change nothing that is marked as read-only, and nothing in production without its name', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? { endpoints: computes } : { endpoint: computes[0], operations: [] };
+    const changes = [
+      ['hostedPostgres_restartCompute', target],
+      ['hostedPostgres_startCompute', target],
+      ['hostedPostgres_suspendCompute', target],
+      ['hostedPostgres_resizeCompute', { ...target, minCu: 2 }],
+    ] as const;
+    store.marks['shop'] = 'readOnly';
+    for (const [name, input] of changes) await assert.rejects(invoke(name, input), /marked the project shop/);
+    store.marks['shop'] = 'production';
+    for (const [name, input] of changes) await assert.rejects(invoke(name, input), /Canceled/);
+    assert.ok(service.requests.every((call) => call.startsWith('GET')));
+    answers.push('<b>main</b>');
+    await invoke('hostedPostgres_restartCompute', target);
+    assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
   });
 
   it('return a limited number of projects and computes, and how many were left out', async () => {

@@ -1,0 +1,82 @@
+/** Accounts and projects that the user has marked, and what that means for changes. */
+import type { Event } from '../../base/event.ts';
+import { accountId, type Account } from './accounts.ts';
+import type { Session } from './session.ts';
+
+/** `production`: the user enters the name to confirm a change. `readOnly`: nothing is changed. */
+export const MARKS = ['production', 'readOnly'] as const;
+export type Mark = (typeof MARKS)[number];
+
+/** By project id or {@link markedAs}. */
+export type Marks = Readonly<Record<string, Mark>>;
+
+/** The entry of an account in the marks. The address of the local service changes, so it has a fixed one. */
+export const markedAs = (account: Account): string => (account.local === true ? 'local' : accountId(account));
+
+/** The strictest of what is known of an account, a project and a branch. Undefined if nothing guards them. */
+export function guardOf(
+  account: Mark | undefined,
+  project: Mark | undefined,
+  branch: { readonly protected?: boolean | null | undefined } | undefined,
+): Mark | undefined {
+  const marks = [account, project];
+  if (marks.includes('readOnly')) return 'readOnly';
+  return marks.includes('production') || branch?.protected === true ? 'production' : undefined;
+}
+
+/** What a change acts on. Without a project: the account, for example one of its keys. */
+export interface Guarded {
+  readonly projectId?: string | undefined;
+  readonly branchId?: string | undefined;
+}
+
+/** The branches of the service as far as they are known. */
+export interface KnownBranches {
+  get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
+  ensure(projectId: string): Promise<unknown>;
+}
+
+/** The user's settings. */
+export interface Marked {
+  readonly marks: Marks;
+  readonly onDidChangeMarks: Event<void>;
+}
+
+export class Guards {
+  readonly #session: Pick<Session, 'connection'>;
+  readonly #branches: KnownBranches;
+  readonly #marked: Marked;
+
+  readonly onDidChange: Event<void>;
+
+  constructor(session: Pick<Session, 'connection'>, branches: KnownBranches, marked: Marked) {
+    this.#session = session;
+    this.#branches = branches;
+    this.#marked = marked;
+    this.onDidChange = marked.onDidChangeMarks;
+  }
+
+  /** The mark of the connected account. */
+  get account(): Mark | undefined {
+    const { connection } = this.#session;
+    return connection && this.#marked.marks[markedAs(connection.account)];
+  }
+
+  project(projectId: string): Mark | undefined {
+    return this.#marked.marks[projectId];
+  }
+
+  /** From what is known now; for rows. */
+  of({ projectId, branchId }: Guarded): Mark | undefined {
+    if (projectId === undefined) return this.account;
+    const branch = branchId === undefined ? undefined : this.#branches.get(projectId, branchId);
+    return guardOf(this.account, this.project(projectId), branch);
+  }
+
+  /** For a change: first loads whether the branch is protected. */
+  async find(target: Guarded): Promise<Mark | undefined> {
+    if (target.projectId !== undefined && target.branchId !== undefined)
+      await this.#branches.ensure(target.projectId);
+    return this.of(target);
+  }
+}

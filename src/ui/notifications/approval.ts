@@ -1,0 +1,56 @@
+/**
+ * Every change of an account's resources asks here before it is sent, whether a command, a settings document or a tool
+ * makes it. `test/unit/architecture.test.ts` checks that.
+ */
+import { l10n, window } from 'vscode';
+import type { Guarded, Guards } from '../../model/account/guards.ts';
+import { ReadOnlyError } from '../text/errorMessage.ts';
+
+export interface Change extends Guarded {
+  /** What the user enters to confirm a change in production. */
+  readonly name: string;
+  /** Such as “Restart main?” */
+  readonly question: string;
+  /** A verb. */
+  readonly button: string;
+  /** The consequences. Without any, the change needs no confirmation outside production. */
+  readonly detail?: string | undefined;
+}
+
+/** Says whether the mark of the account or of the project forbids changes. */
+export function readOnlyError(guards: Guards, { projectId }: Guarded): ReadOnlyError {
+  return guards.account === 'readOnly' || projectId === undefined
+    ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
+    : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
+}
+
+/** For commands that ask for more before the change. @throws {ReadOnlyError} */
+export function requireWritable(guards: Guards, target: Guarded): void {
+  if (guards.of(target) === 'readOnly') throw readOnlyError(guards, target);
+}
+
+/** @returns whether to make the change @throws {ReadOnlyError} */
+export async function approve(guards: Guards, change: Change): Promise<boolean> {
+  requireWritable(guards, change);
+  const { question, detail, button } = change;
+  if ((await guards.find(change)) === 'production') return await confirmByName(change);
+  if (detail === undefined) return true;
+  return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
+}
+
+/** Asks again until the name is complete, or the user cancels. */
+async function confirmByName({ name, question, detail = '' }: Change): Promise<boolean> {
+  const request = l10n.t('This is production. Enter “{0}” to continue.', name);
+  let entered: string | undefined = '';
+  while (entered !== undefined && entered.trim() !== name) {
+    entered = await window.showInputBox({
+      title: question,
+      prompt: `${detail} ${request}`.trim(),
+      placeHolder: name,
+      ignoreFocusOut: true,
+      // VS Code shows this instead of the prompt, so not before there is a mistake.
+      validateInput: (text) => (name.startsWith(text.trim()) ? undefined : request),
+    });
+  }
+  return entered !== undefined;
+}

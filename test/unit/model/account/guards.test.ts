@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
+import { Connection } from '../../../../src/model/account/connection.ts';
+import { guardOf, Guards, markedAs, type Marks } from '../../../../src/model/account/guards.ts';
+
+const baseUrl = baseUrlOrUndefined('https://a.example/v2');
+assert.ok(baseUrl);
+const work = { baseUrl, name: 'work' };
+const isProtected = { protected: true };
+
+describe('guardOf', () => {
+  const rows = [
+    [undefined, undefined, undefined, undefined],
+    [undefined, undefined, {}, undefined],
+    [undefined, undefined, isProtected, 'production'],
+    [undefined, 'production', undefined, 'production'],
+    ['production', undefined, undefined, 'production'],
+    ['readOnly', 'production', isProtected, 'readOnly'],
+    ['production', 'readOnly', undefined, 'readOnly'],
+  ] as const;
+  for (const [account, project, branch, expected] of rows)
+    it(`is ${expected} for ${[account, project, JSON.stringify(branch)].join(', ')}`, () =>
+      assert.equal(guardOf(account, project, branch), expected));
+});
+
+describe('Guards', () => {
+  const guardsWith = (marks: Marks, branch: { readonly protected?: boolean } = {}) => {
+    let isLoaded = false;
+    const branches = {
+      get: () => (isLoaded ? branch : undefined),
+      ensure: async () => void (isLoaded = true),
+    };
+    const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
+    const onDidChangeMarks = () => ({ dispose: () => undefined });
+    return new Guards({ connection }, branches, { marks, onDidChangeMarks });
+  };
+
+  it('find out whether the branch is protected before a change', async () => {
+    const guards = guardsWith({}, isProtected);
+    const target = { projectId: 'shop', branchId: 'br-main' };
+    assert.equal(guards.of(target), undefined);
+    assert.equal(await guards.find(target), 'production');
+    assert.equal(guards.of(target), 'production');
+  });
+
+  it('count the marks of the account for its projects and keys', () => {
+    const guards = guardsWith({ 'https://a.example/v2#work': 'readOnly' });
+    assert.equal(guards.of({}), 'readOnly');
+    assert.equal(guards.of({ projectId: 'shop' }), 'readOnly');
+  });
+
+  it('count the mark of a project for that project only', () => {
+    const guards = guardsWith({ shop: 'production' });
+    assert.equal(guards.of({}), undefined);
+    assert.equal(guards.of({ projectId: 'shop' }), 'production');
+    assert.equal(guards.of({ projectId: 'other' }), undefined);
+  });
+
+  it('know the local service without its address', () => {
+    assert.equal(markedAs({ ...work, local: true }), 'local');
+  });
+});

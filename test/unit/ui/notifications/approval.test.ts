@@ -1,0 +1,75 @@
+import { answers, questions } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const { approve } = await import('../../../../src/ui/notifications/approval.ts');
+const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
+
+describe('approve', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let branches: unknown[];
+
+  beforeEach(async () => {
+    branches = [{ id: 'br-main', project_id: 'shop', name: 'main' }];
+    service = await scriptService(() => ({ branches, annotations: {} }));
+    store = await connectStore(service);
+    answers.length = 0;
+    questions.length = 0;
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const target = { projectId: 'shop', branchId: 'br-main', name: 'main' };
+  const change = { ...target, question: 'Restart main?', button: 'Restart' };
+  const severe = { ...change, detail: 'Its connections are dropped.' };
+
+  it('asks nothing about a change without consequences', async () => {
+    assert.equal(await approve(store.guards, change), true);
+    assert.deepEqual(questions, []);
+  });
+
+  it('asks whether to make a change with consequences', async () => {
+    answers.push('Restart', undefined);
+    assert.equal(await approve(store.guards, severe), true);
+    assert.equal(await approve(store.guards, severe), false);
+    assert.deepEqual(questions, Array(2).fill('Restart main? Its connections are dropped.'));
+  });
+
+  it('asks for the name in production, until it is complete', async () => {
+    store.marks['shop'] = 'production';
+    answers.push('ma', ' main ');
+    assert.equal(await approve(store.guards, severe), true);
+    assert.equal(questions.length, 2);
+    assert.match(questions[0] ?? '', /connections are dropped\. This is production\. Enter “main”/);
+    assert.equal(await approve(store.guards, change), false);
+  });
+
+  it('treats a protected branch as production', async () => {
+    branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
+    answers.push('main');
+    assert.equal(await approve(store.guards, change), true);
+    assert.match(questions.join(), /This is production/);
+  });
+
+  it('rejects each change of a project marked as read-only, and offers to change the mark', async () => {
+    store.marks['shop'] = 'readOnly';
+    const error: unknown = await approve(store.guards, severe).catch((reason: unknown) => reason);
+    assert.deepEqual(explainError(error), {
+      message: 'You have marked the project shop as read-only.',
+      action: 'mark',
+    });
+    assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
+    assert.deepEqual(questions, []);
+  });
+
+  it('rejects each change of an account marked as read-only', async () => {
+    store.marks[service.baseUrl] = 'readOnly';
+    await assert.rejects(approve(store.guards, change), /this account as read-only/);
+    const key = { name: 'ci', question: 'Revoke ci?', button: 'Revoke' };
+    await assert.rejects(approve(store.guards, key), /this account as read-only/);
+  });
+});
