@@ -15,6 +15,8 @@ export interface Change extends Guarded {
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
+  /** Whether the user enters the name outside production too. */
+  readonly byName?: boolean;
 }
 
 /** Says whether the mark of the account or of the project forbids changes. */
@@ -32,15 +34,16 @@ export function requireWritable(guards: Guards, target: Guarded): void {
 /** @returns whether to make the change @throws {ReadOnlyError} */
 export async function approve(guards: Guards, change: Change): Promise<boolean> {
   requireWritable(guards, change);
-  const { question, detail, button } = change;
-  if ((await guards.find(change)) === 'production') return await confirmByName(change);
+  const { question, detail, button, name, byName = false } = change;
+  if ((await guards.find(change)) === 'production')
+    return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));
+  if (byName) return await confirmByName(change, l10n.t('Enter “{0}” to continue.', name));
   if (detail === undefined) return true;
   return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
 }
 
 /** Asks again until the name is complete, or the user cancels. */
-async function confirmByName({ name, question, detail = '' }: Change): Promise<boolean> {
-  const request = l10n.t('This is production. Enter “{0}” to continue.', name);
+async function confirmByName({ name, question, detail = '' }: Change, request: string): Promise<boolean> {
   let entered: string | undefined = '';
   while (entered !== undefined && entered.trim() !== name) {
     entered = await window.showInputBox({

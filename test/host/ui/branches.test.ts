@@ -108,16 +108,16 @@ describe('Branches', () => {
     await api.send('PATCH', `/${shop}/branches/${id}`, { branch: { expires_at: null } });
     const [plain, marked] = [
       `Branch ${id}, draft, no computes`,
-      `Branch ${id}, draft, protected, no computes`,
+      `Branch ${id}, draft, protected, no computes, production`,
     ];
     await computes().contextMenu(plain, 'Protect Branch');
     await computes().waitFor(marked);
     await computes().contextMenu(marked, 'Unprotect Branch…');
-    await opened().workbench.dialog.press('Unprotect');
+    await quickInput().answer('Remove the protection of draft?', 'draft');
     await computes().waitFor(plain);
     await computes().contextMenu(plain, 'Protect Branch');
     await computes().contextMenu(marked, 'Delete Branch…');
-    assert.match(await quickInput().validationMessage('Enter its name', 'draf'), /Enter “draft” to continue/);
+    assert.match(await quickInput().validationMessage('Delete draft?', 'drift'), /Enter “draft” to continue/);
     await quickInput().answer('Delete draft?', 'draft');
     await computes().waitUntilGone(/, draft/);
     assert.equal(await find('draft'), undefined);

@@ -2,10 +2,11 @@ import { commands, l10n, window } from 'vscode';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { confirm, confirmByName, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 
 /** If the service would reject it, says why instead of asking. */
 export const deleteBranch: Command = async (context, argument, run) => {
@@ -15,7 +16,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
-  if (!(await confirmDeletion(context, picked))) return;
+  if (!(await approveDeletion(context, picked))) return;
   if (asBranchNode(argument) !== undefined) await revealProject(context, picked);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
     context.branchChanges.delete(picked, options),
@@ -36,7 +37,11 @@ async function revealProject(
   }
 }
 
-async function confirmDeletion({ inventory }: CommandContext, picked: PickedBranch): Promise<boolean> {
+/** The name of a protected branch has to be entered. */
+async function approveDeletion(
+  { inventory, guards }: CommandContext,
+  picked: PickedBranch,
+): Promise<boolean> {
   const { projectId, branchId, branch } = picked;
   const name = branchTitle(branchId, branch);
   const question = l10n.t('Delete {0}?', name);
@@ -48,9 +53,8 @@ async function confirmDeletion({ inventory }: CommandContext, picked: PickedBran
           "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
           computes,
         );
-  if (branch.protected !== true) return await confirm(question, detail, l10n.t('Delete'));
-  const prompt = l10n.t('{0} is protected. Enter its name to remove the protection and delete it.', name);
-  return await confirmByName(question, `${detail} ${prompt}`, branch.name);
+  const button = l10n.t('Delete');
+  return await approve(guards, { projectId, branchId, name, question, detail, button });
 }
 
 async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {

@@ -1,20 +1,11 @@
 /** The confirmation before a change, its progress, and copying a result. */
 import { env, l10n, ProgressLocation, window } from 'vscode';
 import type { CallOptions } from '../../../api/client.ts';
-import { singleStep } from './multiStepInput.ts';
-import { askText } from './quickInput.ts';
 import { announce } from '../../notifications/announce.ts';
 
 /** Modal. @param detail the consequences. @param button a verb */
 export async function confirm(question: string, detail: string, button: string): Promise<boolean> {
   return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
-}
-
-/** For changes that must not happen by mistake. @returns whether the user entered the name */
-export async function confirmByName(question: string, prompt: string, name: string): Promise<boolean> {
-  const problem = (text: string) => (text === name ? undefined : l10n.t('Enter “{0}” to continue', name));
-  const entered = await singleStep(question, (page) => askText(page, { prompt, placeholder: name, problem }));
-  return entered === name;
 }
 
 /** Shows progress in the view. Once the call has to wait and retry, a notification offers to cancel it. */

@@ -3,9 +3,10 @@ import { l10n } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
-import { confirmByName, withProgress } from '../input/dialogs.ts';
+import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askProject, requireConnection } from '../input/pickers.ts';
 import { askText } from '../input/quickInput.ts';
@@ -15,6 +16,7 @@ const MAX_PROJECT_NAME = 256;
 export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the project");
+  requireWritable(context.guards, {});
   const name = await singleStep(l10n.t('Create Project'), (page) =>
     askText(page, {
       prompt: l10n.t('Name of the new project'),
@@ -23,6 +25,8 @@ export const create: Command = async (context, _argument, run) => {
     }),
   );
   if (name === undefined) return;
+  const question = l10n.t('Create the project {0}?', sanitize(name));
+  if (!(await approve(context.guards, { name: sanitize(name), question, button: l10n.t('Create') }))) return;
   const { organizationId } = context.config;
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const project = await withProgress(l10n.t('Creating a project'), (options) =>
@@ -38,16 +42,16 @@ export const deleteProject: Command = async (context, argument, run) => {
   const projectId =
     asProjectNode(argument)?.projectId ?? (await singleStep(title, (page) => askProject(context, page)));
   if (projectId === undefined) return;
-  const name = context.inventory.project(projectId)?.name || projectId;
-  run.failureMessage = l10n.t("Couldn't delete {0}", sanitize(name));
-  const prompt = l10n.t(
-    "This can't be undone. All its branches, computes and data are deleted. Enter the name of the project to delete it.",
-  );
-  if (!(await confirmByName(l10n.t('Delete {0}?', sanitize(name)), prompt, name))) return;
-  await withProgress(l10n.t('Deleting {0}', sanitize(name)), (options) =>
+  const name = sanitize(context.inventory.project(projectId)?.name || projectId);
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const question = l10n.t('Delete {0}?', name);
+  const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
+  const button = l10n.t('Delete');
+  if (!(await approve(context.guards, { projectId, name, question, detail, button, byName: true }))) return;
+  await withProgress(l10n.t('Deleting {0}', name), (options) =>
     ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
   );
-  announce(l10n.t('Deleted {0}', sanitize(name)));
+  announce(l10n.t('Deleted {0}', name));
 };
 
 /** @throws {Error} with a message for the user if the service doesn't offer the call */
