@@ -1,6 +1,7 @@
 /** The ten commonest jobs, from a window with the sidebar open. ARCHITECTURE compares these counts with other tools. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
 import { countInput } from '../../helpers/inputCounter.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -16,16 +17,21 @@ const compute = /^Compute primary/;
 describe('the commonest jobs', () => {
   const folder = temporaryFolder();
   const clients = writeSqlClients(folder);
-  const opened = useWorkbench({ otherExtensions: clients.folders });
+  const opened = useWorkbench({
+    otherExtensions: clients.folders,
+    // The text of a terminal is in the page only without a GPU.
+    settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+  });
   let service: LocalService;
 
   const computes = () => opened().workbench.tree('Computes');
   const clipboard = (what: string, expected: RegExp) =>
     until(`${what} in the clipboard`, async () => expected.test(await opened().workbench.readClipboard()));
 
-  /** One click or key is one step. Entered letters don't count. */
-  function takes(job: string, steps: number, task: () => Promise<void>): void {
+  /** One click or key is one step. Entered letters don't count. @param prepare what the user did before, for something else */
+  function takes(job: string, steps: number, task: () => Promise<void>, prepare?: () => Promise<void>): void {
     it(`${job} in ${steps} steps`, async () => {
+      await prepare?.();
       const counted = await countInput(opened().workbench.page, task);
       assert.equal(counted.steps, steps);
     });
@@ -43,17 +49,17 @@ describe('the commonest jobs', () => {
     await rm(folder, { recursive: true });
   });
 
-  takes('shows which computes run', 1, async () => {
-    const { page } = opened().workbench;
-    // A plain click, because the view may be open.
-    await page
-      .locator('.activitybar')
-      .getByRole('tab', { name: 'Explorer' })
-      .evaluate('(tab) => tab.click()');
-    await computes().waitUntilGone(compute);
-    await opened().workbench.openView('Hosted Postgres');
-    await computes().waitFor(/^Compute primary, idle/);
-  });
+  takes(
+    'shows which computes run',
+    1,
+    async () => {
+      await opened().workbench.openView('Hosted Postgres');
+      await computes().waitFor(/^Compute primary, idle/);
+    },
+    async () => {
+      await opened().workbench.openView('Search');
+    },
+  );
 
   takes('restarts', 2, async () => {
     const { workbench } = opened();
@@ -75,14 +81,21 @@ describe('the commonest jobs', () => {
     await clipboard('the URL', /^postgresql:\/\/app_owner:[^@]+@127\.0\.0\.1:\d+\/app$/);
   });
 
-  takes('inserts a host into code', 1, async () => {
-    const { workbench } = opened();
-    const editor = new Editor(workbench.page);
-    await editor.type('PGHOST=');
-    await editor.waitForSuggestion('127.0.0.1');
-    await editor.press('Enter');
-    await editor.waitForText(/^PGHOST=127\.0\.0\.1$/);
-  });
+  takes(
+    'inserts a host into code',
+    1,
+    async () => {
+      const editor = new Editor(opened().workbench.page);
+      await editor.type('PGHOST=');
+      await editor.waitForSuggestion('127.0.0.1');
+      await editor.press('Enter');
+      await editor.waitForText(/^PGHOST=127\.0\.0\.1:\d+$/);
+    },
+    async () => {
+      await writeFile(path.join(opened().folder, 'app.env'), '');
+      await opened().workbench.openFile('app.env');
+    },
+  );
 
   if (findProgram('psql') !== undefined)
     takes('opens psql', 2, async () => {
@@ -107,7 +120,7 @@ describe('the commonest jobs', () => {
     await workbench.quickInput.accept('Select what to change');
     await workbench.quickInput.choose('Select a fixed size', '1 CU');
     await workbench.dialog.press('Change and Restart');
-    await computes().waitFor(/^Compute primary, idle, primary, 1 CU/);
+    await computes().waitFor(/^Compute primary, active, primary, 1 CU/);
   });
 
   takes('makes a branch with a compute', 5, async () => {
@@ -123,11 +136,18 @@ describe('the commonest jobs', () => {
     assert.equal(items.length, 4);
   });
 
-  takes('rotates the key', 3, async () => {
-    const { workbench } = opened();
-    await workbench.tree('API Keys').inlineAction(/in use/, 'Rotate API Key…');
-    await workbench.quickInput.accept('Name of the new key');
-    await workbench.dialog.press('Rotate');
-    await workbench.statusBar.waitFor('This window now uses API key');
-  });
+  takes(
+    'rotates the key',
+    3,
+    async () => {
+      const { workbench } = opened();
+      await workbench.tree('API Keys').inlineAction(/this window/, 'Rotate API Key…');
+      await workbench.quickInput.accept('Name of the new key');
+      await workbench.dialog.press('Rotate');
+      await workbench.statusBar.waitFor('This window now uses API key');
+    },
+    async () => {
+      await opened().workbench.expandView('API Keys');
+    },
+  );
 });
