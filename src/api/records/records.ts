@@ -67,6 +67,8 @@ export const Project = object({
   provisioner: maybe(text),
   pg_version: maybe(number),
   cpu_used_sec: maybe(number),
+  /** Seconds (public service). */
+  active_time: maybe(number),
   locked: maybe(flag),
   branch_logical_size_limit: maybe(number),
   proxy_host: maybe(text),

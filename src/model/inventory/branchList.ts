@@ -1,6 +1,7 @@
 /** The branches of one project by id, if the service offers them. Their names are optional: the tree works without. */
 import type { Branch } from '../../api/records/records.ts';
 import type { ListChange } from '../remoteList.ts';
+import { usageStep } from './usage.ts';
 import { RecordList, type FetchIfChanged } from './recordList.ts';
 
 export interface BranchListChange {
@@ -42,7 +43,7 @@ export class BranchList extends RecordList<Branch> {
   }
 }
 
-/** Others, such as usage, change all the time. */
+/** What row and tooltip show. */
 const visibleFields = (branch: Branch | undefined): string | undefined =>
   branch &&
   JSON.stringify([
@@ -52,4 +53,5 @@ const visibleFields = (branch: Branch | undefined): string | undefined =>
     branch.default === true,
     branch.protected === true,
     branch.expires_at,
+    usageStep(branch),
   ]);

@@ -6,9 +6,10 @@ import { isFinal } from '../../../api/records/operationStatus.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/loginChoices.ts';
 import { asBranchNode, type BranchNode } from '../../../model/inventory/nodes.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm, copyText, withProgress } from '../input/dialogs.ts';
+import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickCompute, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
@@ -21,6 +22,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   requireConnection(context);
   const branch: Branch | undefined = asBranchNode(argument) ?? (await pickCompute(context, title, argument));
   if (branch === undefined) return;
+  requireWritable(context.guards, branch);
   const role = await askForRole(context, title, branch);
   if (role === undefined) return;
   const name = sanitize(role);
@@ -29,7 +31,8 @@ export const resetPassword: Command = async (context, argument, run) => {
   const detail = l10n.t(
     "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
   );
-  if (!(await confirm(question, detail, l10n.t('Reset Password')))) return;
+  const change = { ...branch, name, question, detail, button: l10n.t('Reset Password') };
+  if (!(await approve(context.guards, change))) return;
   const { connection } = context.session;
   const client = await connection?.client();
   const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) =>
