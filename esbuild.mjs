@@ -7,6 +7,7 @@ import { build, context } from 'esbuild';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { buildBundles, lazyBundles } from './test/package/lazyBundles.ts';
 
 const watch = process.argv.includes('--watch');
 const tests = process.argv.includes('--tests');
@@ -18,23 +19,6 @@ const bundles = new Map([
   ['service', path.resolve('src/service/main.ts')],
   ['engineProcess', path.resolve('src/service/engineProcess/engineProcess.ts')],
 ]);
-
-const lazyBundles = {
-  name: 'lazy-bundles',
-  setup(build) {
-    build.onResolve({ filter: /^\..*\.ts$/ }, (args) => {
-      if (args.kind !== 'dynamic-import') return undefined;
-      const file = path.resolve(args.resolveDir, args.path);
-      const name = path.basename(file, '.ts');
-      const known = bundles.get(name);
-      if (known !== undefined && known !== file && existsSync(known)) {
-        return { errors: [{ text: `Two lazy bundles are named ${name}: ${known} and ${file}` }] };
-      }
-      bundles.set(name, file);
-      return { path: `./${name}.js`, external: true };
-    });
-  },
-};
 
 const shared = {
   bundle: true,
@@ -62,21 +46,11 @@ const options = (name, entry) => ({
   banner: { js: apiOnce },
   entryPoints: { [name]: entry },
   outdir: 'dist',
-  plugins: [lazyBundles],
+  plugins: [lazyBundles(bundles)],
 });
 
 async function buildAll() {
-  const metafile = { inputs: {}, outputs: {} };
-  const done = new Set();
-  while (done.size < bundles.size) {
-    const next = [...bundles].filter(([name]) => !done.has(name));
-    const results = await Promise.all(next.map(([name, entry]) => build(options(name, entry))));
-    for (const [name] of next) done.add(name);
-    for (const result of results) {
-      Object.assign(metafile.inputs, result.metafile.inputs);
-      Object.assign(metafile.outputs, result.metafile.outputs);
-    }
-  }
+  const metafile = await buildBundles(bundles, options);
   await writeFile('dist/meta.json', JSON.stringify(metafile));
   return metafile;
 }

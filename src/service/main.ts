@@ -6,7 +6,6 @@ import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
-import { startService } from './service.ts';
 import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
@@ -35,7 +34,12 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
     try {
       const { postgres, postgresPath } = options;
       const isTemporary = options.dataDir === undefined;
-      engine = loadEngine({ postgres, postgresPath, dataDir: folder, isTemporary, log });
+      const choice = { postgres, postgresPath, dataDir: folder, isTemporary, log };
+      const startEngine = await loadEngine(choice);
+      engine = startEngine();
+      engine.catch(() => undefined); // Those who use it report its failure.
+      // Loaded only now, because the engine's process starts at the same time.
+      const { startService } = await import('./startService.ts');
       const parts = {
         options: { ...options, apiKey },
         folder,
@@ -72,13 +76,9 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
 async function checkPostgres({ postgresPath }: ServiceOptions): Promise<void> {
   const directory = openDataDirectory(undefined);
   try {
-    const engine = await loadEngine({
-      postgres: true,
-      postgresPath,
-      dataDir: directory.folder,
-      isTemporary: true,
-      log,
-    });
+    const choice = { postgres: true, postgresPath, dataDir: directory.folder, isTemporary: true, log };
+    const startEngine = await loadEngine(choice);
+    const engine = await startEngine();
     process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
     await engine.close();
   } finally {

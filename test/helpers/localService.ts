@@ -7,7 +7,6 @@ import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { recordingFile } from '../contract/recordings.ts';
@@ -55,8 +54,6 @@ export class DidNotStart extends Error {
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const MAIN = path.join(ROOT, 'src/service/main.ts');
-const RECORDER = pathToFileURL(path.join(ROOT, 'test/contract/recorder.ts')).href;
 
 /** What a service with `--no-postgres` prints at its start. */
 export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
@@ -82,13 +79,11 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
-  // Postgres is found relative to the sources only, unless its folder is given.
-  const isBundled = options.postgres === false || options.args?.includes('--postgres-path') === true;
-  const program = isBundled ? await builtService() : MAIN;
+  const program = await builtService();
   const exchanges = recordingFile();
   const args = [
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-    ...(exchanges === undefined ? [] : loadRecorder(program)),
+    ...(exchanges === undefined ? [] : ['--require', path.join(path.dirname(program), BUILT_RECORDER)]),
     program,
   ];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
@@ -129,9 +124,6 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     kill: async () => void (await end('SIGKILL')),
   };
 }
-
-const loadRecorder = (program: string): readonly string[] =>
-  program === MAIN ? ['--import', RECORDER] : ['--require', path.join(path.dirname(program), BUILT_RECORDER)];
 
 /** Lets the test process end even if a failed test left the service running, and ends the service with it. */
 function endWithProcess(child: ChildProcess): void {

@@ -31,6 +31,8 @@ describe('npm run service', () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-source-'));
     bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.cjs');
     await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
+    const installer = 'test/installDependencies.mjs';
+    await cp(path.join(projectRoot, installer), path.join(folder, installer));
     await mkdir(path.join(folder, 'node_modules'));
     for (const name of ['esbuild', 'pg', 'zod']) {
       await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
@@ -39,7 +41,7 @@ describe('npm run service', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const help = async (env: NodeJS.ProcessEnv = {}) => {
-    const program = path.join(folder, 'src/service/fromSource.mjs');
+    const program = path.join(folder, 'src/service/fromSource.cjs');
     return (await run(process.execPath, [program, '--help'], { env: { ...process.env, ...env } })).stdout;
   };
 
@@ -67,7 +69,7 @@ describe('npm run service', () => {
     this.timeout(30_000);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
     const args = ['--port', '0', '--api-key', 'k', '--postgres-path', '/nowhere'];
-    const program = path.join(folder, 'src/service/fromSource.mjs');
+    const program = path.join(folder, 'src/service/fromSource.cjs');
     const service = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     const errors = text(service.stderr);
     assert.match(String(await once(service.stdout, 'data')), /baseUrl/);
@@ -87,6 +89,22 @@ describe('npm run service', () => {
     assert.match(await help(), /^USAGE: service/);
     await change(options, 'USAGE: service', 'Usage: service');
     await utimes(options, new Date(0), new Date(0));
+    assert.match(await help(), /^Usage: service/);
+  });
+
+  it('installs the dependencies if package-lock.json has changed, and starts on the Node among them', async () => {
+    const inFolder = (name: string) => path.join(folder, name);
+    const [npm, node] = [inFolder('npm.mjs'), inFolder('node_modules/node/bin/node')];
+    await writeFile(
+      npm,
+      `import fs from 'node:fs';fs.writeFileSync('node_modules/.package-lock.json', '{}');`,
+    );
+    await mkdir(path.dirname(node), { recursive: true });
+    await writeFile(node, `#!/bin/sh\necho on the new Node\nexec '${process.execPath}' "$@"\n`, {
+      mode: 0o755,
+    });
+    await writeFile(inFolder('package-lock.json'), '{}');
+    assert.match(await help({ npm_execpath: npm }), /^on the new Node\nUsage: service/);
     assert.match(await help(), /^Usage: service/);
   });
 

@@ -5,7 +5,7 @@ import { Client } from '../../src/api/client.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { SimulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
-import { startService, type Service } from '../../src/service/service.ts';
+import { startService, type Service } from '../../src/service/startService.ts';
 import { recordPort } from '../contract/recordings.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -13,6 +13,8 @@ export interface OpenOptions {
   readonly folder?: string;
   /** The extension: a development folder (by default, the project) or a .vsix file to install. */
   readonly extension?: string;
+  /** Folders of other extensions to install. */
+  readonly otherExtensions?: readonly string[];
   /** A bundled suite that the extension host runs, such as `dist/test/index.js`. */
   readonly suite?: string;
   /** Whether VS Code asks before it trusts the folder. */
@@ -47,6 +49,8 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
   const extension = options.extension ?? projectRoot;
   const installed = extension.endsWith('.vsix');
   if (installed) await installExtension(dataFolder, extension);
+  for (const other of options.otherExtensions ?? [])
+    await cp(other, path.join(dataFolder, 'extensions', path.basename(other)), { recursive: true });
   const folder = options.folder ?? path.join(home, 'folder');
   await mkdir(folder, { recursive: true });
   const builtinExtensionsFolder = path.join(home, 'builtin');

@@ -33,7 +33,7 @@ import { readyBranch, type Change } from '../state/storedRecords.ts';
 export interface SeedOptions {
   /** Undefined: the sample account. */
   readonly projectsFile: string | undefined;
-  readonly engine: ComputeEngine;
+  readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   readonly plan: Plan;
   /** Whether an active compute needs a process, which an operation has to start. */
@@ -48,7 +48,8 @@ export class InvalidProjectsFile extends Error {
 /** @throws {InvalidProjectsFile} */
 export async function seedAccount(options: SeedOptions): Promise<Iterable<Change>> {
   const { projectsFile } = options;
-  if (projectsFile === undefined) return new SeedBuilder(options).run(sampleAccount(options.plan));
+  if (projectsFile === undefined)
+    return new SeedBuilder(options, await options.engine).run(sampleAccount(options.plan));
   const fail = (problem: string) => new InvalidProjectsFile(`Cannot use ${projectsFile}: ${problem}`);
   const bytes = await readFile(projectsFile).catch((error: unknown) => {
     throw fail(systemReason(error));
@@ -56,19 +57,21 @@ export async function seedAccount(options: SeedOptions): Promise<Iterable<Change
   const { parseAccount } = await import('../state/projectsFile.ts');
   const description = parseAccount(bytes);
   if ('problem' in description) throw fail(description.problem);
-  return new SeedBuilder(options).run(description).catch((error: unknown) => {
+  return new SeedBuilder(options, await options.engine).run(description).catch((error: unknown) => {
     throw error instanceof HttpError ? fail(error.message) : error;
   });
 }
 
 class SeedBuilder {
   readonly #options: SeedOptions;
+  readonly #engine: ComputeEngine;
   readonly #account = new AccountState();
   readonly #branchIds = new Set<string>();
   readonly #now: number;
 
-  constructor(options: SeedOptions) {
+  constructor(options: SeedOptions, engine: ComputeEngine) {
     this.#options = options;
+    this.#engine = engine;
     this.#now = options.clock.now();
   }
 
@@ -80,7 +83,7 @@ class SeedBuilder {
 
   async #project(description: ProjectDescription): Promise<void> {
     if (this.#account.projects.has(description.id)) throw conflict(`two projects ${description.id}`);
-    const value = projectRecord(description, this.#options.engine.pgVersion, this.#now);
+    const value = projectRecord(description, this.#engine.pgVersion, this.#now);
     this.#account.apply({ set: 'project', value });
     const project = this.#account.projects.get(description.id);
     const branches = description.branches ?? [];
@@ -121,9 +124,8 @@ class SeedBuilder {
     if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
     const wanted = { ...rest, branch_id };
     this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
-    const { engine } = this.#options;
-    const { poolerMode, postgresProblem } = engine;
-    const address = await freeAddress(engine, this.#account);
+    const { poolerMode, postgresProblem } = this.#engine;
+    const address = await freeAddress(this.#engine, this.#account);
     const compute = newCompute({ id, project: project.record, wanted, address, poolerMode, now: this.#now });
     const idle = {
       ...compute,

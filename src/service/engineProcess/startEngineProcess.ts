@@ -18,11 +18,11 @@ export async function startEngineProcess(choice: EngineChoice): Promise<ComputeE
     return { root, programs: reachablePrograms(findPrograms(postgresPath), account), isTemporary };
   };
   const engine = await RemoteEngine.start({ account, prepare, log });
-  // If it fails or the service ends first, the next service tries again.
+  // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of staleFolders(account))
-    engine.empty(folder).then(
-      (isEmpty) => isEmpty && removeEmptied(folder),
-      () => undefined,
-    );
+    engine
+      .empty(folder)
+      .then((isEmpty) => isEmpty && removeEmptied(folder))
+      .catch(() => undefined);
   return engine;
 }

@@ -55,7 +55,7 @@ export async function startControlPlane(
   };
   const engine = await (options.withoutPgBouncer === true
     ? loadWithoutPgBouncer(choice)
-    : loadEngine(choice));
+    : (await loadEngine(choice))());
   await engine.open({
     async wake(id) {
       woken.push(id);

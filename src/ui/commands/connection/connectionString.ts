@@ -113,8 +113,9 @@ async function askForFormat(
 ): Promise<FormatChoice | undefined> {
   const choices = [true, false].flatMap((hasPassword) =>
     CONNECTION_FORMATS.map((format): FormatChoice & QuickPickItem => ({
-      label: formatName(format),
-      description: hasPassword ? l10n.t('with password') : l10n.t('without password'),
+      label: hasPassword
+        ? l10n.t('{0} with password', formatName(format))
+        : l10n.t('{0} without password', formatName(format)),
       format,
       hasPassword,
     })),

@@ -82,7 +82,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
   const { projectsFile, plan, postgres: hasProcesses } = options;
   const store = await Store.open({
     folder,
-    seed: async () => seedAccount({ projectsFile, engine: await parts.engine, clock, plan, hasProcesses }),
+    seed: () => seedAccount({ projectsFile, engine: parts.engine, clock, plan, hasProcesses }),
     onFailure: (error) => parts.onEnd(error.message),
   }).catch((error: unknown) => {
     throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;
