@@ -168,6 +168,13 @@ export type Role = Value<typeof Role>;
 /** A role with a new password, so it is a secret. */
 export const ResetRole = object({ name: printable, password: printable });
 
+/** How the service knows the sender of a request (public service). */
+export const Authentication = object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
+
+/** Of the account's user (public service). */
+export const Organization = object({ id: isId, name: text });
+export type Organization = Value<typeof Organization>;
+
 /** The body of every error (public service; `request_id` may be missing). */
 export const ErrorBody = object({
   request_id: maybe(longText),
