@@ -4,6 +4,7 @@ import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
+import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
 import { Guards } from './model/account/guards.ts';
@@ -76,10 +77,10 @@ export class App implements Disposable {
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const lastCompute = new LastCompute(session, memory);
     const guards = (this.guards = new Guards(session, inventory.branches, config));
-    const isLocal = () => session.connection?.isLocal ?? false;
-    const budget = new RequestBudget({ isUnlimited: isLocal });
+    const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
+    const branchChanges = new BranchChanges(session, inventory, tracker);
 
     this.computesTree = disposables.add(
       new ComputesTree(session, inventory, log, computesView, localService, guards),
@@ -95,26 +96,31 @@ export class App implements Disposable {
     disposables.add(followSession(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
-    const stores = { accounts, session, openClient, inventory, lastCompute, guards, changes, tracker };
+    const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
-    const others = { apiKeys, rotations, passFiles, connectionDefaults };
+    const others = { changes, branchChanges, apiKeys, rotations, passFiles, connectionDefaults };
     this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
 
-    const refresh = disposables.add(
+    this.#refreshInBackground(tracker, budget, computesView);
+    disposables.add(localService.follow(session));
+    if (rotations.accounts.length > 0) void this.#finishRotations();
+  }
+
+  #refreshInBackground(tracker: OperationTracker, budget: RequestBudget, view: TreeView<TreeNode>): void {
+    const { config, inventory, log } = this;
+    const refresh = this.#disposables.add(
       new BackgroundRefresh({
         inventory,
         shown: () => this.computesTree.expandedProjects,
         followed: () => tracker.projects,
         interval: () => config.refreshInterval,
-        isLocal,
+        isLocal: () => this.session.connection?.isLocal ?? false,
         budget,
         onError: (error) => log.error('Refreshing in the background', error),
       }),
     );
-    disposables.add(refreshWhenVisible(refresh, computesView, config));
-    disposables.add(localService.follow(session));
-    if (rotations.accounts.length > 0) void this.#finishRotations();
+    this.#disposables.add(refreshWhenVisible(refresh, view, config));
   }
 
   /** Key rotations that an earlier window left. */

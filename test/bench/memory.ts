@@ -45,7 +45,7 @@ export async function measure(): Promise<readonly Result[]> {
       // From time to time, a compute changes and an operation runs to its end.
       if (count % CHANGE_EVERY === 0) {
         await service.setState(0, 1, { current_state: (count / CHANGE_EVERY) % 2 === 0 ? 'active' : 'idle' });
-        const compute = { id: computeId(0, 1), project_id: projectId(0) };
+        const compute = { computeId: computeId(0, 1), projectId: projectId(0) };
         tracker.follow('restart', compute, [operationRecord(operationId(0, 1), 0, 1, 'running')]);
       }
       await clock.advance(INTERVAL);

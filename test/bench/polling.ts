@@ -40,7 +40,7 @@ const onError = (error: unknown) => {
 };
 
 function follow(tracker: OperationTracker, project: number, index: number): void {
-  const compute = { id: computeId(project, index), project_id: projectId(project) };
+  const compute = { computeId: computeId(project, index), projectId: projectId(project) };
   tracker.follow('restart', compute, [
     operationRecord(operationId(project, index), project, index, 'running'),
   ]);
@@ -135,11 +135,13 @@ async function noticeTimes(service: StubService, tracker: OperationTracker, mode
   const endedAt = new Map<string, number>();
   const times: number[] = [];
   const all = Promise.withResolvers<void>();
-  const subscription: Disposable = tracker.onDidEnd(({ change }) => {
-    if (model.inventory.compute(change.projectId, change.computeId)?.current_state !== 'active') return;
-    times.push(performance.now() - (endedAt.get(change.computeId) ?? Number.NaN));
-    if (times.length === LATENCY_OPERATIONS) all.resolve();
-  });
+  const subscription: Disposable = tracker.onDidEnd(
+    ({ change: { projectId: project, computeId: id = '' } }) => {
+      if (model.inventory.compute(project, id)?.current_state !== 'active') return;
+      times.push(performance.now() - (endedAt.get(id) ?? Number.NaN));
+      if (times.length === LATENCY_OPERATIONS) all.resolve();
+    },
+  );
   for (let index = 0; index < LATENCY_OPERATIONS; index += 1) {
     await delay(100);
     endedAt.set(computeId(1, index), performance.now());

@@ -1,4 +1,4 @@
-/** A server on loopback that records as whom Postgres clients log in, with the password in clear text, and lets nobody in. */
+/** A server on loopback that records as whom Postgres clients log in, with the password in clear text, and rejects each client. */
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 

@@ -30,14 +30,19 @@ const PROJECTS = [
     branches: [
       {
         id: mainBranch,
+        name: 'main',
         default: true,
         computes: [
           { id: primary, type: 'read_write', name: 'primary', pooler_enabled: true, current_state: 'idle' },
           { id: reports, type: 'read_only', name: 'reports', current_state: 'idle' },
         ],
       },
-      { id: rewriteBranch, computes: [{ id: rewrite, type: 'read_write', current_state: 'idle' }] },
-      { id: emptyBranch },
+      {
+        id: rewriteBranch,
+        name: 'rewrite',
+        computes: [{ id: rewrite, type: 'read_write', current_state: 'idle' }],
+      },
+      { id: emptyBranch, name: 'empty' },
     ],
   },
   {

@@ -103,8 +103,33 @@ const ask = async (question: string) => {
 
 /** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
+
+interface FakeTerminal {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type TerminalListener = (closed: FakeTerminal | undefined) => void;
+
+/** Terminals that were opened, which are their options, and the listeners for their end. */
+export const fakeTerminals = {
+  opened: new Array<FakeTerminal>(),
+  listeners: new Set<TerminalListener>(),
+  close(terminal: FakeTerminal | undefined) {
+    for (const listener of this.listeners) listener(terminal);
+  },
+};
+
 const window = {
+  createTerminal(options: FakeTerminal) {
+    fakeTerminals.opened.push(options);
+    return options;
+  },
+  onDidCloseTerminal(listener: TerminalListener) {
+    fakeTerminals.listeners.add(listener);
+    return { dispose: () => fakeTerminals.listeners.delete(listener) };
+  },
   createOutputChannel: () => channel,
+  withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
   showWarningMessage: (message: string, { detail = '' } = {}) => ask(`${message} ${detail}`),
   get state() {
@@ -148,7 +173,7 @@ const values = {
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
   Uri: { from: (parts: object) => parts },
-  workspace: {},
+  workspace: { isTrusted: true },
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

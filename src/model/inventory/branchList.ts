@@ -1,8 +1,8 @@
 /** The branches of one project by id, if the service offers them. Their names are optional: the tree works without. */
 import type { Branch } from '../../api/records/records.ts';
 import type { ListChange } from '../remoteList.ts';
+import { RecordList, type FetchIfChanged } from '../recordList.ts';
 import { usageStep } from './usage.ts';
-import { RecordList, type FetchIfChanged } from './recordList.ts';
 
 export interface BranchListChange {
   /** New branches, and those with another name, mark or state. */

@@ -16,6 +16,10 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
 export const nameOf = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
 
+/** Whether the branch has its data. Archived ones take longer to answer. */
+export const isReady = ({ current_state: state }: Branch): boolean =>
+  state === undefined || state === null || state === 'ready' || state === 'archived';
+
 /** Why the service does not delete a branch. */
 export type DeletionProblem =
   { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };

@@ -2,7 +2,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { ListChange } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
-import { RecordList, type FetchIfChanged } from './recordList.ts';
+import { RecordList, type FetchIfChanged } from '../recordList.ts';
 
 export interface ComputeListChange {
   /** Ids of computes that changed and are still on their branch. */

@@ -7,7 +7,6 @@ import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
 import { onlyChanged } from './computeEdit.ts';
-import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { OperationTracker } from './operationTracker.ts';
@@ -160,46 +159,73 @@ export class ComputeChanges {
     }
   }
 
-  async #make(call: ChangeRequest, options: CallOptions = {}): Promise<AcceptedChange> {
-    const { connection } = this.#session;
-    if (connection === undefined) throw new Error('Not connected');
-    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-    const given = { ...options, signal: AbortSignal.any(signals) };
-    try {
-      const outcome = await call.send(await connection.client(), given);
-      return await this.#accept(connection, call, outcome);
-    } catch (error) {
-      // The list is out of date: another client has made a change.
-      if (isRefused(error, 404, 409, 422)) void this.#refreshQuietly(call.projectId);
-      const made = await this.#findOut(connection, call, error);
-      if (made === false) throw error;
-      return { compute: made === true ? undefined : made, isPending: false };
-    }
+  #make(call: ChangeRequest, options?: CallOptions): Promise<AcceptedChange> {
+    return sendChange(
+      this.#session,
+      {
+        send: call.send,
+        accept: (outcome, isCurrent) => this.#accept(call, outcome, isCurrent),
+        refresh: () => this.#refreshQuietly(call.projectId),
+        find: () => this.#find(call),
+      },
+      options,
+    );
   }
 
-  async #accept(
-    connection: Connection,
-    call: ChangeRequest,
-    outcome: ComputeOutcome,
-  ): Promise<AcceptedChange> {
+  async #accept(call: ChangeRequest, outcome: ComputeOutcome, isCurrent: boolean): Promise<AcceptedChange> {
     const { compute, operations } = outcome;
-    if (connection !== this.#session.connection) return { compute, isPending: false };
+    if (!isCurrent) return { compute, isPending: false };
     if (compute !== undefined && call.verb !== 'delete') this.#inventory.put(compute);
-    const isPending = compute !== undefined && this.#tracker.follow(call.verb, compute, operations);
+    const target = compute && { projectId: compute.project_id, computeId: compute.id, name: compute.name };
+    const isPending = target !== undefined && this.#tracker.follow(call.verb, target, operations);
     if (!isPending) await this.#refreshQuietly(call.projectId);
     return { compute, isPending };
   }
 
-  async #findOut(connection: Connection, call: ChangeRequest, error: unknown): Promise<Compute | boolean> {
-    if (!isOutcomeUnknown(error) || connection !== this.#session.connection) return false;
-    await this.#refreshQuietly(call.projectId);
+  #find(call: ChangeRequest): AcceptedChange | undefined {
     const list = this.#inventory.computesOf(call.projectId);
-    return list?.failure === undefined && list !== undefined && call.wasMade(list.computes);
+    const made = list?.failure === undefined && list !== undefined && call.wasMade(list.computes);
+    return made === false ? undefined : { compute: made === true ? undefined : made, isPending: false };
   }
 
   /** The list keeps a failure; the change itself was accepted or has an error. */
   async #refreshQuietly(projectId: string): Promise<void> {
     await this.#inventory.refreshComputes(projectId).catch(() => undefined);
+  }
+}
+
+/** How to send a change, and how to find out later whether it was made. */
+export interface SentChange<Outcome, Accepted> {
+  readonly send: (client: Client, options: CallOptions) => Promise<Outcome>;
+  /** @param isCurrent false if the window has another account by now */
+  readonly accept: (outcome: Outcome, isCurrent: boolean) => Promise<Accepted>;
+  /** Loads the lists again. Never rejects. */
+  readonly refresh: () => Promise<void>;
+  /** The change, if the refreshed lists show that it was made. */
+  readonly find: () => Accepted | undefined;
+}
+
+/** Sends a change once. If the reply is lost, the lists show whether it was made. @throws {ApiError} */
+export async function sendChange<Outcome, Accepted>(
+  session: Session,
+  { send, accept, refresh, find }: SentChange<Outcome, Accepted>,
+  options: CallOptions = {},
+): Promise<Accepted> {
+  const { connection } = session;
+  if (connection === undefined) throw new Error('Not connected');
+  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+  const given = { ...options, signal: AbortSignal.any(signals) };
+  try {
+    const outcome = await send(await connection.client(), given);
+    return await accept(outcome, connection === session.connection);
+  } catch (error) {
+    // The list is out of date: another client has made a change.
+    if (isRefused(error, 404, 409, 422)) void refresh();
+    if (!isOutcomeUnknown(error) || connection !== session.connection) throw error;
+    await refresh();
+    const found = find();
+    if (found === undefined) throw error;
+    return found;
   }
 }
 

@@ -1,17 +1,19 @@
 /**
- * Follows the operations of compute changes until they end, and reports how. Each tick requests one list of computes per
- * project; when a compute has settled, its operation is requested too, if the service offers that. Pending changes
+ * Follows the operations of changes until they end, and reports how. Each tick requests one list of computes per project,
+ * and of branches if one changes; when what changes has settled, its operation is requested too, if the service offers
+ * that. Pending changes
  * survive a reload of the window. Without any, nothing is requested.
  */
 import { faultOf, isRefused, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
 import { hasFailed, isFinal } from '../../api/records/operationStatus.ts';
-import type { Compute, Operation } from '../../api/records/records.ts';
+import type { Operation } from '../../api/records/records.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { Poller } from '../../base/poller.ts';
 import { accountId } from '../account/accounts.ts';
+import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -20,6 +22,7 @@ import {
   PENDING_ENTRY,
   parsePending,
   type ChangeEnd,
+  type ChangeTarget,
   type ChangeVerb,
   type PendingChange,
 } from './pendingChange.ts';
@@ -83,7 +86,7 @@ export class OperationTracker implements Disposable {
   /** Follows the operations from the reply to a change. @returns false if all have ended */
   follow(
     verb: ChangeVerb,
-    compute: Pick<Compute, 'id' | 'project_id' | 'name'>,
+    { projectId, branchId, computeId, name }: ChangeTarget,
     operations: readonly Operation[],
   ): boolean {
     const { connection } = this.#options.session;
@@ -94,9 +97,10 @@ export class OperationTracker implements Disposable {
       id: first.id,
       account: accountId(connection.account),
       verb,
-      projectId: compute.project_id,
-      computeId: compute.id,
-      ...(compute.name ? { name: compute.name } : {}),
+      projectId,
+      ...(branchId === undefined ? {} : { branchId }),
+      ...(computeId === undefined ? {} : { computeId }),
+      ...(name ? { name } : {}),
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
       since: this.#clock.now(),
     };
@@ -160,8 +164,10 @@ export class OperationTracker implements Disposable {
     const byProject = Map.groupBy(this.pending, (change) => change.projectId);
     const ticks = [...byProject].map(async ([projectId, changes]) => {
       try {
-        this.#budget.spend(1);
+        const withBranches = changes.some(({ branchId }) => branchId !== undefined);
+        this.#budget.spend(withBranches ? 2 : 1);
         await inventory.refreshComputesOf([projectId]);
+        if (withBranches) await inventory.branches.refresh(projectId);
       } catch (error) {
         if (!isRefused(error, 404)) throw error;
         for (const change of changes) this.#end(change, { change, outcome: 'lost', reason: undefined });
@@ -175,8 +181,7 @@ export class OperationTracker implements Disposable {
   }
 
   async #advance(connection: Connection, change: PendingChange): Promise<void> {
-    const compute = this.#options.inventory.compute(change.projectId, change.computeId);
-    const settled = compute === undefined || isSettled(compute);
+    const settled = this.#isSettled(change);
     if (!this.#isDue(change, settled)) return;
     const operations = [];
     const client = await connection.client();
@@ -201,7 +206,14 @@ export class OperationTracker implements Disposable {
     this.#end(now, { change: now, outcome, reason: failed?.error });
   }
 
-  /** Settled computes: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
+  #isSettled({ projectId, branchId = '', computeId = '' }: PendingChange): boolean {
+    const { inventory } = this.#options;
+    const compute = inventory.compute(projectId, computeId);
+    const branch = inventory.branches.get(projectId, branchId);
+    return (compute === undefined || isSettled(compute)) && (branch === undefined || isReady(branch));
+  }
+
+  /** Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
   #isDue(change: PendingChange, settled: boolean): boolean {
     const now = this.#clock.now();
     const { next, times } = this.#requests.get(change.id) ?? { next: 0, times: 0 };

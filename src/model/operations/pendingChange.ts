@@ -1,8 +1,8 @@
-/** A change of a compute that was accepted and has no end yet: the operations of one call. */
-import { isComputeId, isId } from '../../api/records/ids.ts';
+/** A change that was accepted and has no end yet: the operations of one call. */
+import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
-export const CHANGE_VERBS = ['create', 'edit', 'start', 'suspend', 'restart', 'delete'] as const;
+export const CHANGE_VERBS = ['create', 'edit', 'start', 'suspend', 'restart', 'reset', 'delete'] as const;
 export type ChangeVerb = (typeof CHANGE_VERBS)[number];
 
 export interface TrackedOperation {
@@ -15,16 +15,21 @@ export interface TrackedOperation {
   readonly error?: string | undefined;
 }
 
-export interface PendingChange {
+/** What a change is of: a compute, a branch, or else the project. */
+export interface ChangeTarget {
+  readonly projectId: string;
+  readonly branchId?: string | undefined;
+  readonly computeId?: string | undefined;
+  /** Undefined if it has none. */
+  readonly name?: string | null | undefined;
+}
+
+export interface PendingChange extends ChangeTarget {
   /** The first operation's id. */
   readonly id: string;
   /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
   readonly verb: ChangeVerb;
-  readonly projectId: string;
-  readonly computeId: string;
-  /** The name of the compute, if it has one. */
-  readonly name?: string;
   readonly operations: readonly TrackedOperation[];
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -54,11 +59,15 @@ export function parsePending(value: unknown): readonly PendingChange[] {
 
 function isPendingChange(value: unknown): value is PendingChange {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, account, verb, projectId, computeId, name, operations, since } =
+  const { id, account, verb, projectId, branchId, computeId, name, operations, since } =
     value as Partial<PendingChange>;
   const isKnownVerb = CHANGE_VERBS.some((known) => known === verb);
   const isAddressed =
-    typeof id === 'string' && typeof account === 'string' && isId(projectId) && isComputeId(computeId);
+    typeof id === 'string' &&
+    typeof account === 'string' &&
+    isId(projectId) &&
+    (branchId === undefined || isBranchId(branchId)) &&
+    (computeId === undefined || isComputeId(computeId));
   const isNamed = name === undefined || typeof name === 'string';
   return isAddressed && isKnownVerb && isNamed && typeof since === 'number' && areOperations(operations);
 }

@@ -1,6 +1,7 @@
 /** The handler of each command in package.json, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
+import { asBranchNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './account/localService.ts';
@@ -9,6 +10,8 @@ import { chooseOrganization } from './account/organization.ts';
 import { setUpPostgres } from './account/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/apiKeyRotation.ts';
+import * as branch from './branch/branch.ts';
+import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
 import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
@@ -23,6 +26,7 @@ import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext } from './context.ts';
 import { showOperations } from './operation/operations.ts';
+import * as project from './project/project.ts';
 import { resetPassword } from './role/resetPassword.ts';
 import { copyId, refresh } from './view.ts';
 
@@ -39,6 +43,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.apiKey.create': apiKey.create,
   'hostedPostgres.apiKey.revoke': apiKey.revoke,
   'hostedPostgres.apiKey.rotate': rotate,
+  'hostedPostgres.branch.create': branch.create,
+  'hostedPostgres.branch.rename': branch.rename,
+  'hostedPostgres.branch.protect': branch.protect,
+  'hostedPostgres.branch.unprotect': branch.unprotect,
+  'hostedPostgres.branch.setDefault': branch.setDefault,
+  'hostedPostgres.branch.reset': branch.reset,
+  'hostedPostgres.branch.delete': deleteBranch,
   'hostedPostgres.compute.create': compute.create,
   'hostedPostgres.compute.edit': edit,
   'hostedPostgres.compute.delete': compute.deleteCompute,
@@ -64,10 +75,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': showOperations,
+  'hostedPostgres.project.create': project.create,
+  'hostedPostgres.project.delete': project.deleteProject,
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
+};
+
+/** What the keys for computes do on a branch without computes. Conditions of keybindings can't tell rows apart. */
+const ON_BRANCH: Readonly<Record<string, string>> = {
+  'hostedPostgres.compute.copyHost': 'hostedPostgres.view.copyId',
+  'hostedPostgres.compute.edit': 'hostedPostgres.branch.rename',
+  'hostedPostgres.compute.delete': 'hostedPostgres.branch.delete',
 };
 
 /** Never rejects. */
@@ -77,6 +97,9 @@ export async function runCommand(
   argument: unknown,
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
+  const branchCommand = argument === 'selectedCompute' && asBranchNode(selected) && ON_BRANCH[id];
+  if (branchCommand !== undefined && branchCommand !== false)
+    return await runCommand(context, branchCommand, selected);
   const run = { failureMessage: l10n.t('The command failed') };
   try {
     return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;

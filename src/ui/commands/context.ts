@@ -8,9 +8,11 @@ import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { BranchChanges } from '../../model/operations/branchChanges.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -24,8 +26,8 @@ interface Selection {
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
-  reveal(compute: ComputeNode): Promise<void>;
-  revealById(compute: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void>;
+  reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
+  revealById(target: ChangeTarget): Promise<void>;
   showMore(): void;
 }
 
@@ -38,6 +40,7 @@ export interface CommandContext {
   readonly connectionDefaults: ConnectionDefaults;
   readonly guards: Guards;
   readonly changes: ComputeChanges;
+  readonly branchChanges: BranchChanges;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
   readonly rotations: PendingRotations;

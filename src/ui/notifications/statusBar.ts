@@ -16,7 +16,7 @@ export class PendingOperations implements Disposable {
 
   /**
    * @param isShown whether an editor already shows the end of this change
-   * @param reveal selects the compute in the tree
+   * @param reveal selects what was changed in the tree
    */
   constructor(
     tracker: OperationTracker,
@@ -82,7 +82,7 @@ export const announceWakeUps = (watcher: WakeWatcher): Disposable =>
 async function showEnd(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
   const message = endText(end);
   if (end.outcome === 'finished') return announce(message);
-  const show = l10n.t('Show Compute');
+  const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
   // Nothing to show if the project was deleted.
   const actions = end.outcome === 'lost' ? [] : [show];
   if ((await window.showWarningMessage(message, ...actions)) === show) reveal(end.change);

@@ -36,7 +36,7 @@ export class PassFiles implements Disposable {
     return terminal;
   }
 
-  /** Sessions of psql go on, and ask for the password if they connect again. */
+  /** Sessions of psql continue, and ask for the password if they connect again. */
   dispose(): void {
     this.#closing?.dispose();
     for (const terminal of this.#folders.keys()) this.#remove(terminal);

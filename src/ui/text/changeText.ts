@@ -1,11 +1,11 @@
-/** Describes a pending or ended change of a compute for the status bar, notifications and the list of operations. */
+/** Describes a pending or ended change for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
-import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/operations/pendingChange.ts';
 import { sanitize } from './sanitize.ts';
 
-/** The label of the compute's row. */
-const nameOf = ({ computeId, name }: PendingChange): string => sanitize(labelOf({ id: computeId, name }));
+/** The name of the compute, branch or project, or else its id. */
+const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string =>
+  sanitize(name || (computeId ?? branchId ?? projectId));
 
 export function pendingText(change: PendingChange): string {
   const name = nameOf(change);
@@ -15,6 +15,7 @@ export function pendingText(change: PendingChange): string {
     start: l10n.t('Starting {0}', name),
     suspend: l10n.t('Suspending {0}', name),
     restart: l10n.t('Restarting {0}', name),
+    reset: l10n.t('Resetting {0}', name),
     delete: l10n.t('Deleting {0}', name),
   };
   return texts[change.verb];
@@ -56,6 +57,7 @@ function finished(change: PendingChange): string {
     start: l10n.t('Started {0}', name),
     suspend: l10n.t('Suspended {0}', name),
     restart: l10n.t('Restarted {0}', name),
+    reset: l10n.t('Reset {0}', name),
     delete: l10n.t('Deleted {0}', name),
   };
   return texts[change.verb];

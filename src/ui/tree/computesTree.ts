@@ -5,6 +5,7 @@ import type { Event } from '../../base/event.ts';
 import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { Guards } from '../../model/account/guards.ts';
+import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import { markedLabel } from '../text/accountLabel.ts';
@@ -126,19 +127,27 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return hosts.length === 0 ? undefined : hosts.join('\n');
   }
 
-  /** Selects a compute; loads and expands its parents first. */
-  async reveal(compute: ComputeNode): Promise<void> {
+  /** Selects a row; loads and expands its parents first. */
+  async reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void> {
+    const { projectId } = node;
     const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
-    const position = projects.indexOf(compute.projectId);
+    const position = projects.indexOf(projectId);
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
-    await this.#inventory.loadComputes(compute.projectId);
-    await this.view.reveal(this.#nodes.get(compute), { select: true, focus: true });
+    if (node.kind !== 'project') await this.#inventory.loadComputes(projectId);
+    await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
-  /** Like `reveal`, without a branch id. Does nothing if the compute was deleted. */
-  async revealById({ projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<void> {
-    const branchId = this.#inventory.compute(projectId, computeId)?.branch_id;
-    if (branchId !== undefined) await this.reveal({ kind: 'compute', projectId, branchId, computeId });
+  /** Selects what was changed. Does nothing if it was deleted. */
+  async revealById({ projectId, branchId, computeId }: ChangeTarget): Promise<void> {
+    if (computeId !== undefined) {
+      const compute = this.#inventory.compute(projectId, computeId);
+      if (compute !== undefined)
+        await this.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
+    } else if (branchId !== undefined) {
+      if (this.#inventory.branches.get(projectId, branchId) !== undefined)
+        await this.reveal({ kind: 'branch', projectId, branchId });
+    } else if (this.#inventory.projects?.entries.has(projectId) === true)
+      await this.reveal({ kind: 'project', projectId });
   }
 
   showMore(): void {

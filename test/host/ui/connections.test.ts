@@ -129,7 +129,7 @@ describe('a connection', () => {
 
   it('becomes a service of libpq, which replaces another one only after a question', async () => {
     const { workbench } = opened();
-    const before = '# mine\n[other]\nhost=elsewhere\n\n[shop-primary]\nhost=old\n';
+    const before = '# mine\n[other]\nhost=there\n\n[shop-primary]\nhost=old\n';
     await writeFile(services, before, { mode: 0o640 });
     const add = async () => {
       await computes().contextMenu(row, 'Add to pg_service.conf…');

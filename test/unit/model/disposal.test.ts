@@ -19,7 +19,9 @@ describe('the stores', () => {
       clock: store.clock,
     });
     refresh.setWanted(true);
-    store.tracker.follow('restart', { id: 'ep-one', project_id: 'shop' }, [operationRecord(1) as Operation]);
+    store.tracker.follow('restart', { computeId: 'ep-one', projectId: 'shop' }, [
+      operationRecord(1) as Operation,
+    ]);
     assert.equal(store.clock.waits.length, 2);
     assert.ok(store.secrets.listeners > 0);
 

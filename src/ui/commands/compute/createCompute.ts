@@ -9,7 +9,7 @@ import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input
 import { askProject, onlyProject } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
-import { askBranch } from './branchQuestion.ts';
+import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
 export interface CreationAnswers {

@@ -14,7 +14,7 @@ import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input
 import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
-import { askBranch } from './branchQuestion.ts';
+import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
 /** `pooler` and `disabled` are toggled without another question. */

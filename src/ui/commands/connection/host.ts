@@ -46,7 +46,7 @@ async function pickHost(
 ): Promise<string | undefined> {
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined || pooledHost(compute) === undefined) return compute?.host;
-  const isPooled = await singleStep(title, (page) => askPooled(page, compute));
+  const isPooled = await singleStep(title, (page) => askPooled(context, page, compute));
   return isPooled === undefined ? undefined : hostOf(compute, isPooled);
 }
 
@@ -58,13 +58,21 @@ interface HostChoice extends QuickPickItem {
 }
 
 /** @returns whether to use the pooled host */
-export async function askPooled(page: Page, compute: Compute): Promise<Answer<boolean>> {
+export async function askPooled(
+  { connectionDefaults }: Pick<CommandContext, 'connectionDefaults'>,
+  page: Page,
+  compute: Compute,
+): Promise<Answer<boolean>> {
   const items: HostChoice[] = [
     { label: l10n.t('Direct'), description: sanitize(compute.host), isPooled: false },
     { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), isPooled: true },
   ];
   return mapAnswer(
-    await pickOne(page, { placeholder: l10n.t('Select a host'), items }),
+    await pickOne(page, {
+      placeholder: l10n.t('Select a host'),
+      items,
+      isCurrent: ({ isPooled }) => isPooled === connectionDefaults.prefersPooled(compute.project_id),
+    }),
     (item) => item.isPooled,
   );
 }

@@ -11,6 +11,8 @@ import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askPooled } from './host.ts';
 
+type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
+
 export interface LoginRequest {
   readonly title: string;
   readonly compute: Compute;
@@ -21,15 +23,12 @@ export interface LoginRequest {
 }
 
 /** @returns undefined if the user canceled */
-export async function askForLogin(
-  context: CommandContext,
-  request: LoginRequest,
-): Promise<Login | undefined> {
+export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   return await ask(context, request, await loadCatalog(context, request));
 }
 
 /** What was used before, with the direct host; undefined if nothing was. The branch may not have it. */
-export function lastLogin(context: CommandContext, request: LoginRequest): Login | undefined {
+export function lastLogin(context: LoginContext, request: LoginRequest): Login | undefined {
   const { role, database } = proposed(context, request);
   return role === '' || database === '' ? undefined : { role, database, pooled: false };
 }
@@ -39,7 +38,7 @@ export function lastLogin(context: CommandContext, request: LoginRequest): Login
  * database is good enough.
  * @returns undefined if the user canceled. @throws {ApiError} if nothing was used before and the service isn't reachable
  */
-export async function knownLogin(context: CommandContext, request: LoginRequest): Promise<Login | undefined> {
+export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   const last = lastLogin(context, request);
   let catalog: Catalog | undefined;
   try {
@@ -53,13 +52,13 @@ export async function knownLogin(context: CommandContext, request: LoginRequest)
   return only !== undefined && isClear ? only : await ask(context, request, catalog);
 }
 
-const proposed = ({ connectionDefaults, config }: CommandContext, request: LoginRequest): RoleAndDatabase =>
+const proposed = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
   connectionDefaults.propose(request.compute.project_id, config.connectionString(request.scope));
 
 const canBePooled = ({ canBePooled: fits, compute }: LoginRequest): boolean =>
   fits && pooledHost(compute) !== undefined;
 
-const choicesFor = (context: CommandContext, request: LoginRequest, catalog: Catalog): readonly Login[] =>
+const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catalog): readonly Login[] =>
   loginChoices(catalog, {
     proposed: proposed(context, request),
     canBePooled: canBePooled(request),
@@ -68,7 +67,7 @@ const choicesFor = (context: CommandContext, request: LoginRequest, catalog: Cat
 
 /** @returns undefined if the service doesn't offer the lists, or not for this key. @throws {ApiError} */
 export async function loadCatalog(
-  { session }: CommandContext,
+  { session }: LoginContext,
   { title, compute }: Pick<LoginRequest, 'title' | 'compute'>,
 ): Promise<Catalog | undefined> {
   const client = await session.connection?.client();
@@ -92,7 +91,7 @@ interface LoginState extends Partial<Login> {
 }
 
 async function ask(
-  context: CommandContext,
+  context: LoginContext,
   request: LoginRequest,
   catalog: Catalog | undefined,
 ): Promise<Login | undefined> {
@@ -106,7 +105,7 @@ async function ask(
     {
       applies: ({ isSeparate }) => isSeparate === true && canBePooled(request),
       ask: async (page, state) =>
-        mapAnswer(await askPooled(page, request.compute), (pooled) => ({ ...state, pooled })),
+        mapAnswer(await askPooled(context, page, request.compute), (pooled) => ({ ...state, pooled })),
     },
     ...separateSteps(context, request, choices.length === 0 ? undefined : catalog),
   ];
@@ -140,7 +139,7 @@ function askChoice(page: Page, choices: readonly Login[]): Promise<Answer<LoginS
 
 /** The role and the database, from the lists or entered. */
 function separateSteps(
-  context: CommandContext,
+  context: LoginContext,
   request: LoginRequest,
   catalog: Catalog | undefined,
 ): Step<LoginState>[] {

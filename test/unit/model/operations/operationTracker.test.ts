@@ -45,7 +45,7 @@ describe('OperationTracker', () => {
   });
 
   const follow = (number = 1, computeId = 'ep-one', projectId = 'shop') =>
-    store.tracker.follow('create', { id: computeId, project_id: projectId }, [
+    store.tracker.follow('create', { computeId, projectId }, [
       operationRecord(number, { project_id: projectId, endpoint_id: computeId }) as Operation,
     ]);
   const settle = () => {
@@ -60,7 +60,7 @@ describe('OperationTracker', () => {
 
   it('ignores operations that have ended already', () => {
     const finished = operationRecord(1, { status: 'finished' }) as Operation;
-    assert.equal(store.tracker.follow('edit', { id: 'ep-one', project_id: 'shop' }, [finished]), false);
+    assert.equal(store.tracker.follow('edit', { computeId: 'ep-one', projectId: 'shop' }, [finished]), false);
     assert.deepEqual(store.clock.waits, []);
   });
 
@@ -85,7 +85,7 @@ describe('OperationTracker', () => {
   });
 
   it('keeps the name of the compute, which may be deleted in the end', async () => {
-    const named = { id: 'ep-one', project_id: 'shop', name: 'reports' };
+    const named = { computeId: 'ep-one', projectId: 'shop', name: 'reports' };
     store.tracker.follow('delete', named, [operationRecord(1) as Operation]);
     store.dispose();
     store = await connectStore(service, { memory });
@@ -102,7 +102,7 @@ describe('OperationTracker', () => {
 
   it('treats a settled compute as the end if the operation has another kind of id', async () => {
     const odd = operationRecord(1, { id: 'operation/1' }) as Operation;
-    store.tracker.follow('create', { id: 'ep-one', project_id: 'shop' }, [odd]);
+    store.tracker.follow('create', { computeId: 'ep-one', projectId: 'shop' }, [odd]);
     await store.clock.turn();
     assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), store.tracker.pending);
     settle();
@@ -262,7 +262,7 @@ describe('OperationTracker', () => {
       return { operation: call.endsWith('2') ? operation : operationRecord(1, { status: 'finished' }) };
     };
     operation = operationRecord(2);
-    const compute = { id: 'ep-one', project_id: 'shop' };
+    const compute = { computeId: 'ep-one', projectId: 'shop' };
     assert.equal(store.tracker.follow('edit', compute, [...both, ended]), true);
     assert.equal(store.tracker.pending[0]?.operations.length, 2);
     await store.clock.turn();

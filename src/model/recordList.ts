@@ -1,6 +1,6 @@
 /** The computes or branches of a project. A reply with the text of the last one is not parsed again. */
-import type { ChangedList } from '../../api/records/parseResponse.ts';
-import { RemoteList, type FetchedList } from '../remoteList.ts';
+import type { ChangedList } from '../api/records/parseResponse.ts';
+import { RemoteList, type FetchedList } from './remoteList.ts';
 
 /** Returns undefined if the service's reply is still this one. */
 export type FetchIfChanged<Item> = (lastBody: string | undefined) => Promise<ChangedList<Item> | undefined>;

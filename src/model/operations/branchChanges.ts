@@ -1,0 +1,193 @@
+/**
+ * The calls that change branches and projects. As for computes, the reply is shown at once, its operations are followed,
+ * and if it is lost, the lists show whether the change was made.
+ */
+import type { BranchOutcome } from '../../api/branchCalls.ts';
+import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
+import type { Branch, Compute, Project } from '../../api/records/records.ts';
+import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
+import type { Session } from '../account/session.ts';
+import type { BranchList } from '../inventory/branchList.ts';
+import { nameOf } from '../inventory/branchStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { BranchNode } from '../inventory/nodes.ts';
+import { sendChange } from './computeChanges.ts';
+import type { OperationTracker } from './operationTracker.ts';
+import type { ChangeVerb } from './pendingChange.ts';
+
+/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
+export interface AcceptedBranchChange {
+  readonly branch: Branch | undefined;
+  readonly computes: readonly Compute[];
+  readonly isPending: boolean;
+}
+
+interface ChangeRequest {
+  readonly verb: ChangeVerb;
+  readonly projectId: string;
+  /** The branch as it was, for its name. */
+  readonly before?: Branch | undefined;
+  readonly send: (client: Client, options: CallOptions) => Promise<BranchOutcome>;
+  /** Whether the list requested after a lost reply shows that the change was made. */
+  readonly wasMade: (list: BranchList) => boolean;
+}
+
+type Place = Pick<BranchNode, 'projectId' | 'branchId'>;
+
+export class BranchChanges {
+  readonly #session: Session;
+  readonly #inventory: Inventory;
+  readonly #tracker: OperationTracker;
+
+  constructor(session: Session, inventory: Inventory, tracker: OperationTracker) {
+    this.#session = session;
+    this.#inventory = inventory;
+    this.#tracker = tracker;
+  }
+
+  /** @throws {ApiError} also for a name that another branch has */
+  create(projectId: string, creation: BranchCreation, options?: CallOptions): Promise<AcceptedBranchChange> {
+    const before = new Set(this.#inventory.branches.of(projectId)?.branches.keys());
+    const name = creation.branch?.name;
+    return this.#make(
+      {
+        verb: 'create',
+        projectId,
+        send: ({ branches }, given) => branches.create(projectId, creation, given),
+        // Names are unique within a project.
+        wasMade: (list) =>
+          [...list.branches.values()].some((one) => one.name === name && !before.has(one.id)),
+      },
+      options,
+    );
+  }
+
+  /** @param change only the attributes that change @throws {ApiError} */
+  update(place: Place, change: BranchChange, options?: CallOptions): Promise<AcceptedBranchChange> {
+    const isAsWanted = (branch: Branch | undefined) =>
+      branch !== undefined && Object.entries(change).every(([field, value]) => branch[field] === value);
+    return this.#change('edit', place, options, {
+      send: ({ branches }, given) => branches.update(place.projectId, place.branchId, change, given),
+      wasMade: (list) => isAsWanted(list.branches.get(place.branchId)),
+    });
+  }
+
+  /** @throws {ApiError} */
+  setDefault(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
+    return this.#change('edit', place, options, {
+      send: ({ branches }, given) => branches.setDefault(place.projectId, place.branchId, given),
+      wasMade: (list) => list.default?.id === place.branchId,
+    });
+  }
+
+  /** Replaces the data of the branch by the present data of another one. @throws {ApiError} */
+  reset(place: Place, sourceId: string, options?: CallOptions): Promise<AcceptedBranchChange> {
+    const source = { source_branch_id: sourceId };
+    return this.#change('reset', place, options, {
+      send: ({ branches }, given) => branches.restore(place.projectId, place.branchId, source, given),
+      wasMade: (list) => list.branches.get(place.branchId)?.current_state === 'resetting',
+    });
+  }
+
+  /** Permanent. Removes the protection first, if there is one. @throws {ApiError} */
+  async delete(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
+    const isProtected = this.#inventory.branches.get(place.projectId, place.branchId)?.protected === true;
+    if (isProtected) await this.update(place, { protected: false }, options);
+    return await this.#change('delete', place, options, {
+      send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
+      wasMade: (list) => !list.branches.has(place.branchId),
+    });
+  }
+
+  /** @throws {ApiError} */
+  createProject(creation: ProjectCreation, options?: CallOptions): Promise<Project> {
+    const before = new Set(this.#inventory.projects?.entries.keys());
+    const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
+    return sendChange<ProjectOutcome, Project>(
+      this.#session,
+      {
+        send: (client, given) => client.createProject(creation, given),
+        accept: async ({ project, operations }, isCurrent) => {
+          if (isCurrent)
+            this.#tracker.follow('create', { projectId: project.id, name: project.name }, operations);
+          await this.#refreshProjects();
+          return project;
+        },
+        refresh: () => this.#refreshProjects(),
+        find: () => this.#projects().find(isNew),
+      },
+      options,
+    );
+  }
+
+  /** Permanent: deletes its branches and their data. @throws {ApiError} */
+  deleteProject(projectId: string, options?: CallOptions): Promise<void> {
+    return sendChange<ProjectOutcome, void>(
+      this.#session,
+      {
+        send: (client, given) => client.deleteProject(projectId, given),
+        accept: () => this.#refreshProjects(),
+        refresh: () => this.#refreshProjects(),
+        find: () => undefined,
+      },
+      options,
+    );
+  }
+
+  #projects(): readonly Project[] {
+    const entries = [...(this.#inventory.projects?.entries.values() ?? [])];
+    return entries.flatMap(({ record }) => record ?? []);
+  }
+
+  #change(
+    verb: ChangeVerb,
+    { projectId, branchId }: Place,
+    options: CallOptions | undefined,
+    call: Pick<ChangeRequest, 'send' | 'wasMade'>,
+  ): Promise<AcceptedBranchChange> {
+    const before = this.#inventory.branches.get(projectId, branchId);
+    return this.#make({ ...call, verb, projectId, before }, options);
+  }
+
+  #make(call: ChangeRequest, options?: CallOptions): Promise<AcceptedBranchChange> {
+    return sendChange<BranchOutcome, AcceptedBranchChange>(
+      this.#session,
+      {
+        send: call.send,
+        accept: (outcome, isCurrent) => this.#accept(call, outcome, isCurrent),
+        refresh: () => this.#refresh(call.projectId),
+        find: () => {
+          const list = this.#inventory.branches.of(call.projectId);
+          const isMade = list !== undefined && list.failure === undefined && call.wasMade(list);
+          return isMade ? { branch: undefined, computes: [], isPending: false } : undefined;
+        },
+      },
+      options,
+    );
+  }
+
+  async #accept(
+    { verb, projectId, before }: ChangeRequest,
+    { branch, computes, operations }: BranchOutcome,
+    isCurrent: boolean,
+  ): Promise<AcceptedBranchChange> {
+    if (!isCurrent) return { branch, computes, isPending: false };
+    if (branch !== undefined && verb !== 'delete') this.#inventory.branches.put(projectId, branch);
+    for (const compute of computes) this.#inventory.put(compute);
+    const target = branch && { projectId, branchId: branch.id, name: nameOf(branch) ?? nameOf(before) };
+    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
+    // Its computes and other branches may have changed as well.
+    await this.#refresh(projectId);
+    return { branch, computes, isPending };
+  }
+
+  /** The lists keep a failure; the change itself was accepted or has an error. */
+  async #refresh(projectId: string): Promise<void> {
+    const computes = this.#inventory.refreshComputes(projectId).catch(() => undefined);
+    await Promise.all([computes, this.#inventory.branches.refresh(projectId)]);
+  }
+
+  async #refreshProjects(): Promise<void> {
+    await this.#inventory.refreshProjects().catch(() => undefined);
+  }
+}

@@ -1,0 +1,166 @@
+/** The questions of Create Branch…. Started from a project or branch, they skip the known ones. */
+import { l10n, type QuickPickItem } from 'vscode';
+import type { BranchCreation } from '../../../api/records/requests.ts';
+import type { BranchList } from '../../../model/inventory/branchList.ts';
+import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { parseDelay } from '../../../model/settings/autosuspendDelay.ts';
+import { branchTitle } from '../../text/branchText.ts';
+import { duration } from '../../text/durationText.ts';
+import type { CommandContext } from '../context.ts';
+import { askBranch, requireBranches } from '../input/branchPicker.ts';
+import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askProject } from '../input/pickers.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
+
+export interface BranchAnswers {
+  readonly projectId: string;
+  readonly creation: BranchCreation;
+}
+
+interface State {
+  readonly projectId?: string | undefined;
+  readonly parentId?: string | undefined;
+  readonly name?: string;
+  readonly withCompute?: boolean;
+  /** Seconds from now; 0 is never. */
+  readonly lifetime?: number;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} */
+export async function askForBranch(
+  context: CommandContext,
+  argument: unknown,
+): Promise<BranchAnswers | undefined> {
+  const branch = asBranchNode(argument);
+  const start: State = {
+    projectId: branch?.projectId ?? asProjectNode(argument)?.projectId,
+    parentId: branch?.branchId,
+  };
+  const state = await runSteps(l10n.t('Create Branch'), start, steps(context));
+  if (state?.projectId === undefined) return undefined;
+  return { projectId: state.projectId, creation: creationOf(state) };
+}
+
+function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): BranchCreation {
+  const expires = lifetime === 0 ? undefined : new Date(Date.now() + lifetime * 1000);
+  return {
+    branch: {
+      ...(name === undefined ? {} : { name }),
+      ...(parentId === undefined ? {} : { parent_id: parentId }),
+      // The service takes no fractions of a second.
+      ...(expires === undefined ? {} : { expires_at: expires.toISOString().replace(/\.\d+/, '') }),
+    },
+    ...(withCompute === true ? { endpoints: [{ type: 'read_write' as const }] } : {}),
+  };
+}
+
+const steps = (context: CommandContext): readonly Step<State>[] => [
+  {
+    applies: (state) => state.projectId === undefined,
+    ask: async (page, state) =>
+      mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
+  },
+  {
+    ask: async (page, state) => {
+      const list = await requireBranches(context, state.projectId ?? '');
+      const prompt =
+        state.parentId === undefined
+          ? l10n.t('Name of the new branch')
+          : l10n.t(
+              'Name of the new branch of {0}',
+              branchTitle(state.parentId, list.branches.get(state.parentId)),
+            );
+      const name = await askBranchName(page, list, { prompt, value: state.name ?? '' });
+      return mapAnswer(name, (text) => ({ ...state, name: text }));
+    },
+  },
+  {
+    applies: (state) => state.parentId === undefined,
+    ask: async (page, state) => {
+      const { projectId = '' } = state;
+      const placeholder = l10n.t('Select the parent, whose data the branch starts with');
+      const parent = await askBranch(context, page, { projectId, placeholder });
+      return mapAnswer(parent, (parentId) => ({ ...state, parentId }));
+    },
+  },
+  {
+    ask: async (page, state) =>
+      mapAnswer(await askCompute(page), (withCompute) => ({ ...state, withCompute })),
+  },
+  {
+    ask: async (page, state) => mapAnswer(await askLifetime(page), (lifetime) => ({ ...state, lifetime })),
+  },
+];
+
+const MAX_BRANCH_NAME = 256;
+
+/** @param except the id of the branch that is renamed */
+export const askBranchName = (
+  page: Page,
+  list: BranchList,
+  { except, ...question }: { readonly prompt: string; readonly value: string; readonly except?: string },
+): Promise<Answer<string>> =>
+  askText(page, {
+    ...question,
+    problem: (text) => {
+      if (text.length > MAX_BRANCH_NAME) return l10n.t('At most {0} characters', MAX_BRANCH_NAME);
+      const same = [...list.branches.values()].find(({ id, name }) => name === text && id !== except);
+      return same && l10n.t('{0} has this name', same.id);
+    },
+  });
+
+interface ComputeItem extends QuickPickItem {
+  readonly withCompute: boolean;
+}
+
+async function askCompute(page: Page): Promise<Answer<boolean>> {
+  const items: readonly ComputeItem[] = [
+    {
+      label: l10n.t('With a primary compute'),
+      description: l10n.t('of the default size, to connect at once'),
+      withCompute: true,
+    },
+    {
+      label: l10n.t('Without a compute'),
+      description: l10n.t('data only, until you create a compute'),
+      withCompute: false,
+    },
+  ];
+  const placeholder = l10n.t('Select whether the branch gets a compute');
+  return mapAnswer(await pickOne(page, { placeholder, items }), (item) => item.withCompute);
+}
+
+interface LifetimeItem extends QuickPickItem {
+  /** Undefined if the entered text isn't valid. */
+  readonly lifetime: number | undefined;
+}
+
+const DAY = 24 * 60 * 60;
+
+async function askLifetime(page: Page): Promise<Answer<number>> {
+  const presets = [DAY, 7 * DAY, 30 * DAY].map((lifetime) => lifetimeItem(lifetime));
+  const items: readonly LifetimeItem[] = [{ label: l10n.t('Never'), lifetime: 0 }, ...presets];
+  const picked = await pickOne(page, {
+    placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
+    items,
+    typed: typedLifetime,
+    isUnavailable: ({ lifetime }) => lifetime === undefined,
+  });
+  return mapAnswer(picked, ({ lifetime }) => lifetime ?? 0);
+}
+
+const lifetimeItem = (lifetime: number): LifetimeItem => ({
+  label: l10n.t('In {0}', duration(lifetime)),
+  lifetime,
+});
+
+function typedLifetime(text: string): LifetimeItem | undefined {
+  const parsed = parseDelay(text);
+  if (parsed === undefined) return undefined;
+  if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
+  const description =
+    parsed.problem === 'tooShort'
+      ? l10n.t('too short: at least 1 minute')
+      : l10n.t('too long: at most 7 days');
+  return { label: text, description, alwaysShow: true, lifetime: undefined };
+}

@@ -1,0 +1,92 @@
+import { commands, l10n, window } from 'vscode';
+import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
+import { asBranchNode } from '../../../model/inventory/nodes.ts';
+import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
+import { branchTitle } from '../../text/branchText.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { withProgress } from '../input/dialogs.ts';
+
+/** If the service would reject it, says why instead of asking. */
+export const deleteBranch: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't delete the branch");
+  const picked = await pickBranch(context, l10n.t('Delete Branch'), argument);
+  if (picked === undefined) return;
+  const name = branchTitle(picked.branchId, picked.branch);
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
+  if (!(await approveDeletion(context, picked))) return;
+  if (asBranchNode(argument) !== undefined) await revealProject(context, picked);
+  const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
+    context.branchChanges.delete(picked, options),
+  );
+  // The status bar shows a pending change and its end.
+  if (!isPending) announce(l10n.t('Deleted {0}', name));
+};
+
+/** Deleting the selected row would move the keyboard focus to the top of the tree. Never rejects. */
+async function revealProject(
+  { computesView, log }: CommandContext,
+  { projectId }: PickedBranch,
+): Promise<void> {
+  try {
+    await computesView.reveal({ kind: 'project', projectId });
+  } catch (error) {
+    log.error('Keeping the keyboard focus', error);
+  }
+}
+
+async function approveDeletion(
+  { guards, inventory }: CommandContext,
+  picked: PickedBranch,
+): Promise<boolean> {
+  const { projectId, branchId, branch } = picked;
+  const name = branchTitle(branchId, branch);
+  const question = l10n.t('Delete {0}?', name);
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
+  const detail =
+    computes === 0
+      ? l10n.t("This can't be undone. Its data is deleted.")
+      : l10n.t(
+          "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
+          computes,
+        );
+  const protection = branch.protected === true ? ` ${l10n.t('Its protection is removed.')}` : '';
+  return await approve(guards, {
+    projectId,
+    branchId,
+    name: sanitize(branch.name || branchId),
+    question,
+    detail: detail + protection,
+    button: l10n.t('Delete'),
+  });
+}
+
+async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {
+  const name = branchTitle(branchId, branch);
+  const problem = deletionProblem(list, branch);
+  if (problem?.kind === 'parent') {
+    const child = branchTitle(problem.child.id, problem.child);
+    await window.showWarningMessage(
+      l10n.t(
+        "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
+        name,
+        child,
+      ),
+    );
+  } else if (problem?.kind === 'default')
+    await window.showWarningMessage(
+      l10n.t(
+        "{0} can't be deleted because it is the default branch. Set another branch as default first.",
+        name,
+      ),
+    );
+  else {
+    const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", name);
+    const button = l10n.t('Delete Project…');
+    if ((await window.showWarningMessage(message, button)) === button)
+      await commands.executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
+  }
+}

@@ -1,0 +1,167 @@
+/** Asks for a branch of a project. The service may not list branches: then those with computes, or an id that is entered. */
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { isBranchId } from '../../../api/records/ids.ts';
+import type { Branch, Compute } from '../../../api/records/records.ts';
+import type { BranchList } from '../../../model/inventory/branchList.ts';
+import { branchIdsOf } from '../../../model/inventory/branchStatus.ts';
+import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
+import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inventory/nodes.ts';
+import { branchParts } from '../../text/branchText.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { CommandContext } from '../context.ts';
+import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
+import { askProject, requireConnection } from './pickers.ts';
+import { pickOne } from './quickInput.ts';
+
+export interface BranchQuestion {
+  readonly projectId: string;
+  readonly placeholder?: string;
+  /** The branch to focus; the first one by default. */
+  readonly current?: string | undefined;
+  /** Why a branch with these computes can't be picked; undefined if it can. */
+  readonly problem?: (branchId: string, computes: readonly Compute[]) => string | undefined;
+}
+
+interface BranchItem extends QuickPickItem {
+  readonly branchId: string;
+  readonly isUnavailable: boolean;
+}
+
+export async function askBranch(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  page: Page,
+  { projectId, placeholder, current, problem = () => undefined }: BranchQuestion,
+): Promise<Answer<string>> {
+  let branchItems: readonly BranchItem[] = [];
+  const items = async (): Promise<readonly BranchItem[]> => {
+    const [list] = await Promise.all([
+      inventory.loadComputes(projectId),
+      inventory.branches.ensure(projectId),
+    ]);
+    const all = branchIdsOf(inventory, projectId).map((id) => {
+      const computes = list?.branches().get(id) ?? [];
+      return branchItem(id, inventory.branches.get(projectId, id), computes, problem(id, computes));
+    });
+    branchItems = [...all.filter((item) => !item.isUnavailable), ...all.filter((item) => item.isUnavailable)];
+    return branchItems;
+  };
+  const isListed = (text: string) =>
+    branchItems.some(({ branchId, description = '' }) => `${branchId} ${description}`.includes(text));
+  const typed = (text: string) =>
+    text === '' || inventory.branches.of(projectId) !== undefined || isListed(text)
+      ? undefined
+      : typedBranchItem(text);
+  const picked = await pickOne(page, {
+    placeholder: placeholder ?? l10n.t('Select a branch or enter another branch id (br-…)'),
+    items: items(),
+    typed,
+    isUnavailable: (item) => item.isUnavailable,
+    isCurrent: (item) => item.branchId === current,
+  });
+  return mapAnswer(picked, (item) => item.branchId);
+}
+
+function branchItem(
+  branchId: string,
+  branch: Branch | undefined,
+  computes: readonly Compute[],
+  problem: string | undefined,
+): BranchItem {
+  return {
+    label: sanitize(branchId),
+    iconPath: new ThemeIcon('git-branch'),
+    description: [...branchParts(branch), problem ?? membersText(computes)].join(' · '),
+    branchId,
+    isUnavailable: problem !== undefined,
+  };
+}
+
+/** Such as `primary: shop-main · 2 read replicas`. */
+function membersText(computes: readonly Compute[]): string {
+  if (computes.length === 0) return l10n.t('no computes');
+  const primary = computes.find(isPrimary);
+  const replicas = computes.length - (primary === undefined ? 0 : 1);
+  const parts = [
+    primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', sanitize(labelOf(primary))),
+  ];
+  if (replicas > 0)
+    parts.push(replicas === 1 ? l10n.t('1 read replica') : l10n.t('{0} read replicas', replicas));
+  return parts.join(' · ');
+}
+
+/** A branch without computes. Only the service knows whether it exists. */
+function typedBranchItem(text: string): BranchItem {
+  const isValid = isBranchId(text);
+  const description = isValid
+    ? l10n.t('a branch without computes')
+    : l10n.t('not a branch id (br- followed by a–z, 0–9 or -)');
+  return { label: sanitize(text), description, alwaysShow: true, branchId: text, isUnavailable: !isValid };
+}
+
+/** A branch with its record and those of its project. */
+export interface PickedBranch extends BranchNode {
+  readonly branch: Branch;
+  readonly list: BranchList;
+}
+
+interface BranchState {
+  readonly projectId?: string | undefined;
+  readonly branchId?: string | undefined;
+}
+
+/**
+ * The branch of the argument, or the one the user picks, for a change of it.
+ * @param problem why a branch can't be picked
+ * @returns undefined if the user canceled
+ * @throws {Error} with a message for the user if the service doesn't list branches, or not this one
+ */
+export async function pickBranch(
+  context: CommandContext,
+  title: string,
+  argument: unknown,
+  problem?: (branch: Branch) => string | undefined,
+): Promise<PickedBranch | undefined> {
+  requireConnection(context);
+  const { inventory } = context;
+  const node = asBranchNode(argument);
+  const start: BranchState = node ?? { projectId: asProjectNode(argument)?.projectId };
+  const state = await runSteps<BranchState>(title, start, [
+    {
+      applies: ({ projectId }) => projectId === undefined,
+      ask: async (page) => mapAnswer(await askProject(context, page), (projectId) => ({ projectId })),
+    },
+    {
+      applies: ({ branchId }) => branchId === undefined,
+      ask: async (page, { projectId = '' }) => {
+        await requireBranches(context, projectId);
+        const problemOf = (id: string) => {
+          const branch = inventory.branches.get(projectId, id);
+          return branch === undefined ? l10n.t('not listed by the service') : problem?.(branch);
+        };
+        const placeholder = l10n.t('Select a branch');
+        const picked = await askBranch(context, page, { projectId, placeholder, problem: problemOf });
+        return mapAnswer(picked, (branchId) => ({ projectId, branchId }));
+      },
+    },
+  ]);
+  const { projectId, branchId } = state ?? {};
+  if (projectId === undefined || branchId === undefined) return undefined;
+  const list = await requireBranches(context, projectId);
+  const branch = list.branches.get(branchId);
+  if (branch === undefined) throw new Error(l10n.t('{0} no longer exists.', branchId));
+  return { kind: 'branch', projectId, branchId, branch, list };
+}
+
+/** @throws {Error} with a message for the user if the service doesn't list branches, or not for this key */
+export async function requireBranches(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  projectId: string,
+): Promise<BranchList> {
+  const list = (await inventory.branches.ensure(projectId)) ?? (await inventory.branches.refresh(projectId));
+  if (list !== undefined) return list;
+  throw new Error(
+    inventory.branches.isOffered
+      ? l10n.t("Couldn't load the branches of the project.")
+      : l10n.t("This service, or this API key, doesn't offer changes of branches."),
+  );
+}

@@ -1,0 +1,66 @@
+/** Create and delete projects. Not every service or key offers that. */
+import { l10n } from 'vscode';
+import { isRefused } from '../../../api/errors.ts';
+import { asProjectNode } from '../../../model/inventory/nodes.ts';
+import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command } from '../context.ts';
+import { withProgress } from '../input/dialogs.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { askProject, requireConnection } from '../input/pickers.ts';
+import { askText } from '../input/quickInput.ts';
+
+const MAX_PROJECT_NAME = 256;
+
+export const create: Command = async (context, _argument, run) => {
+  requireConnection(context);
+  run.failureMessage = l10n.t("Couldn't create the project");
+  const name = await singleStep(l10n.t('Create Project'), (page) =>
+    askText(page, {
+      prompt: l10n.t('Name of the new project'),
+      problem: (text) =>
+        text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined,
+    }),
+  );
+  if (name === undefined) return;
+  const question = l10n.t('Create the project {0}?', sanitize(name));
+  const change = { name: sanitize(name), question, button: l10n.t('Create') };
+  if (!(await approve(context.guards, change))) return;
+  const organizationId = context.config.organizationOf(context.session.connection?.account);
+  const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
+  const project = await withProgress(l10n.t('Creating a project'), (options) =>
+    ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
+  );
+  await context.computesView.reveal({ kind: 'project', projectId: project.id });
+};
+
+export const deleteProject: Command = async (context, argument, run) => {
+  requireConnection(context);
+  run.failureMessage = l10n.t("Couldn't delete the project");
+  const title = l10n.t('Delete Project');
+  const projectId =
+    asProjectNode(argument)?.projectId ?? (await singleStep(title, (page) => askProject(context, page)));
+  if (projectId === undefined) return;
+  const name = sanitize(context.inventory.project(projectId)?.name || projectId);
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const question = l10n.t('Delete {0}?', name);
+  const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
+  const change = { projectId, name, isByName: true, question, detail, button: l10n.t('Delete') };
+  if (!(await approve(context.guards, change))) return;
+  await withProgress(l10n.t('Deleting {0}', name), (options) =>
+    ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
+  );
+  announce(l10n.t('Deleted {0}', name));
+};
+
+/** @throws {Error} with a message for the user if the service doesn't offer the call */
+async function ifOffered<T>(call: Promise<T>, ...statuses: number[]): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isRefused(error, ...statuses))
+      throw new Error(l10n.t("This service, or this API key, doesn't offer changes of projects."));
+    throw error;
+  }
+}

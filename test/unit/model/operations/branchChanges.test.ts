@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
+import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
+import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import {
+  computeRecord,
+  operationRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const dev: BranchNode = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
+
+describe('BranchChanges', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let changes: BranchChanges;
+  let branches: Record<string, unknown>[];
+  let projects: unknown[];
+  let operations: unknown[];
+  /** The status of the reply to a change, after the change was made. */
+  let status: number | undefined;
+
+  const record = (id: string, fields: object = {}) => ({
+    id,
+    name: id.slice(3),
+    current_state: 'ready',
+    ...fields,
+  });
+  /** Makes the change that the next call asks for, and replies to it. */
+  let change: () => unknown;
+  const sent = () => service.requests.filter((call) => !call.startsWith('GET'));
+
+  beforeEach(async () => {
+    branches = [record('br-main', { default: true }), record('br-dev', { parent_id: 'br-main' })];
+    projects = [{ id: 'shop', name: 'shop' }];
+    operations = [];
+    status = undefined;
+    change = () => ({ branch: branches[1], operations });
+    service = await scriptService((call) => {
+      if (call === 'GET /projects') return { projects };
+      if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
+      if (call.startsWith('GET') && call.includes('/operations/')) return { operation: operations[0] };
+      if (call.startsWith('GET')) return { endpoints: [computeRecord('ep-one')] };
+      const reply = change();
+      return status ?? reply;
+    });
+    store = await connectStore(service);
+    changes = new BranchChanges(store.session, store.inventory, store.tracker);
+    await store.inventory.ensureProjects();
+    await store.inventory.loadComputes('shop');
+    await store.inventory.branches.ensure('shop');
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  it('shows a new branch with its compute at once and follows its operations', async () => {
+    operations = [operationRecord(1, { action: 'create_branch', endpoint_id: undefined })];
+    change = () => {
+      const branch = record('br-new', { current_state: 'init' });
+      branches.push(branch);
+      const endpoints = [computeRecord('ep-new', { branch_id: 'br-new' })];
+      return { branch, endpoints, operations };
+    };
+    const { branch, computes, isPending } = await changes.create('shop', { branch: { name: 'new' } });
+    assert.deepEqual([branch?.id, computes.length, isPending], ['br-new', 1, true]);
+    assert.equal(store.inventory.branches.get('shop', 'br-new')?.current_state, 'init');
+    const [pending] = store.tracker.pending;
+    assert.deepEqual([pending?.verb, pending?.branchId, pending?.name], ['create', 'br-new', 'new']);
+  });
+
+  it('reports the end of a branch change when the branch is ready and its operations have ended', async () => {
+    operations = [operationRecord(1, { action: 'create_branch' })];
+    change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });
+    const ends: ChangeEnd[] = [];
+    store.tracker.onDidEnd((end) => ends.push(end));
+    await changes.reset(dev, 'br-main');
+    await store.clock.turn();
+    assert.deepEqual(ends, []);
+    operations = [operationRecord(1, { status: 'finished' })];
+    branches[1] = record('br-dev');
+    await until('the end', async () => {
+      if (ends.length === 0 && store.clock.waits.length > 0) store.clock.next();
+      return ends.length > 0;
+    });
+    const described = ends.map(({ outcome, change: { verb, branchId } }) => [outcome, verb, branchId]);
+    assert.deepEqual(described, [['finished', 'reset', 'br-dev']]);
+    assert.equal(store.inventory.branches.get('shop', 'br-dev')?.current_state, 'ready');
+  });
+
+  it('loads all branches again after a change, because others may differ as well', async () => {
+    change = () => {
+      branches = [record('br-main', { default: false }), record('br-dev', { default: true })];
+      return { branch: branches[1], operations };
+    };
+    await changes.setDefault(dev);
+    assert.equal(store.inventory.branches.of('shop')?.default?.id, 'br-dev');
+    assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
+  });
+
+  it('removes the protection before it deletes a protected branch', async () => {
+    branches[1] = record('br-dev', { protected: true });
+    await store.inventory.branches.refresh('shop');
+    await changes.delete(dev);
+    assert.deepEqual(sent(), [
+      'PATCH /projects/shop/branches/br-dev',
+      'DELETE /projects/shop/branches/br-dev',
+    ]);
+  });
+
+  it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
+    status = 502;
+    const made: readonly (readonly [() => unknown, () => Promise<unknown>])[] = [
+      [() => branches.push(record('br-new')), () => changes.create('shop', { branch: { name: 'new' } })],
+      [() => (branches[1] = record('br-dev', { name: 'qa' })), () => changes.update(dev, { name: 'qa' })],
+      [() => (branches[1] = record('br-dev', { default: true })), () => changes.setDefault(dev)],
+      [
+        () => (branches[1] = record('br-dev', { current_state: 'resetting' })),
+        () => changes.reset(dev, 'br-main'),
+      ],
+      [() => (branches = [record('br-main')]), () => changes.delete(dev)],
+    ];
+    for (const [make, call] of made) {
+      if (branches[0]?.['default'] === true) branches[0] = record('br-main');
+      change = make;
+      await call();
+    }
+    assert.equal(sent().length, made.length);
+  });
+
+  it('throws if the list shows no change after a lost reply', async () => {
+    status = 502;
+    change = () => undefined;
+    await assert.rejects(changes.update(dev, { name: 'qa' }), /status 502/);
+    await assert.rejects(changes.delete(dev), /status 502/);
+    assert.equal(sent().length, 2);
+  });
+
+  it('creates a project and lists it', async () => {
+    const project = { id: 'blog', name: 'blog' };
+    change = () => {
+      projects.push(project);
+      return { project, operations: [operationRecord(1, { project_id: 'blog' })] };
+    };
+    assert.deepEqual(await changes.createProject({ name: 'blog' }), project);
+    assert.ok(store.inventory.projects?.entries.has('blog'));
+    const [pending] = store.tracker.pending;
+    assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
+  });
+
+  it('finds a new project in the list after a lost reply', async () => {
+    status = 504;
+    change = () => projects.push({ id: 'blog', name: 'blog' });
+    assert.equal((await changes.createProject({ name: 'blog' })).id, 'blog');
+    assert.equal(sent().length, 1);
+  });
+
+  it('deletes a project', async () => {
+    change = () => {
+      projects = [];
+      return { project: { id: 'shop', name: 'shop' } };
+    };
+    await changes.deleteProject('shop');
+    assert.equal(store.inventory.projects?.entries.has('shop'), false);
+  });
+});

@@ -1,0 +1,82 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+
+const { saveService } = await import('../../../../../src/ui/commands/connection/addService.ts');
+
+const compute = computeRecord('ep-a', { host: 'ep-a.example.test' });
+const login = { role: 'owner', database: 'größe', pooled: true };
+const SECTION =
+  '[shop]\nhost=ep-a-pooler.example.test\nport=5432\ndbname=größe\nuser=owner\nsslmode=require\n';
+
+describe('saveService', () => {
+  const before = process.env['PGSERVICEFILE'];
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, 'pg_service.conf');
+    process.env['PGSERVICEFILE'] = file;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env['PGSERVICEFILE'];
+    else process.env['PGSERVICEFILE'] = before;
+  });
+
+  it('creates a file that only the user can read, also its folder', async () => {
+    file = path.join(folder, 'new', 'services');
+    process.env['PGSERVICEFILE'] = file;
+    assert.equal(await saveService('shop', compute, login), true);
+    assert.equal(readFileSync(file, 'utf8'), SECTION);
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+  });
+
+  it('keeps text in another encoding, and the permissions', async () => {
+    const old = Buffer.from('# gr\xfc\xdfe\n[other]\nhost=a\n', 'latin1');
+    writeFileSync(file, old);
+    chmodSync(file, 0o644);
+    await saveService('shop', compute, login);
+    const now = readFileSync(file);
+    assert.deepEqual(now.subarray(0, old.length), old);
+    assert.equal(now.subarray(old.length).toString(), `\n${SECTION}`);
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o644);
+    assert.deepEqual(readdirSync(folder), ['pg_service.conf']);
+  });
+
+  it('keeps a link to the file', async function () {
+    if (process.platform === 'win32') this.skip(); // Ordinary users can't create links.
+    const target = path.join(folder, 'dotfile');
+    writeFileSync(target, '');
+    symlinkSync(target, file);
+    await saveService('shop', compute, login);
+    assert.ok(lstatSync(file).isSymbolicLink());
+    assert.equal(readFileSync(target, 'utf8'), SECTION);
+  });
+
+  it('writes and asks nothing if the service is there', async () => {
+    await saveService('shop', compute, login);
+    const { ino } = statSync(file);
+    assert.equal(await saveService('shop', compute, login), true);
+    assert.equal(statSync(file).ino, ino);
+  });
+
+  it('leaves nothing behind if it fails', async () => {
+    process.env['PGSERVICEFILE'] = folder;
+    await assert.rejects(saveService('shop', compute, login), /EISDIR/);
+    assert.ok(existsSync(folder));
+    assert.deepEqual(readdirSync(folder), []);
+  });
+});

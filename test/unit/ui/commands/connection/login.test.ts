@@ -1,0 +1,88 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { Connection } from '../../../../../src/model/account/connection.ts';
+import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
+import type { Config } from '../../../../../src/ui/state/config.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import {
+  computeRecord,
+  scriptService,
+  type Script,
+  type ScriptedService,
+} from '../../../../helpers/scriptedService.ts';
+
+const { knownLogin, lastLogin, loadCatalog } =
+  await import('../../../../../src/ui/commands/connection/login.ts');
+
+const used = { role: 'owner', database: 'orders' };
+const one: Script = (call) =>
+  call.endsWith('/roles')
+    ? { roles: [{ name: 'owner' }] }
+    : { databases: [{ name: 'app', owner_name: 'owner' }] };
+const several: Script = (call) =>
+  call.endsWith('/roles')
+    ? { roles: [{ name: 'owner' }] }
+    : { databases: ['first', 'orders'].map((name) => ({ name, owner_name: 'owner' })) };
+
+describe('knownLogin', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let connectionDefaults: ConnectionDefaults;
+
+  beforeEach(async () => {
+    service = await scriptService(one);
+    store = await connectStore(service);
+    const session = { connection: { isLocal: false } as Connection };
+    connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const config = { connectionString: () => ({ role: '', database: '' }) } as unknown as Config;
+  const context = () => ({ session: store.session, connectionDefaults, config });
+  const request = (host = 'ep-a.example.test') => ({
+    title: 'Test',
+    compute: computeRecord('ep-a', { host }),
+    scope: undefined,
+    canBePooled: true,
+  });
+  const find = (host?: string) => knownLogin(context(), request(host));
+
+  it('takes the only database and its owner', async () => {
+    assert.deepEqual(await knownLogin(context(), { ...request(), canBePooled: false }), {
+      role: 'owner',
+      database: 'app',
+      pooled: false,
+    });
+  });
+
+  it('takes what was used before, if the branch has it', async () => {
+    await connectionDefaults.remember('shop', used);
+    service.script = several;
+    assert.deepEqual(await find(), { ...used, pooled: false });
+  });
+
+  it('takes the first database of a branch on this machine', async () => {
+    service.script = several;
+    assert.deepEqual(await find('127.0.0.1:15432'), { role: 'owner', database: 'first', pooled: false });
+  });
+
+  for (const status of [403, 404, 405, 409]) {
+    it(`takes what was used before if the lists cannot be had (${status})`, async () => {
+      await connectionDefaults.remember('shop', used);
+      service.script = () => status;
+      assert.equal(await loadCatalog(context(), request()), undefined);
+      assert.deepEqual(await find(), { ...used, pooled: false });
+    });
+  }
+
+  it('reports that the service is not reachable only if nothing was used before', async () => {
+    service.script = () => 500;
+    assert.equal(lastLogin(context(), request()), undefined);
+    await assert.rejects(find(), /500/);
+    await connectionDefaults.remember('shop', used);
+    assert.deepEqual(await find(), { ...used, pooled: false });
+  });
+});
