@@ -74,17 +74,21 @@ describe('Marks of projects and accounts', () => {
     await new Editor(workbench.page).waitForText(host);
   });
 
-  it('forbid each change of a read-only project, and offer to remove the mark', async () => {
-    const { notifications, quickInput, statusBar } = opened().workbench;
+  it('forbid each change of a read-only project', async () => {
+    const { notifications } = opened().workbench;
     await mark(/^Project shop/, 'Read-only');
     await computes().waitFor('Project shop, read-only');
     const before = changes();
-    for (const item of ['Restart Compute', 'Delete Compute', 'Edit Compute…', 'Suspend Compute']) {
+    for (const item of ['Delete Compute', 'Edit Compute…']) {
       await computes().contextMenu(/^Compute primary,/, item);
       await notifications.waitFor(`You have marked the project ${shop} as read-only`);
       await notifications.clear();
     }
     assert.equal(changes(), before);
+  });
+
+  it('can be removed from the message', async () => {
+    const { notifications, quickInput, statusBar } = opened().workbench;
     await computes().inlineAction(/^Compute primary,/, 'Suspend Compute');
     await notifications.press('as read-only', 'Mark Project…');
     await quickInput.choose('How to treat changes of shop', 'No mark');
