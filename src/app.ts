@@ -68,7 +68,9 @@ export class App implements Disposable {
 
     const openClient = clientOpener(localService, log);
     const session = (this.session = disposables.add(new Session(accounts, openClient)));
-    const inventory = (this.inventory = disposables.add(new Inventory(session, () => config.organizationId)));
+    const inventory = (this.inventory = disposables.add(
+      new Inventory(session, () => config.organizationOf(session.connection?.account)),
+    ));
     const apiKeys = disposables.add(new ApiKeyList(session));
     const onError = (error: unknown) => log.error('Following operations', error);
     const memory = mementoStore(context.workspaceState);

@@ -3,6 +3,7 @@
  * does not promise return undefined if the service does not offer them.
  */
 import { hostOfUri, isSameHost } from './records/connectionUri.ts';
+import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError, isRefused } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
@@ -64,10 +65,12 @@ const readProject = (reply: Reply): ProjectOutcome => ({
 export class Client {
   readonly #http: Http;
   readonly branches: BranchCalls;
+  readonly account: AccountCalls;
 
   constructor(options: HttpOptions) {
     this.#http = new Http(options);
     this.branches = new BranchCalls(this.#http);
+    this.account = new AccountCalls(this.#http);
   }
 
   /** Section 4.1. @throws {ApiError} refused with 403 for an organization's key, which has no access to account routes */

@@ -82,7 +82,7 @@ export class RotatingAccount {
   get parts(): RotationParts {
     const { accounts, pending, openClient } = this;
     const onSecret = (value: string) => this.seen.push(value);
-    return { accounts, pending, openClient, organizationId: undefined, onSecret };
+    return { accounts, pending, openClient, organizationId: () => undefined, onSecret };
   }
 
   /** The connection of a window to the account with its stored key. */

@@ -117,7 +117,7 @@ describe('A keyring that', () => {
       accounts,
       pending,
       openClient: async ({ baseUrl }, key) => new Client({ baseUrl, key, fetch, retries: 0 }),
-      organizationId: undefined,
+      organizationId: () => undefined,
       onSecret: () => undefined,
     });
     const storedKeyWorks = async () => {

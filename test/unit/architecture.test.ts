@@ -152,7 +152,7 @@ describe('The extension', () => {
 
   it('sends no change that the marks of the user may forbid', () => {
     const changing = filesWith(
-      /(?:[cC]hanges|\bapiKeys|databases|roles)\.(?:create|update|delete|revoke|re[sn]\w+|set\w+|start|suspend|protect)\(|\brotateKey\(/,
+      /(?:[cC]hanges|\b(?:apiKeys|client|branches|projects|databases|roles))\??\.(?:create|update|delete|revoke|re[sn]|set|start|suspend|protect)\w*\(|\brotateKey\(/,
     );
     const unguarded = changing.filter(
       (file) => file.startsWith('src/ui/') && !filesWith(/\bapprove\w*\(/).includes(file),

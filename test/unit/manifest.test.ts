@@ -180,7 +180,8 @@ describe('The manifest', () => {
     assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered']);
   });
 
-  it('does not let a workspace set the base URL', () => {
+  it('does not let a workspace set the base URL, or remove a mark', () => {
+    assert.equal(configuration.properties['hostedPostgres.marks']?.scope, 'application');
     assert.equal(configuration.properties['hostedPostgres.baseUrl']?.scope, 'application');
   });
 

@@ -67,6 +67,8 @@ export const Project = object({
   provisioner: maybe(text),
   pg_version: maybe(number),
   cpu_used_sec: maybe(number),
+  /** Seconds (public service). */
+  active_time: maybe(number),
   locked: maybe(flag),
   branch_logical_size_limit: maybe(number),
   proxy_host: maybe(text),
@@ -165,6 +167,13 @@ export type Role = Value<typeof Role>;
 
 /** A role with a new password, so it is a secret. */
 export const ResetRole = object({ name: printable, password: printable });
+
+/** How the service knows the sender of a request (public service). */
+export const Authentication = object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
+
+/** Of the account's user (public service). */
+export const Organization = object({ id: isId, name: text });
+export type Organization = Value<typeof Organization>;
 
 /** The body of every error (public service; `request_id` may be missing). */
 export const ErrorBody = object({

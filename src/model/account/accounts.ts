@@ -3,7 +3,7 @@
  * in the secret store, which notifies every window of changes.
  */
 import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
-import { isApiKeyId } from '../../api/records/ids.ts';
+import { isApiKeyId, isId } from '../../api/records/ids.ts';
 import type { CreatedApiKey } from '../../api/records/records.ts';
 import { Emitter, type Event } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -27,6 +27,8 @@ export interface Account {
   readonly local?: true;
   /** The id of the stored key if it was created from here; otherwise it is unknown. */
   readonly keyId?: number;
+  /** The organization whose projects are shown, if the user chose one. */
+  readonly organizationId?: string;
 }
 
 export interface AccountList {
@@ -85,6 +87,16 @@ export class Accounts implements Disposable {
       const withId = (other: Account) => (isSame(other) ? { ...other, keyId: id } : other);
       return { accounts: accounts.map(withId), current };
     }, 'keep');
+  }
+
+  /** Sets the organization of a known account. */
+  setOrganization(account: Account, organizationId: string): Promise<void> {
+    const set = (other: Account) =>
+      accountId(other) === accountId(account) ? { ...other, organizationId } : other;
+    return this.#write(async ({ accounts, current }) => ({
+      accounts: accounts.map(set),
+      current: current && set(current),
+    }));
   }
 
   /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
@@ -166,9 +178,10 @@ function parseList(text: string | undefined): AccountList {
 
 function readAccount(value: unknown): Account[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { baseUrl, name, local, keyId } = value as { readonly [field: string]: unknown };
+  const { baseUrl, name, local, keyId, organizationId } = value as { readonly [field: string]: unknown };
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};
-  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id }];
+  const organization = isId(organizationId) ? { organizationId } : {};
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id, ...organization }];
 }

@@ -1,4 +1,5 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
+import type { KeyKind } from '../../api/accountCalls.ts';
 import type { CallOptions } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
@@ -12,6 +13,8 @@ import type { Session } from './session.ts';
 /** The keys as one connection sees them. */
 class ConnectionKeys extends RemoteList<number, ApiKey> {
   readonly connection: Connection;
+  /** Requested after a 403. */
+  keyKind: KeyKind | undefined;
   readonly #onChange: () => void;
 
   constructor(connection: Connection, onChange: () => void) {
@@ -22,7 +25,13 @@ class ConnectionKeys extends RemoteList<number, ApiKey> {
 
   protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
     const { signal } = this.connection;
-    const { items, unreadable } = await (await this.connection.client()).listApiKeys({ signal });
+    const client = await this.connection.client();
+    const listed = client.listApiKeys({ signal });
+    const { items, unreadable } = await listed.catch(async (error: unknown) => {
+      if (isRefused(error, 403))
+        this.keyKind = await client.account.findKeyKind({ signal }).catch(() => undefined);
+      throw error;
+    });
     return { items: new Map(items.map((key) => [key.id, key])), unreadable };
   }
 
@@ -57,6 +66,11 @@ export class ApiKeyList implements Disposable {
   /** Why the last load failed, if it did: with 403 for an organization's key (public service). */
   get failure(): unknown {
     return this.#list?.failure;
+  }
+
+  /** After a 403: the kind of the key in use, if the service says so. */
+  get keyKind(): KeyKind | undefined {
+    return this.#list?.keyKind;
   }
 
   /** Whether the list was shown, so that a refresh is worth a request. */

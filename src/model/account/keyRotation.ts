@@ -50,7 +50,7 @@ export interface RotationParts {
   readonly accounts: Pick<Accounts, 'list' | 'key' | 'replaceKey' | 'newKey' | 'keepNewKey' | 'forgetNewKey'>;
   readonly pending: PendingRotations;
   readonly openClient: OpenClient;
-  readonly organizationId: string | undefined;
+  readonly organizationId: (account: Account) => string | undefined;
   /** Called with the new value before it is used. */
   readonly onSecret: (value: string) => void;
 }
@@ -188,7 +188,7 @@ async function useNewKey(
   try {
     const client = await openClient(account, created.key);
     // Every kind of key may list projects; account routes are closed to some (public service).
-    if (!isStored) await client.projectPages(open.organizationId, options).next();
+    if (!isStored) await client.projectPages(open.organizationId(account), options).next();
     step = 'store';
     // From here on nothing is cancelled.
     await accounts.replaceKey(account, created);

@@ -84,7 +84,10 @@ export class Session implements Disposable {
     const connection = new Connection(account, key, this.#open);
     // The key is stored before its id: the second change brings the id.
     const isSame =
-      connection.isSameAccount(now) && now?.hasKey(key) === true && now.account.keyId === account.keyId;
+      connection.isSameAccount(now) &&
+      now?.hasKey(key) === true &&
+      now.account.keyId === account.keyId &&
+      now.account.organizationId === account.organizationId;
     if (!isSame) this.#replace({ kind: 'connected', connection });
   }
 

@@ -2,6 +2,7 @@
 import type { Branch } from '../../api/records/records.ts';
 import type { ListChange } from '../remoteList.ts';
 import { RecordList, type FetchIfChanged } from '../recordList.ts';
+import { usageStep } from './usage.ts';
 
 export interface BranchListChange {
   /** New branches, and those with another name, mark or state. */
@@ -42,7 +43,7 @@ export class BranchList extends RecordList<Branch> {
   }
 }
 
-/** Others, such as usage, change all the time. */
+/** What row and tooltip show. */
 const visibleFields = (branch: Branch | undefined): string | undefined =>
   branch &&
   JSON.stringify([
@@ -52,4 +53,5 @@ const visibleFields = (branch: Branch | undefined): string | undefined =>
     branch.default === true,
     branch.protected === true,
     branch.expires_at,
+    usageStep(branch),
   ]);

@@ -6,6 +6,7 @@ import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './account/localService.ts';
 import { markAccount, markProject } from './account/mark.ts';
+import { chooseOrganization } from './account/organization.ts';
 import { setUpPostgres } from './account/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/apiKeyRotation.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.switch': account.switchAccount,
   'hostedPostgres.account.disconnect': account.disconnect,
   'hostedPostgres.account.remove': account.remove,
+  'hostedPostgres.account.organization': chooseOrganization,
   'hostedPostgres.account.mark': markAccount,
   'hostedPostgres.project.mark': markProject,
   'hostedPostgres.apiKey.create': apiKey.create,

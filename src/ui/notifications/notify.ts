@@ -26,8 +26,8 @@ function buttonFor(
       return { label: l10n.t('Show Log'), act: () => run('hostedPostgres.log.show') };
     case 'organization':
       return {
-        label: l10n.t('Open Settings'),
-        act: () => run('workbench.action.openSettings', 'hostedPostgres.organizationId'),
+        label: l10n.t('Choose Organization…'),
+        act: () => run('hostedPostgres.account.organization'),
       };
     case 'localService':
       return { label: l10n.t('Start Local Service'), act: () => run('hostedPostgres.localService.start') };

@@ -32,8 +32,9 @@ export class Config implements Disposable {
     return this.#text('baseUrl') ?? '';
   }
 
-  get organizationId(): string | undefined {
-    return this.#text('organizationId');
+  /** The one that was chosen for the account, or else the setting. */
+  organizationOf(account: { readonly organizationId?: string | undefined } | undefined): string | undefined {
+    return account?.organizationId ?? this.#text('organizationId');
   }
 
   /** Invalid entries are left out. */

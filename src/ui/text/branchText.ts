@@ -1,9 +1,11 @@
 /** Name and marks of a branch as text. The id comes first everywhere, because it never changes. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
+import { usageOf } from '../../model/inventory/usage.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { formatDate, markdownTable, type Row } from './computeTable.ts';
 import { sanitize } from './sanitize.ts';
+import { usageText } from './usageText.ts';
 
 /** Such as `main`, `default` and `protected`. A state is shown only if the branch isn't ready. */
 export function branchParts(branch: Branch | undefined): readonly string[] {
@@ -35,6 +37,7 @@ export function branchTable(branch: Branch, parent: Branch | undefined): string 
     [l10n.t('State'), branch.current_state],
     [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
     [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
+    [l10n.t('Used this period'), usageText(usageOf(branch))],
     [l10n.t('Expires'), branch.expires_at && formatDate(branch.expires_at)],
     [l10n.t('Created'), branch.created_at && formatDate(branch.created_at)],
   ];

@@ -2,12 +2,14 @@
 import { env, l10n } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { maxConnections } from '../../api/records/sizes.ts';
+import type { Usage } from '../../model/inventory/usage.ts';
 import { labelOf, sizeOf, sizeText } from '../../model/inventory/computeStatus.ts';
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { poolingText, statusText, typeText } from './computeText.ts';
 import { autosuspendText } from './durationText.ts';
 import { escapeMarkdown } from './sanitize.ts';
+import { usageText } from './usageText.ts';
 
 export type Row = readonly [name: string, value: string | number | null | undefined];
 
@@ -21,11 +23,11 @@ export function markdownTable(title: string, rows: readonly Row[]): string {
   return `**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
 }
 
-/** @param branchName undefined if it isn't known */
-export const computeTable = (compute: Compute, branchName?: string): string =>
-  markdownTable(labelOf(compute), computeRows(compute, branchName));
+/** @param branchName undefined if it isn't known. @param branchUsage of all computes: services don't count each one */
+export const computeTable = (compute: Compute, branchName?: string, branchUsage: Usage = {}): string =>
+  markdownTable(labelOf(compute), computeRows(compute, branchName, branchUsage));
 
-function computeRows(compute: Compute, branchName: string | undefined): Row[] {
+function computeRows(compute: Compute, branchName: string | undefined, branchUsage: Usage): Row[] {
   const size = sizeOf(compute);
   const settings = Object.entries(settingsOn(compute));
   return [
@@ -41,6 +43,7 @@ function computeRows(compute: Compute, branchName: string | undefined): Row[] {
     [l10n.t('Pooled host'), pooledHost(compute)],
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
     [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
+    [l10n.t('Branch used this period'), usageText(branchUsage)],
   ];
 }
 

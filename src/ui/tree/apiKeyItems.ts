@@ -58,7 +58,7 @@ function apiKeyItem(list: ApiKeyList, node: KeysNode): TreeItem {
     case 'unreadableKey':
       return unreadableKeyItem(list.unreadable[node.index]);
     case 'hiddenKeys':
-      return hiddenItem();
+      return hiddenItem(list.keyKind === 'personal');
     default:
       return node satisfies never;
   }
@@ -108,17 +108,19 @@ function unreadableKeyItem(
   return item;
 }
 
-function hiddenItem(): TreeItem {
-  const [label, description] = [
-    l10n.t("This key can't list API keys"),
-    l10n.t('it belongs to an organization'),
-  ];
+/** @param isPersonal otherwise the key is an organization's, as far as is known */
+function hiddenItem(isPersonal: boolean): TreeItem {
+  const label = l10n.t("This key can't list API keys");
+  const description = isPersonal
+    ? l10n.t("the service doesn't permit it")
+    : l10n.t('it belongs to an organization');
   const item = new TreeItem(label);
   item.description = description;
   item.accessibilityInformation = { label: [label, description].join(', ') };
-  item.tooltip = l10n.t(
-    "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
-  );
+  if (!isPersonal)
+    item.tooltip = l10n.t(
+      "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
+    );
   item.iconPath = new ThemeIcon('info');
   item.contextValue = 'hiddenKeys';
   return item;

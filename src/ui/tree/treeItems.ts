@@ -5,11 +5,13 @@ import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import { usageOf, usageStep } from '../../model/inventory/usage.ts';
 import { branchParts, branchTable } from '../text/branchText.ts';
 import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
+import { usageText } from '../text/usageText.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
@@ -53,7 +55,7 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   return item;
 }
 
-/** What row, tooltip and menu of a project depend on. Other fields, such as usage, change all the time. */
+/** What row, tooltip and menu of a project depend on. */
 export function visibleFields(inventory: Inventory, projectId: string): string {
   const project = inventory.project(projectId);
   return project === undefined
@@ -63,6 +65,7 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
         project.region_id,
         project.pg_version,
         project.created_at,
+        usageStep(project),
         inventory.branches.isOffered,
       ]);
 }
@@ -164,12 +167,13 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  return compute && new MarkdownString(computeTable(compute, nameOf(branch)));
+  return compute && new MarkdownString(computeTable(compute, nameOf(branch), branch && usageOf(branch)));
 }
 
 const projectRows = (project: Project): Row[] => [
   [l10n.t('Id'), project.id],
   [l10n.t('Region'), project.region_id],
   ['Postgres', project.pg_version],
+  [l10n.t('Used this period'), usageText(usageOf(project))],
   [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
 ];

@@ -86,7 +86,7 @@ describe('the API Keys view', () => {
   });
 
   it('explains why an organization key shows no keys', async () => {
-    proxy.inject('forbiddenPage', { path: /api_keys$/, times: 20 });
+    proxy.inject('forbiddenPage', { path: /(api_keys|auth)$/, times: 20 });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
     await keys().waitFor(/^This key can't list API keys/);
     await opened().workbench.tree('Computes').waitFor('Project shop');

@@ -28,6 +28,17 @@ describe('Commands from the palette', () => {
       (await opened().workbench.readClipboard()).includes(computeId),
     );
 
+  it('offer the compute that was used last if none is selected', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Copy Link');
+    await workbench.quickInput.choose('Select a compute', 'dashboards');
+    await linkOf(dashboards);
+    await workbench.runCommand('Hosted Postgres: Copy Host');
+    const [first] = await offered();
+    assert.match(first ?? '', /^dashboards /);
+    await workbench.quickInput.cancel('Select a compute');
+  });
+
   it('offer the selected compute first, and take it with Enter', async () => {
     const { workbench } = opened();
     await computes().click(/^Compute reports,/);
@@ -38,22 +49,8 @@ describe('Commands from the palette', () => {
     await linkOf('ep-steep-forest-000002');
   });
 
-  it('offer the compute that was used last if none is selected', async () => {
-    const { workbench } = opened();
-    await workbench.runCommand('Hosted Postgres: Copy Link');
-    await workbench.quickInput.choose('Select a compute', 'dashboards');
-    await linkOf(dashboards);
-    await workbench.reload();
-    await computes().waitFor('Project shop');
-    await workbench.runCommand('Hosted Postgres: Copy Host');
-    const [first] = await offered();
-    assert.match(first ?? '', /^dashboards /);
-    await workbench.quickInput.cancel('Select a compute');
-  });
-
   it('offer the computes of the selected branch first', async () => {
     const { workbench } = opened();
-    await computes().expand('Project shop');
     await computes().click(/^Branch br-sweet-breeze-000002/);
     await workbench.runCommand('Hosted Postgres: Copy Host');
     const [first] = await offered();

@@ -1,14 +1,16 @@
 /** The questions of Connect…: the service, the account and its key, which is checked with the service. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { env, l10n, ThemeIcon, Uri, type QuickPickItem } from 'vscode';
 import type { BaseUrl } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
 import { isSendableKey } from '../../../api/records/ids.ts';
+import type { Organization } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { askText, pickOne, type Question } from '../input/quickInput.ts';
 import { askAddress } from './addressQuestion.ts';
+import { askOrganization } from './organization.ts';
 
 export type ConnectAnswer =
   | { readonly kind: 'localService' }
@@ -20,6 +22,9 @@ interface ConnectState {
   readonly name?: string | undefined;
   readonly isNew?: boolean;
   readonly key?: string;
+  readonly organizationId?: string | undefined;
+  /** To choose from, if the service needs to know the organization. */
+  readonly organizations?: readonly Organization[];
 }
 
 /** @param account asks only for its new key. @returns undefined if the user canceled */
@@ -28,11 +33,16 @@ export async function askForAccount(
   account: Account | undefined,
 ): Promise<ConnectAnswer | undefined> {
   const { accounts } = await context.accounts.list();
-  const start: ConnectState = account === undefined ? {} : { address: account.baseUrl, name: account.name };
+  const start: ConnectState =
+    account === undefined
+      ? {}
+      : { address: account.baseUrl, name: account.name, organizationId: account.organizationId };
   const state = await runSteps(l10n.t('Connect to Hosted Postgres'), start, connectSteps(context, accounts));
   if (state?.address === 'localService') return { kind: 'localService' };
   if (state?.address === undefined || state.key === undefined) return undefined;
-  return { kind: 'account', account: { baseUrl: state.address, name: state.name ?? '' }, key: state.key };
+  const { address: baseUrl, name = '', organizationId, key } = state;
+  const organization = organizationId === undefined ? {} : { organizationId };
+  return { kind: 'account', account: { baseUrl, name, ...organization }, key };
 }
 
 function connectSteps(context: CommandContext, accounts: readonly Account[]): readonly Step<ConnectState>[] {
@@ -59,7 +69,15 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
     },
     {
       applies: (state) => state.address !== 'localService',
-      ask: async (page, state) => mapAnswer(await askKey(context, page, state), (key) => ({ ...state, key })),
+      ask: (page, state) => askKey(context, page, state),
+    },
+    {
+      applies: ({ organizations = [] }) => organizations.length > 1,
+      ask: async (page, state) =>
+        mapAnswer(await askOrganization(page, state.organizations ?? []), (organizationId) => ({
+          ...state,
+          organizationId,
+        })),
     },
   ];
 }
@@ -87,32 +105,68 @@ const askAccountName = (page: Page, accounts: readonly Account[]): Promise<Answe
         : undefined,
   });
 
-const askKey = (context: CommandContext, page: Page, state: ConnectState): Promise<Answer<string>> =>
-  askText(page, {
-    prompt: l10n.t('API key for {0}', state.address ?? ''),
+/** The public service's page for keys, which start with `napi_`. Other services are not known. */
+const PUBLIC_HOST = 'console.neon.tech';
+const PUBLIC_KEYS_PAGE = `https://${PUBLIC_HOST}/app/settings/api-keys`;
+
+async function askKey(
+  context: CommandContext,
+  page: Page,
+  state: ConnectState,
+): Promise<Answer<ConnectState>> {
+  const { address = '' } = state;
+  const isPublic = address.startsWith(`https://${PUBLIC_HOST}/`);
+  let accepted = state;
+  const question: Question = {
+    prompt: l10n.t('API key for {0}', address),
+    placeholder: isPublic ? 'napi_…' : '',
     isSecret: true,
     problem: (text) =>
       isSendableKey(text)
         ? undefined
         : l10n.t("This isn't an API key. Keys have only ASCII characters and no spaces."),
-    check: (text, signal) => checkKey(context, state, text, signal),
-  });
+    check: async (text, signal) => {
+      const checked = await checkKey(context, state, text, signal);
+      if (typeof checked === 'string') return checked;
+      accepted = { ...state, ...checked };
+      return undefined;
+    },
+  };
+  const button = {
+    iconPath: new ThemeIcon('link-external'),
+    tooltip: l10n.t('Open the page for API keys'),
+    act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
+  };
+  const answer = await askText(page, isPublic ? { ...question, button } : question);
+  return mapAnswer(answer, (key) => ({ ...accepted, key }));
+}
 
-/** Lists projects, because every kind of key may do that. @returns why the key can't be used */
+type CheckedKey = Pick<ConnectState, 'organizationId' | 'organizations'>;
+
+/** Lists projects, because every kind of key may do that. @returns why the key can't be used, or what the check found out */
 async function checkKey(
   context: CommandContext,
-  { address, name = '' }: ConnectState,
+  { address, name = '', organizationId }: ConnectState,
   key: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  if (address === undefined || address === 'localService') return undefined;
+): Promise<string | CheckedKey> {
+  if (address === undefined || address === 'localService') return {};
   context.log.addSecret(key);
   try {
     const client = await context.openClient({ baseUrl: address, name }, key, 1);
-    await client.projectPages(context.config.organizationId, { signal }).next();
-    return undefined;
+    const listed = client.projectPages(context.config.organizationOf({ organizationId }), { signal });
+    const failure = await listed.next().then(
+      () => undefined,
+      (error: unknown) => error ?? new Error(),
+    );
+    if (failure === undefined) return {};
+    if (explainError(failure).action !== 'organization') throw failure;
+    const organizations = (await client.account.findOrganizations({ signal })) ?? [];
+    if (organizations.length === 0) throw failure;
+    // With only one there is nothing to choose.
+    return { organizations, organizationId: organizations[0]?.id };
   } catch (error) {
-    if (isCancelled(error)) return undefined;
+    if (isCancelled(error)) return {};
     context.log.error('Checking an API key', error);
     return explainError(error).message;
   }

@@ -2,6 +2,7 @@
 import { l10n, window, type QuickPickItem } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
+import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -14,11 +15,14 @@ import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
-export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
+export async function requireKeyAccess<T>(
+  { keyKind }: Pick<ApiKeyList, 'keyKind'>,
+  call: () => Promise<T>,
+): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!isRefused(error, 403)) throw error;
+    if (!isRefused(error, 403) || keyKind === 'personal') throw error;
     throw new Error(
       l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
     );
@@ -30,14 +34,15 @@ export const create: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fails now rather than after the question.
-  if (isRefused(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
+  if (isRefused(context.apiKeys.failure, 403))
+    await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
   if (name === undefined) return;
   const question = l10n.t('Create API key “{0}”?', sanitize(name));
   if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }))) return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
-    requireKeyAccess(() => context.apiKeys.create(name, options)),
+    requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
   );
   context.log.addSecret(created.key);
   await showOnce(name, created);
@@ -101,7 +106,7 @@ interface KeyItem extends QuickPickItem {
 
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async (): Promise<KeyItem[]> => {
-    await requireKeyAccess(() => apiKeys.load());
+    await requireKeyAccess(apiKeys, () => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({ label: sanitize(name), description: String(id), id }));
   };
   const placeholder = l10n.t('Select an API key');

@@ -22,7 +22,7 @@ export const rotate: Command = async (context, _argument, run) => {
   const { account } = connection;
   requireWritable(context.guards, {});
   if (!(await isFreeToRotate(context, account))) return;
-  await requireKeyAccess(() => context.apiKeys.load());
+  await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
   const answers = await askForRotation(context);
   if (answers === undefined || !(await approveRotation(context, answers))) return;
   const { name, old } = answers;

@@ -34,7 +34,7 @@ export const rotationParts = (context: CommandContext): RotationParts => {
     },
     pending: rotations,
     openClient,
-    organizationId: config.organizationId,
+    organizationId: (of) => config.organizationOf(of),
     onSecret: (value) => log.addSecret(value),
   };
 };

@@ -1,5 +1,12 @@
 /** The two kinds of questions: pick an item or enter text. */
-import { l10n, QuickInputButtons, window, type QuickInput, type QuickPickItem } from 'vscode';
+import {
+  l10n,
+  QuickInputButtons,
+  window,
+  type QuickInput,
+  type QuickInputButton,
+  type QuickPickItem,
+} from 'vscode';
 import { DisposableStore } from '../../../base/disposable.ts';
 import { BACK, type Answer, type Page } from './multiStepInput.ts';
 
@@ -61,11 +68,17 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Pro
   });
 }
 
+export interface QuestionButton extends QuickInputButton {
+  readonly act: () => void;
+}
+
 export interface Question {
   readonly prompt: string;
   readonly placeholder?: string;
   readonly value?: string;
   readonly isSecret?: boolean;
+  /** Next to the title. */
+  readonly button?: QuestionButton;
   /** Accepts any text, also none. Otherwise the text is trimmed and can't be empty. */
   readonly isVerbatim?: boolean;
   /** Validates the text while the user types. */
@@ -84,7 +97,13 @@ export function askText(page: Page, question: Question): Promise<Answer<string>>
   const isVerbatim = question.isVerbatim ?? false;
   const problemOf = (text: string) =>
     text === '' && !isVerbatim ? l10n.t("Can't be empty") : question.problem?.(text);
+  const { button } = question;
+  if (button !== undefined) input.buttons = [button];
   return ask<string>(input, page, (disposables, answer, fail) => {
+    const onButton = (pressed: unknown) => {
+      if (pressed === button) button?.act();
+    };
+    disposables.add(input.onDidTriggerButton(onButton));
     const closed = new AbortController();
     disposables.add({ dispose: () => closed.abort() });
     const text = () => (isVerbatim ? input.value : input.value.trim());
@@ -121,7 +140,7 @@ function ask<T>(
   if (page.steps > 1) [input.step, input.totalSteps] = [page.step, page.steps];
   // Switching to another window must not lose the text.
   input.ignoreFocusOut = true;
-  if (page.canGoBack) input.buttons = [QuickInputButtons.Back];
+  if (page.canGoBack) input.buttons = [QuickInputButtons.Back, ...input.buttons];
   const disposables = new DisposableStore();
   const { promise, resolve, reject } = Promise.withResolvers<Answer<T>>();
   disposables.add(input);

@@ -6,7 +6,7 @@ import { isFinal } from '../../../api/records/operationStatus.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/loginChoices.ts';
 import { asBranchNode, type BranchNode } from '../../../model/inventory/nodes.ts';
-import { approve } from '../../notifications/approval.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText, withProgress } from '../input/dialogs.ts';
@@ -22,6 +22,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   requireConnection(context);
   const branch: Branch | undefined = asBranchNode(argument) ?? (await pickCompute(context, title, argument));
   if (branch === undefined) return;
+  requireWritable(context.guards, branch);
   const role = await askForRole(context, title, branch);
   if (role === undefined) return;
   const name = sanitize(role);

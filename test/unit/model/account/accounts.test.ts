@@ -127,10 +127,19 @@ describe('Accounts', () => {
     assert.deepEqual((await accounts.list()).current, main);
   });
 
+  it('keeps the organization that was chosen for an account', async () => {
+    for (const account of [work, main]) await accounts.add(account, 'a');
+    await accounts.setOrganization(work, 'org-a-1');
+    const changed = { ...work, organizationId: 'org-a-1' };
+    assert.deepEqual(await accounts.list(), { accounts: [changed, main], current: main });
+    await accounts.setOrganization(main, 'org-b-2');
+    assert.equal((await accounts.list()).current?.organizationId, 'org-b-2');
+  });
+
   it('leaves out invalid accounts and fields', async () => {
     const local = { ...work, local: true, keyId: 7 };
     const odd = [null, 'text', { name: '' }, { ...main, baseUrl: 7 }, { ...main, name: 7 }];
-    const stored = [...odd, { ...main, local: 'yes', keyId: '7' }, local];
+    const stored = [...odd, { ...main, local: 'yes', keyId: '7', organizationId: '../x' }, local];
     secrets.entries.set('hostedPostgres.accounts', JSON.stringify({ accounts: stored }));
     assert.deepEqual(await accounts.list(), { accounts: [main, local], current: undefined });
   });

@@ -29,7 +29,7 @@ describe('keysItem', () => {
 
   /** @param keyId id of the key in use, if the account knows it */
   async function rowsOf(answer: unknown, keyId?: number) {
-    service.script = () => answer;
+    service.script = (call) => (typeof answer === 'function' ? answer(call) : answer);
     const accounts = new Accounts(new SecretMap());
     await accounts.add(
       { baseUrl: service.baseUrl, name: '', ...(keyId === undefined ? {} : { keyId }) },
@@ -80,6 +80,17 @@ describe('keysItem', () => {
     const [row, ...others] = await rowsOf(403);
     assert.equal(others.length, 0);
     assert.match(textOf(row ?? {}), /can't list API keys \| it belongs to an organization/);
+  });
+
+  it('blames no organization if the service says that the key is personal', async () => {
+    const [row] = await rowsOf((call: string) =>
+      call === 'GET /auth' ? { auth_method: 'api_key_user' } : 403,
+    );
+    assert.match(textOf(row ?? {}), /can't list API keys \| the service doesn't permit it/);
+    const [other] = await rowsOf((call: string) =>
+      call === 'GET /auth' ? { auth_method: 'api_key_org' } : 403,
+    );
+    assert.match(textOf(other ?? {}), /it belongs to an organization/);
   });
 
   it('shows a record that cannot be parsed', async () => {

@@ -205,8 +205,14 @@ describe('treeItem', () => {
       return { looks: item + value, shown: visibleFields(store.inventory, 'shop') };
     };
     const before = await look({});
-    const others = { name: 'Shop 2', region_id: 'us', pg_version: 18, created_at: '2026-01-02T00:00:00Z' };
-    const hidden = { cpu_used_sec: 7, updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
+    const others = {
+      name: 'Shop 2',
+      region_id: 'us',
+      pg_version: 18,
+      created_at: '2026-01-02T00:00:00Z',
+      cpu_used_sec: 7200,
+    };
+    const hidden = { updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
     for (const [name, value] of Object.entries({ ...others, ...hidden })) {
       const after = await look({ [name]: value });
       assert.equal(after.looks === before.looks, name in hidden, name);

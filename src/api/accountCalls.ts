@@ -1,0 +1,41 @@
+/**
+ * The calls about the account of a key. The specification does not promise them: they return undefined if the service
+ * does not offer them, or not to this key.
+ */
+import { isRefused } from './errors.ts';
+import { readEach, readOne } from './records/parseResponse.ts';
+import * as records from './records/records.ts';
+import type { CallOptions, Http, Reply } from './transport/http.ts';
+
+export type KeyKind = 'personal' | 'organization';
+
+export class AccountCalls {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** Undefined also for a kind that is not known here. */
+  async findKeyKind(options?: CallOptions): Promise<KeyKind | undefined> {
+    const reply = await this.#find('/auth', options);
+    const method = reply && readOne(reply, undefined, records.Authentication).auth_method;
+    if (method === 'api_key_org') return 'organization';
+    return method === 'api_key_user' ? 'personal' : undefined;
+  }
+
+  /** The organizations whose projects the key may list. */
+  async findOrganizations(options?: CallOptions): Promise<readonly records.Organization[] | undefined> {
+    const reply = await this.#find('/users/me/organizations', options);
+    return reply && readEach(reply, 'organizations', records.Organization).items;
+  }
+
+  async #find(path: string, options?: CallOptions): Promise<Reply | undefined> {
+    try {
+      return await this.#http.call('GET', path, {}, options);
+    } catch (error) {
+      if (isRefused(error, 403, 404, 405)) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** What computes have used since the start of the billing period. */
+
+interface Counters {
+  /** CU-seconds. */
+  readonly compute_time_seconds?: number | null | undefined;
+  readonly active_time_seconds?: number | null | undefined;
+  /** The names in lists of projects. */
+  readonly cpu_used_sec?: number | null | undefined;
+  readonly active_time?: number | null | undefined;
+}
+
+export interface Usage {
+  readonly cuHours?: number | undefined;
+  readonly activeHours?: number | undefined;
+}
+
+const hours = (seconds: number | null | undefined): number | undefined =>
+  typeof seconds === 'number' ? seconds / 3600 : undefined;
+
+export const usageOf = (record: Counters): Usage => ({
+  cuHours: hours(record.compute_time_seconds ?? record.cpu_used_sec),
+  activeHours: hours(record.active_time_seconds ?? record.active_time),
+});
+
+/** Changes once for each CU-hour, so that rows with a tooltip aren't redrawn all the time. */
+export const usageStep = (record: Counters): number => Math.floor(usageOf(record).cuHours ?? 0);

@@ -1,0 +1,44 @@
+/** Choose Organization…: whose projects the account shows. Asked for if the service needs to know it (public service). */
+import { l10n } from 'vscode';
+import { isId } from '../../../api/records/ids.ts';
+import type { Organization } from '../../../api/records/records.ts';
+import { announce } from '../../notifications/announce.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Command } from '../context.ts';
+import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
+import { askText, pickOne } from '../input/quickInput.ts';
+
+export async function askOrganization(
+  page: Page,
+  organizations: readonly Organization[],
+): Promise<Answer<string>> {
+  const placeholder = l10n.t('Select the organization whose projects to show');
+  const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, id }));
+  return mapAnswer(await pickOne(page, { placeholder, items }), ({ id }) => id);
+}
+
+export const chooseOrganization: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't choose the organization");
+  const connection = requireConnection(context);
+  const client = await connection.client();
+  const organizations = await client.account.findOrganizations({ signal: connection.signal });
+  const chosen = await singleStep(l10n.t('Choose Organization'), (page) =>
+    organizations === undefined || organizations.length === 0
+      ? askOrganizationId(page)
+      : askOrganization(page, organizations),
+  );
+  if (chosen === undefined) return;
+  await context.accounts.setOrganization(connection.account, chosen);
+  await context.session.reread();
+  const name = organizations?.find(({ id }) => id === chosen)?.name ?? chosen;
+  announce(l10n.t('Showing the projects of {0}', sanitize(name)));
+};
+
+/** If the service doesn't list organizations. */
+const askOrganizationId = (page: Page): Promise<Answer<string>> =>
+  askText(page, {
+    prompt: l10n.t('Id of the organization, from the settings of your service'),
+    placeholder: 'org-…',
+    problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),
+  });
