@@ -39,7 +39,13 @@ export interface FaultProxyOptions {
   readonly upstream: string | StubReply;
   /** Serves HTTPS with this certificate (PEM). */
   readonly tls?: { readonly key: string; readonly cert: string };
+  /** Replies with 404 to every call that the specification does not promise. */
+  readonly onlySpecified?: boolean;
 }
+
+/** The calls of section 4 of the specification. */
+const SPECIFIED =
+  /^((GET|POST) \/api_keys|DELETE \/api_keys\/\d+|GET \/projects|(GET|POST) \/projects\/[^/]+\/endpoints|(PATCH|DELETE) \/projects\/[^/]+\/endpoints\/[^/]+|POST \/projects\/[^/]+\/endpoints\/[^/]+\/restart)$/;
 
 export interface When {
   readonly method?: string;
@@ -63,6 +69,12 @@ export interface Recorded {
   readonly path: string;
   readonly fault: FaultName | undefined;
 }
+
+const NOT_OFFERED: UpstreamReply = {
+  status: 404,
+  contentType: 'application/json',
+  body: '{"code":"","message":"not found"}',
+};
 
 const PREFIX = '/api/v2';
 
@@ -186,7 +198,8 @@ export class FaultProxy {
     const body = await text(request);
     const forward = () => this.#forward(request, path + url.search, body);
     if (fault === undefined) {
-      const reply = await forward();
+      const isOffered = this.#options.onlySpecified !== true || SPECIFIED.test(`${method} ${path}`);
+      const reply = isOffered ? await forward() : NOT_OFFERED;
       response.writeHead(reply.status, { 'content-type': reply.contentType });
       response.end(reply.body === '' ? undefined : reply.body);
       return;

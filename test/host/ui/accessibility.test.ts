@@ -56,7 +56,7 @@ describe('Rows of the tree', () => {
     const labels = (await computes().rows()).slice(0, 4).map(({ label }) => label);
     assert.deepEqual(labels, [
       'Project shop',
-      'Branch br-quiet-moon-plain',
+      'Branch br-quiet-moon-plain, default',
       'Compute orders, idle, primary, 0.25 CU, ep-first-plain',
       'Compute ep-second-plain, idle, read replica, 0.25–2 CU',
     ]);
@@ -85,10 +85,12 @@ describe('Rows of the tree', () => {
     const { workbench } = opened();
     assert.deepEqual(await computes().contextMenuItems('Project shop'), [
       'Create Compute…',
+      'Create Branch…',
       'Refresh',
       'Copy Id',
+      'Delete Project…',
     ]);
-    await computes().contextMenu('Branch br-quiet-moon-plain', 'Copy Id');
+    await computes().contextMenu('Branch br-quiet-moon-plain, default', 'Copy Id');
     await until(
       'the id in the clipboard',
       async () => (await workbench.readClipboard()) === 'br-quiet-moon-plain',

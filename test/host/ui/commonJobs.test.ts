@@ -46,7 +46,10 @@ describe('the commonest jobs', () => {
   takes('shows which computes run', 1, async () => {
     const { page } = opened().workbench;
     // A plain click, because the view may be open.
-    await page.locator('.activitybar').getByRole('tab', { name: 'Explorer' }).evaluate('(tab) => tab.click()');
+    await page
+      .locator('.activitybar')
+      .getByRole('tab', { name: 'Explorer' })
+      .evaluate('(tab) => tab.click()');
     await computes().waitUntilGone(compute);
     await opened().workbench.openView('Hosted Postgres');
     await computes().waitFor(/^Compute primary, idle/);
@@ -86,7 +89,9 @@ describe('the commonest jobs', () => {
       const { workbench } = opened();
       await computes().contextMenu(compute, 'Open psql');
       const rows = workbench.page.locator('.terminal-wrapper.active .xterm-rows');
-      await until('the prompt', async () => (await rows.allInnerTexts()).some((text) => text.includes('app=>')));
+      await until('the prompt', async () =>
+        (await rows.allInnerTexts()).some((text) => text.includes('app=>')),
+      );
     });
 
   takes('opens a SQL client', 3, async () => {

@@ -110,7 +110,9 @@ describe('Edit Compute…', () => {
     await edit('primary', 'Move to Another Branch…');
     const { items } = await quickInput().waitFor('Select a branch');
     assert.ok(
-      items.includes(`${rewriteBranch} not available: ep-purple-water-000003 is the primary of this branch`),
+      items.includes(
+        `${rewriteBranch} rewrite · not available: ep-purple-water-000003 is the primary of this branch`,
+      ),
     );
     await quickInput().answer('Select a branch', emptyBranch);
     assert.match(
@@ -122,7 +124,7 @@ describe('Edit Compute…', () => {
     // While rows move, a context menu could open for another row.
     await until('the compute on its new branch', async () => {
       const labels = (await opened().workbench.tree('Computes').rows()).map(({ label }) => label);
-      return labels[labels.indexOf(`Branch ${emptyBranch}`) + 1]?.startsWith('Compute primary,');
+      return labels[labels.indexOf(`Branch ${emptyBranch}, empty`) + 1]?.startsWith('Compute primary,');
     });
   });
 

@@ -55,7 +55,7 @@ describe('the main job on a remote service', () => {
     const { workbench } = opened();
     const { quickInput, statusBar } = workbench;
     const before = new Set((await computesOf(shop)).map(({ id }) => id));
-    await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
+    await computes().contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
     await quickInput.choose('Select the type', 'Read replica');
     await quickInput.choose('Select a fixed size', '0.25 CU');
     await quickInput.accept('Suspend after inactivity');
@@ -135,7 +135,7 @@ describe('the main job on a remote service', () => {
 
   it('explains why a branch cannot have a second primary', async () => {
     const { quickInput } = opened().workbench;
-    await computes().contextMenu(`Branch ${branch}`, 'Create Compute…');
+    await computes().contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
     const items = await until('the types', async () => {
       const shown = await quickInput.waitFor('Select the type');
       return shown.items.length > 0 && shown.items;

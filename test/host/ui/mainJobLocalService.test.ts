@@ -49,7 +49,7 @@ describe('the main job on the local service', () => {
     const computes = workbench.tree('Computes');
     await computes.expand('Project shop');
     await computes.waitFor(/^Compute ep-little-smoke-851426, active, primary, 0.25 CU/, 60_000);
-    await computes.waitFor(`Branch ${branch}`);
+    await computes.waitFor(`Branch ${branch}, main, default`);
     service = await findOwnService(dataFolder);
   });
 
@@ -83,7 +83,7 @@ describe('the main job on the local service', () => {
     const { workbench } = opened();
     const before = new Set((await replicas()).map(({ id }) => id));
     const { quickInput } = workbench;
-    await workbench.tree('Computes').contextMenu(`Branch ${branch}`, 'Create Compute…');
+    await workbench.tree('Computes').contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
     await quickInput.choose('Select the type', 'Read replica');
     await quickInput.choose('Select a fixed size', '0.25 CU');
     await quickInput.accept('Suspend after inactivity');

@@ -9,7 +9,7 @@ import { duration } from '../../text/durationText.ts';
 import type { CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askProject } from '../input/pickers.ts';
+import { askProject, onlyProject } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 export interface BranchAnswers {
@@ -33,7 +33,7 @@ export async function askForBranch(
 ): Promise<BranchAnswers | undefined> {
   const branch = asBranchNode(argument);
   const start: State = {
-    projectId: branch?.projectId ?? asProjectNode(argument)?.projectId,
+    projectId: (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context)),
     parentId: branch?.branchId,
   };
   const state = await runSteps(l10n.t('Create Branch'), start, steps(context));

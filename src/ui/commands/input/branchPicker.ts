@@ -10,7 +10,7 @@ import { branchParts } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
-import { askProject, requireConnection } from './pickers.ts';
+import { askProject, onlyProject, requireConnection } from './pickers.ts';
 import { pickOne } from './quickInput.ts';
 
 export interface BranchQuestion {
@@ -124,7 +124,8 @@ export async function pickBranch(
   requireConnection(context);
   const { inventory } = context;
   const node = asBranchNode(argument);
-  const start: BranchState = node ?? { projectId: asProjectNode(argument)?.projectId };
+  const projectId = asProjectNode(argument)?.projectId;
+  const start: BranchState = node ?? { projectId: projectId ?? (await onlyProject(context)) };
   const state = await runSteps<BranchState>(title, start, [
     {
       applies: ({ projectId }) => projectId === undefined,
@@ -144,8 +145,13 @@ export async function pickBranch(
       },
     },
   ]);
-  const { projectId, branchId } = state ?? {};
-  if (projectId === undefined || branchId === undefined) return undefined;
+  return state && (await requireBranch(context, state));
+}
+
+async function requireBranch(
+  context: CommandContext,
+  { projectId = '', branchId = '' }: BranchState,
+): Promise<PickedBranch> {
   const list = await requireBranches(context, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined) throw new Error(l10n.t('{0} no longer exists.', branchId));

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { neonctl } from '../../helpers/neonctl.ts';
+import {
+  emptyBranch,
+  mainBranch,
+  rewrite,
+  rewriteBranch,
+  shop,
+  shopAccount,
+} from '../../helpers/shopAccount.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const [main, rewriteRow] = [`Branch ${mainBranch}, main, default`, `Branch ${rewriteBranch}, rewrite`];
+
+describe('Branches', () => {
+  const opened = useWorkbench();
+  const quickInput = () => opened().workbench.quickInput;
+  const computes = () => opened().workbench.tree('Computes');
+  let service: LocalService;
+  let api: Api;
+  const run = neonctl(() => service);
+
+  before(async () => {
+    service = await startLocalService({ args: shopAccount(temporaryFolder()) });
+    api = branchCalls(service);
+    await connect(opened().workbench, service);
+    await computes().expand('Project shop');
+    await computes().waitFor(rewriteRow);
+  });
+  after(() => service.stop());
+
+  const find = async (name: string) => (await api.branches(shop)).find((branch) => branch.name === name);
+  const settle = async () => {
+    const { operations } = await api.send('GET', `/${shop}/operations`);
+    await api.finish(shop, operations);
+  };
+
+  it('have their name and marks next to their id, the default one first', async () => {
+    const labels = (await computes().rows())
+      .map(({ label }) => label)
+      .filter((label) => label.startsWith('Branch'));
+    assert.deepEqual(labels, [main, `Branch ${emptyBranch}, empty, no computes`, rewriteRow]);
+    assert.match(await computes().tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
+  });
+
+  it('are found by name', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Find Compute…');
+    await quickInput().type('Search by name', 'rewrite');
+    await until('the compute of the branch', async () => {
+      const { items } = await quickInput().waitFor('Search by name');
+      return items.length === 1 && items[0]?.startsWith(rewrite);
+    });
+    await quickInput().cancel('Search by name');
+  });
+
+  it('are created with a compute from the row of their parent', async () => {
+    await computes().contextMenu(main, 'Create Branch…');
+    await quickInput().answer('Name of the new branch of main', 'qa');
+    await quickInput().accept('Select whether the branch gets a compute');
+    await quickInput().accept('Delete the branch automatically');
+    const { label } = await computes().waitFor(/^Branch br-\S+, qa$/);
+    const created = await find('qa');
+    assert.equal(label, `Branch ${created?.id}, qa`);
+    assert.deepEqual([created?.parent_id, created?.expires_at], [mainBranch, undefined]);
+    await opened().workbench.statusBar.waitFor('Created qa');
+    const { items } = await service.client.listComputes(shop);
+    const compute = items.find(({ branch_id }) => branch_id === created?.id);
+    await computes().waitFor(new RegExp(`^Compute ${compute?.id}, active, primary`));
+  });
+
+  it('are created without a compute and with an expiry from the palette', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Create Branch…');
+    await quickInput().choose('Select a project', 'shop');
+    assert.match(await quickInput().validationMessage('Name of the new branch', 'qa'), /has this name/);
+    await quickInput().answer('Create Branch', 'draft');
+    await quickInput().choose('Select the parent', rewriteBranch);
+    await quickInput().choose('Select whether the branch gets a compute', 'Without a compute');
+    await quickInput().answer('Delete the branch automatically', '2 days');
+    await computes().waitFor(/^Branch br-\S+, draft, no computes$/);
+    const created = await find('draft');
+    assert.equal(created?.parent_id, rewriteBranch);
+    const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
+    assert.ok(hours > 47 && hours < 49, `${hours} hours`);
+  });
+
+  it('are renamed with the keyboard, also without computes', async () => {
+    const { page } = opened().workbench;
+    await computes().click(`Branch ${emptyBranch}, empty, no computes`);
+    await page.keyboard.press('F2');
+    await quickInput().answer(`Name of ${emptyBranch}`, 'archive');
+    await computes().waitFor(`Branch ${emptyBranch}, archive, no computes`);
+    assert.equal((await find('archive'))?.id, emptyBranch);
+  });
+
+  it('show the name that another client gives them', async () => {
+    await run('branches', 'rename', 'archive', 'history', '--project-id', shop);
+    await computes().waitFor(`Branch ${emptyBranch}, history, no computes`);
+  });
+
+  it('are protected, and deleted only after their name is entered', async () => {
+    const id = (await find('draft'))?.id ?? '';
+    await api.send('PATCH', `/${shop}/branches/${id}`, { branch: { expires_at: null } });
+    const [plain, marked] = [
+      `Branch ${id}, draft, no computes`,
+      `Branch ${id}, draft, protected, no computes, production`,
+    ];
+    await computes().contextMenu(plain, 'Protect Branch');
+    await computes().waitFor(marked);
+    await computes().contextMenu(marked, 'Unprotect Branch…');
+    await quickInput().answer('Remove the protection of draft?', 'draft');
+    await computes().waitFor(plain);
+    await computes().contextMenu(plain, 'Protect Branch');
+    await computes().contextMenu(marked, 'Delete Branch…');
+    assert.match(await quickInput().validationMessage('Delete draft?', 'drift'), /Enter “draft” to continue/);
+    await quickInput().answer('Delete draft?', 'draft');
+    await computes().waitUntilGone(/, draft/);
+    assert.equal(await find('draft'), undefined);
+  });
+
+  it('are reset from their parent', async () => {
+    await settle();
+    await computes().contextMenu(/^Branch br-\S+, qa$/, 'Reset from Parent…');
+    const { message, detail } = await opened().workbench.dialog.read();
+    assert.equal(message, 'Reset qa from main?');
+    assert.match(detail, /connections are dropped/);
+    await opened().workbench.dialog.press('Reset');
+    await opened().workbench.statusBar.waitFor('Reset qa');
+    await computes().waitFor(/^Branch br-\S+, qa$/);
+  });
+
+  it('say why they cannot be deleted, instead of asking', async () => {
+    const { notifications } = opened().workbench;
+    await computes().contextMenu(main, 'Delete Branch…');
+    const { message } = await notifications.waitFor(/main can't be deleted/);
+    assert.match(message, /it is the default branch/);
+    await notifications.clear();
+    await settle();
+    const qa = (await find('qa'))?.id ?? '';
+    await api.change('POST', `/${shop}/branches`, { branch: { name: 'child', parent_id: qa } });
+    await computes().waitFor(/^Branch br-\S+, child, no computes$/);
+    await computes().contextMenu(`Branch ${qa}, qa`, 'Delete Branch…');
+    await notifications.waitFor(/qa can't be deleted because it has child branches, such as child/);
+    await notifications.clear();
+  });
+
+  it('become the default branch', async () => {
+    await computes().contextMenu(rewriteRow, 'Set as Default Branch');
+    await opened().workbench.dialog.press('Set as Default');
+    await computes().waitFor(`Branch ${rewriteBranch}, rewrite, default`);
+    const first = (await computes().rows()).find(({ label }) => label.startsWith('Branch'));
+    assert.equal(first?.label, `Branch ${rewriteBranch}, rewrite, default`);
+  });
+
+  it('are deleted with their computes', async () => {
+    await computes().contextMenu(/^Branch br-\S+, child, no computes$/, 'Delete Branch…');
+    await opened().workbench.dialog.press('Delete');
+    await computes().waitUntilGone(/, child/);
+    await settle();
+    await computes().contextMenu(/^Branch br-\S+, qa$/, 'Delete Branch…');
+    assert.match((await opened().workbench.dialog.read()).detail, /Its data and computes \(1\) are deleted/);
+    await opened().workbench.dialog.press('Delete');
+    await computes().waitUntilGone(/, qa/);
+    assert.equal(await find('qa'), undefined);
+  });
+
+  it('come and go with their project', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Create Project…');
+    await quickInput().answer('Name of the new project', 'blog');
+    await computes().waitFor('Project blog');
+    await workbench.statusBar.waitFor('Created blog');
+    await computes().expand('Project blog');
+    await computes().waitFor(/^Branch br-\S+, main, default$/);
+    await computes().contextMenu('Project blog', 'Delete Project…');
+    await quickInput().answer('Delete blog?', 'blog');
+    await computes().waitUntilGone('Project blog');
+    assert.equal((await service.client.projectPages().next()).value?.items.length, 2);
+  });
+});
