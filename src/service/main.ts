@@ -37,7 +37,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
       const choice = { postgres, postgresPath, dataDir: folder, isTemporary, log };
       const startEngine = await loadEngine(choice);
       engine = startEngine();
-      engine.catch(() => undefined); // Those who use it report its failure.
+      engine.catch(() => undefined); // Its callers report the failure.
       // Loaded only now, because the engine's process starts at the same time.
       const { startService } = await import('./startService.ts');
       const parts = {

@@ -21,7 +21,7 @@ export const lazyBundles = (bundles: Map<string, string>): Plugin => ({
   },
 });
 
-/** Builds all of them, also those that are added meanwhile. Returns what is in each. */
+/** Builds all bundles, including those that their builds add. Returns what is in each. */
 export async function buildBundles(
   bundles: Map<string, string>,
   options: (name: string, entry: string) => BuildOptions,

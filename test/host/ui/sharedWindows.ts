@@ -24,7 +24,7 @@ export const sharedWindows = {
     ],
   },
   secondWindow: {
-    suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts'],
+    suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts', 'computePower'],
   },
   thirdWindow: {
     suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
