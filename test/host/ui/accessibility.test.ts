@@ -87,6 +87,7 @@ describe('Rows of the tree', () => {
       'Create Compute…',
       'Create Branch…',
       'Refresh',
+      'Mark Project…',
       'Copy Id',
       'Delete Project…',
     ]);

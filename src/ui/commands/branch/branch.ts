@@ -22,10 +22,12 @@ export const create: Command = async (context, argument, run) => {
   const question = l10n.t('Create a branch in {0}?', projectName);
   const target = { projectId, name: projectName };
   if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;
-  const { branch, computes } = await withProgress(l10n.t('Creating a branch'), (options) =>
+  const { branch, computes, isPending } = await withProgress(l10n.t('Creating a branch'), (options) =>
     context.branchChanges.create(projectId, creation, options),
   );
   if (branch === undefined) return;
+  // The status bar shows a pending change and its end.
+  if (!isPending) announce(l10n.t('Created {0}', branchTitle(branch.id, branch)));
   const place = { projectId, branchId: branch.id };
   const [compute] = computes;
   const node = { kind: 'branch', ...place } as const;

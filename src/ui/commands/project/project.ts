@@ -29,9 +29,11 @@ export const create: Command = async (context, _argument, run) => {
   if (!(await approve(context.guards, change))) return;
   const { organizationId } = context.config;
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
-  const project = await withProgress(l10n.t('Creating a project'), (options) =>
+  const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
     ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
   );
+  // The status bar shows a pending change and its end.
+  if (!isPending) announce(l10n.t('Created {0}', sanitize(name)));
   await context.computesView.reveal({ kind: 'project', projectId: project.id });
 };
 
