@@ -22,6 +22,11 @@ export interface AcceptedBranchChange {
   readonly isPending: boolean;
 }
 
+export interface AcceptedProject {
+  readonly project: Project;
+  readonly isPending: boolean;
+}
+
 interface ChangeRequest {
   readonly verb: ChangeVerb;
   readonly projectId: string;
@@ -100,21 +105,24 @@ export class BranchChanges {
   }
 
   /** @throws {ApiError} */
-  createProject(creation: ProjectCreation, options?: CallOptions): Promise<Project> {
+  createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
     const before = new Set(this.#inventory.projects?.entries.keys());
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
-    return sendChange<ProjectOutcome, Project>(
+    return sendChange<ProjectOutcome, AcceptedProject>(
       this.#session,
       {
         send: (client, given) => client.createProject(creation, given),
         accept: async ({ project, operations }, isCurrent) => {
-          if (isCurrent)
-            this.#tracker.follow('create', { projectId: project.id, name: project.name }, operations);
+          const target = { projectId: project.id, name: project.name };
+          const isPending = isCurrent && this.#tracker.follow('create', target, operations);
           await this.#refreshProjects();
-          return project;
+          return { project, isPending };
         },
         refresh: () => this.#refreshProjects(),
-        find: () => this.#projects().find(isNew),
+        find: () => {
+          const project = this.#projects().find(isNew);
+          return project && { project, isPending: false };
+        },
       },
       options,
     );

@@ -1,7 +1,6 @@
 /** The handler of each command in package.json, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
-import { asBranchNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './account/localService.ts';
@@ -83,13 +82,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
 
-/** What the keys for computes do on a branch without computes. Conditions of keybindings can't tell rows apart. */
-const ON_BRANCH: Readonly<Record<string, string>> = {
-  'hostedPostgres.compute.copyHost': 'hostedPostgres.view.copyId',
-  'hostedPostgres.compute.edit': 'hostedPostgres.branch.rename',
-  'hostedPostgres.compute.delete': 'hostedPostgres.branch.delete',
-};
-
 /** Never rejects. */
 export async function runCommand(
   context: CommandContext,
@@ -97,9 +89,6 @@ export async function runCommand(
   argument: unknown,
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
-  const branchCommand = argument === 'selectedCompute' && asBranchNode(selected) && ON_BRANCH[id];
-  if (branchCommand !== undefined && branchCommand !== false)
-    return await runCommand(context, branchCommand, selected);
   const run = { failureMessage: l10n.t('The command failed') };
   try {
     return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;

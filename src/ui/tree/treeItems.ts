@@ -74,8 +74,8 @@ function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
   const id = sanitize(node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
-  const state = isEmpty ? TreeItemCollapsibleState.None : TreeItemCollapsibleState.Expanded;
-  const item = new TreeItem(id, state);
+  // Also without computes: VS Code would not expand a leaf that gets its first one.
+  const item = new TreeItem(id, TreeItemCollapsibleState.Expanded);
   item.iconPath = new ThemeIcon('git-branch');
   const parts = [...branchParts(branch), ...(isEmpty ? [l10n.t('no computes')] : [])];
   if (parts.length > 0) item.description = parts.join(' · ');

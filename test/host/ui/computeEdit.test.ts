@@ -108,12 +108,11 @@ describe('Edit Compute…', () => {
 
   it('moves a primary only to a branch without one', async () => {
     await edit('primary', 'Move to Another Branch…');
-    const { items } = await quickInput().waitFor('Select a branch');
-    assert.ok(
-      items.includes(
-        `${rewriteBranch} rewrite · not available: ep-purple-water-000003 is the primary of this branch`,
-      ),
-    );
+    const primaryOfRewrite = 'not available: ep-purple-water-000003 is the primary of this branch';
+    await until('the branches', async () => {
+      const { items } = await quickInput().waitFor('Select a branch');
+      return items.includes(`${rewriteBranch} rewrite · ${primaryOfRewrite}`);
+    });
     await quickInput().answer('Select a branch', emptyBranch);
     assert.match(
       (await opened().workbench.dialog.read()).detail,

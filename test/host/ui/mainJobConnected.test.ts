@@ -149,7 +149,7 @@ describe('the main job on a remote service', () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await computes().expand('Project playground');
-    await computes().contextMenu(`Branch ${branchWithoutPrimary}`, 'Create Compute…');
+    await computes().contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'Create Compute…');
     await quickInput.choose('Select the type', 'Primary');
     const first = await service.client.createCompute(playground, {
       branch_id: branchWithoutPrimary,

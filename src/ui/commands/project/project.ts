@@ -30,9 +30,11 @@ export const create: Command = async (context, _argument, run) => {
   if (!(await approve(context.guards, change))) return;
   const organizationId = context.config.organizationOf(context.session.connection?.account);
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
-  const project = await withProgress(l10n.t('Creating a project'), (options) =>
+  const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
     ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
   );
+  // The status bar shows a pending change and its end.
+  if (!isPending) announce(l10n.t('Created {0}', sanitize(name)));
   await context.computesView.reveal({ kind: 'project', projectId: project.id });
 };
 
@@ -47,8 +49,8 @@ export const deleteProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
-  const button = l10n.t('Delete');
-  if (!(await approve(context.guards, { projectId, name, question, detail, button, byName: true }))) return;
+  const change = { projectId, name, isByName: true, question, detail, button: l10n.t('Delete') };
+  if (!(await approve(context.guards, change))) return;
   await withProgress(l10n.t('Deleting {0}', name), (options) =>
     ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
   );

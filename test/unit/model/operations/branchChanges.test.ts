@@ -146,7 +146,7 @@ describe('BranchChanges', () => {
       projects.push(project);
       return { project, operations: [operationRecord(1, { project_id: 'blog' })] };
     };
-    assert.deepEqual(await changes.createProject({ name: 'blog' }), project);
+    assert.deepEqual(await changes.createProject({ name: 'blog' }), { project, isPending: true });
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
@@ -155,7 +155,7 @@ describe('BranchChanges', () => {
   it('finds a new project in the list after a lost reply', async () => {
     status = 504;
     change = () => projects.push({ id: 'blog', name: 'blog' });
-    assert.equal((await changes.createProject({ name: 'blog' })).id, 'blog');
+    assert.equal((await changes.createProject({ name: 'blog' })).project.id, 'blog');
     assert.equal(sent().length, 1);
   });
 
