@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
+import { approve, requireWritable } from '../../notifications/approval.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -16,6 +16,7 @@ const MAX_PROJECT_NAME = 256;
 export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the project");
+  requireWritable(context.guards, {});
   const name = await singleStep(l10n.t('Create Project'), (page) =>
     askText(page, {
       prompt: l10n.t('Name of the new project'),
@@ -25,8 +26,7 @@ export const create: Command = async (context, _argument, run) => {
   );
   if (name === undefined) return;
   const question = l10n.t('Create the project {0}?', sanitize(name));
-  const change = { name: sanitize(name), question, button: l10n.t('Create') };
-  if (!(await approve(context.guards, change))) return;
+  if (!(await approve(context.guards, { name: sanitize(name), question, button: l10n.t('Create') }))) return;
   const { organizationId } = context.config;
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
@@ -48,8 +48,8 @@ export const deleteProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
-  const change = { projectId, name, isByName: true, question, detail, button: l10n.t('Delete') };
-  if (!(await approve(context.guards, change))) return;
+  const button = l10n.t('Delete');
+  if (!(await approve(context.guards, { projectId, name, question, detail, button, byName: true }))) return;
   await withProgress(l10n.t('Deleting {0}', name), (options) =>
     ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
   );

@@ -4,11 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { familyOf } from '../../../workbench/processes.ts';
 import { eventually, query } from '../clients.ts';
-
-const MAIN = path.resolve(import.meta.dirname, '../../../../src/service/main.ts');
 
 describe('service that is stopped while it creates its first data directories', function () {
   this.timeout(60_000);
@@ -45,11 +44,8 @@ describe('service that is stopped while it creates its first data directories', 
 
   it('removes a temporary account', async () => {
     const env = { ...process.env, TMPDIR: dataDir };
-    const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', MAIN];
-    const service = spawn(process.execPath, [...flags, '--port', '0', '--api-key', 'k'], {
-      env,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const args = [await builtService(), '--port', '0', '--api-key', 'k'];
+    const service = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
     const own = () => globSync('hosted-postgres-*', { cwd: dataDir });
     await once(service.stdout, 'data');
     await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: dataDir }).length > 0);
