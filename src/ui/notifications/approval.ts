@@ -7,16 +7,16 @@ import type { Guarded, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 
 export interface Change extends Guarded {
-  /** What the user enters to confirm a change in production, or any change with `isByName`. */
+  /** What the user enters to confirm a change in production. */
   readonly name: string;
-  /** Set if a mistake would lose more than one compute. */
-  readonly isByName?: boolean;
   /** Such as “Restart main?” */
   readonly question: string;
   /** A verb. */
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
+  /** Whether the user enters the name outside production too. */
+  readonly byName?: boolean;
 }
 
 /** Says whether the mark of the account or of the project forbids changes. */
@@ -34,21 +34,16 @@ export function requireWritable(guards: Guards, target: Guarded): void {
 /** @returns whether to make the change @throws {ReadOnlyError} */
 export async function approve(guards: Guards, change: Change): Promise<boolean> {
   requireWritable(guards, change);
-  const { question, detail, button, isByName } = change;
-  const isProduction = (await guards.find(change)) === 'production';
-  if (isProduction || isByName === true) return await confirmByName(change, isProduction);
+  const { question, detail, button, name, byName = false } = change;
+  if ((await guards.find(change)) === 'production')
+    return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));
+  if (byName) return await confirmByName(change, l10n.t('Enter “{0}” to continue.', name));
   if (detail === undefined) return true;
   return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
 }
 
 /** Asks again until the name is complete, or the user cancels. */
-async function confirmByName(
-  { name, question, detail = '' }: Change,
-  isProduction: boolean,
-): Promise<boolean> {
-  const request = isProduction
-    ? l10n.t('This is production. Enter “{0}” to continue.', name)
-    : l10n.t('Enter “{0}” to continue.', name);
+async function confirmByName({ name, question, detail = '' }: Change, request: string): Promise<boolean> {
   let entered: string | undefined = '';
   while (entered !== undefined && entered.trim() !== name.trim()) {
     entered = await window.showInputBox({

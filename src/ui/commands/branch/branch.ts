@@ -5,7 +5,7 @@ import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
-import type { Command } from '../context.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -18,10 +18,9 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForBranch(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
-  const projectName = sanitize(context.inventory.project(projectId)?.name ?? projectId);
-  const question = l10n.t('Create a branch in {0}?', projectName);
-  const target = { projectId, name: projectName };
-  if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;
+  const name = sanitize(context.inventory.project(projectId)?.name ?? projectId);
+  const question = l10n.t('Create a branch in {0}?', name);
+  if (!(await approve(context.guards, { projectId, name, question, button: l10n.t('Create') }))) return;
   const { branch, computes, isPending } = await withProgress(l10n.t('Creating a branch'), (options) =>
     context.branchChanges.create(projectId, creation, options),
   );
@@ -42,15 +41,14 @@ export const rename: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
   const { branch, branchId, list } = picked;
-  const shown = branchTitle(branchId, branch);
-  run.failureMessage = l10n.t("Couldn't rename {0}", shown);
+  run.failureMessage = l10n.t("Couldn't rename {0}", branchTitle(branchId, branch));
   const prompt = l10n.t('Name of {0}', branchId);
   const question = { prompt, value: branch.name, except: branchId };
   const name = await singleStep(title, (page) => askBranchName(page, list, question));
   if (name === undefined || name === branch.name) return;
-  const change = { ...targetOf(picked), question: l10n.t('Rename {0}?', shown), button: l10n.t('Rename') };
-  if (!(await approve(context.guards, change))) return;
-  await withProgress(l10n.t('Renaming {0}', shown), (options) =>
+  const renameQuestion = l10n.t('Rename {0}?', branchTitle(branchId, branch));
+  if (!(await approveChange(context, picked, { question: renameQuestion, button: l10n.t('Rename') }))) return;
+  await withProgress(l10n.t('Renaming {0}', branchTitle(branchId, branch)), (options) =>
     context.branchChanges.update(picked, { name }, options),
   );
   announce(l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })));
@@ -64,7 +62,7 @@ export const protect: Command = async (context, argument, run) => {
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't protect {0}", name);
   const question = l10n.t('Protect {0}?', name);
-  if (!(await approve(context.guards, { ...targetOf(picked), question, button: l10n.t('Protect') }))) return;
+  if (!(await approveChange(context, picked, { question, button: l10n.t('Protect') }))) return;
   await withProgress(l10n.t('Protecting {0}', name), (options) =>
     context.branchChanges.update(picked, { protected: true }, options),
   );
@@ -80,8 +78,7 @@ export const unprotect: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
   const detail = l10n.t('It can then be deleted and reset.');
   const question = l10n.t('Remove the protection of {0}?', name);
-  const change = { ...targetOf(picked), question, detail, button: l10n.t('Unprotect') };
-  if (!(await approve(context.guards, change))) return;
+  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Unprotect') }))) return;
   await withProgress(l10n.t('Removing the protection of {0}', name), (options) =>
     context.branchChanges.update(picked, { protected: false }, options),
   );
@@ -97,8 +94,7 @@ export const setDefault: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't set {0} as default", name);
   const detail = l10n.t('New branches start from the default branch unless they name another parent.');
   const question = l10n.t('Set {0} as the default branch?', name);
-  const change = { ...targetOf(picked), question, detail, button: l10n.t('Set as Default') };
-  if (!(await approve(context.guards, change))) return;
+  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Set as Default') }))) return;
   await withProgress(l10n.t('Setting {0} as default', name), (options) =>
     context.branchChanges.setDefault(picked, options),
   );
@@ -121,8 +117,7 @@ export const reset: Command = async (context, argument, run) => {
   const detail = l10n.t(
     "This can't be undone. Its data is replaced by the present data of its parent. Its active computes are restarted, and their connections are dropped.",
   );
-  const change = { ...targetOf(picked), question, detail, button: l10n.t('Reset') };
-  if (!(await approve(context.guards, change))) return;
+  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Reset') }))) return;
   const { isPending } = await withProgress(l10n.t('Resetting {0}', name), (options) =>
     context.branchChanges.reset(picked, parent, options),
   );
@@ -130,11 +125,13 @@ export const reset: Command = async (context, argument, run) => {
   if (!isPending) announce(l10n.t('Reset {0}', name));
 };
 
-const targetOf = ({ projectId, branchId, branch }: PickedBranch) => ({
-  projectId,
-  branchId,
-  name: sanitize(branch.name || branchId),
-});
+/** @returns whether to make the change */
+const approveChange = (
+  { guards }: CommandContext,
+  { projectId, branchId, branch }: PickedBranch,
+  texts: { readonly question: string; readonly detail?: string; readonly button: string },
+): Promise<boolean> =>
+  approve(guards, { projectId, branchId, name: branchTitle(branchId, branch), ...texts });
 
 /** Why the service does not reset a branch. */
 function resetProblem({ branchId, branch, list }: PickedBranch): string | undefined {

@@ -4,7 +4,6 @@ import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -38,8 +37,9 @@ async function revealProject(
   }
 }
 
+/** The name of a protected branch has to be entered. */
 async function approveDeletion(
-  { guards, inventory }: CommandContext,
+  { inventory, guards }: CommandContext,
   picked: PickedBranch,
 ): Promise<boolean> {
   const { projectId, branchId, branch } = picked;
@@ -53,15 +53,8 @@ async function approveDeletion(
           "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
           computes,
         );
-  const protection = branch.protected === true ? ` ${l10n.t('Its protection is removed.')}` : '';
-  return await approve(guards, {
-    projectId,
-    branchId,
-    name: sanitize(branch.name || branchId),
-    question,
-    detail: detail + protection,
-    button: l10n.t('Delete'),
-  });
+  const button = l10n.t('Delete');
+  return await approve(guards, { projectId, branchId, name, question, detail, button });
 }
 
 async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {

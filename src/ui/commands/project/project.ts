@@ -26,9 +26,8 @@ export const create: Command = async (context, _argument, run) => {
   );
   if (name === undefined) return;
   const question = l10n.t('Create the project {0}?', sanitize(name));
-  const change = { name: sanitize(name), question, button: l10n.t('Create') };
-  if (!(await approve(context.guards, change))) return;
-  const organizationId = context.config.organizationOf(context.session.connection?.account);
+  if (!(await approve(context.guards, { name: sanitize(name), question, button: l10n.t('Create') }))) return;
+  const { organizationId } = context.config;
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
     ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
@@ -49,8 +48,8 @@ export const deleteProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
-  const change = { projectId, name, isByName: true, question, detail, button: l10n.t('Delete') };
-  if (!(await approve(context.guards, change))) return;
+  const button = l10n.t('Delete');
+  if (!(await approve(context.guards, { projectId, name, question, detail, button, byName: true }))) return;
   await withProgress(l10n.t('Deleting {0}', name), (options) =>
     ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
   );
