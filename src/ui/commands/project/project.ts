@@ -27,7 +27,7 @@ export const create: Command = async (context, _argument, run) => {
   if (name === undefined) return;
   const question = l10n.t('Create the project {0}?', sanitize(name));
   if (!(await approve(context.guards, { name: sanitize(name), question, button: l10n.t('Create') }))) return;
-  const { organizationId } = context.config;
+  const organizationId = context.config.organizationOf(context.session.connection?.account);
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
     ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
