@@ -17,6 +17,7 @@ import { tell } from './tally.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const ENDPOINTS = /\/endpoints$/;
+const BRANCHES = /\/branches$/;
 const ACCOUNT = /^\/projects$/;
 
 interface Window extends ConnectedStore {
@@ -119,8 +120,9 @@ describe('Windows on one account', () => {
     focus(first);
     for (let minutes = 0; minutes < 5; minutes += 1) assert.equal(await first.clock.turn(), MINUTE);
     assert.equal(proxy.count('GET', ENDPOINTS), 5);
+    assert.equal(proxy.count('GET', BRANCHES), 5);
     assert.equal(proxy.count('GET', ACCOUNT), 1);
-    assert.equal(proxy.count(), 6);
+    assert.equal(proxy.count(), 11);
     assert.deepEqual([second.clock.waits, third.clock.waits], [[], []]);
   });
 
@@ -134,7 +136,8 @@ describe('Windows on one account', () => {
       }
     }
     assert.equal(proxy.count('GET', ENDPOINTS), three.length);
-    assert.equal(proxy.count(), three.length);
+    assert.equal(proxy.count('GET', BRANCHES), three.length);
+    assert.equal(proxy.count(), 2 * three.length);
   });
 
   it('follow a change in the one that made it, and in no other', async () => {

@@ -11,12 +11,33 @@ export interface StatusBarItem {
   readonly spinning: boolean;
 }
 
+/** Runs in the page. Keeps what the extension announces, because a busy test may look when the message is gone. */
+const RECORD = `(() => {
+  const shown = (globalThis.announcements = []);
+  const bar = document.querySelector('.part.statusbar');
+  let last = '';
+  new MutationObserver(() => {
+    const label = bar.querySelector('[id$=".announcement"]')?.getAttribute('aria-label') ?? '';
+    if (label !== '' && label !== last) shown.push({ label, at: performance.now() });
+    last = label;
+  }).observe(bar, { subtree: true, childList: true, attributes: true });
+})()`;
+/** Milliseconds. An older announcement belongs to an earlier action. */
+const RECENT = 20_000;
+
 /** The status bar of a window. */
 export class StatusBar {
+  readonly #page: Page;
   readonly #items: Locator;
 
   constructor(page: Page) {
+    this.#page = page;
     this.#items = page.locator('.part.statusbar .statusbar-item');
+  }
+
+  /** To call once for each page load. */
+  async recordAnnouncements(): Promise<void> {
+    await this.#page.evaluate(RECORD);
   }
 
   /** Returns the visible items from left to right, or only those of one extension. */
@@ -34,11 +55,14 @@ export class StatusBar {
     return all.filter((item) => item.id.startsWith(extensionId));
   }
 
-  /** Waits for an item whose text or accessible label contains the string or matches the expression. */
+  /**
+   * Waits for an item whose text or accessible label contains the string or matches the expression. An announcement may
+   * already be over; each is found once.
+   */
   async waitFor(text: string | RegExp, timeoutMs?: number): Promise<StatusBarItem> {
     return until(
       async () => `${String(text)} in the status bar; it shows ${JSON.stringify(await this.items())}`,
-      () => this.#find(text),
+      async () => (await this.#find(text)) ?? (await this.#findAnnounced(text)),
       timeoutMs,
     );
   }
@@ -58,6 +82,26 @@ export class StatusBar {
   }
 
   async #find(text: string | RegExp): Promise<StatusBarItem | undefined> {
-    return (await this.items()).find((item) => matches(`${item.text}\n${item.label}`, text));
+    const found = (await this.items()).find((item) => matches(`${item.text}\n${item.label}`, text));
+    if (found?.id.endsWith('.announcement') === true) await this.#takeAnnounced(found.label);
+    return found;
+  }
+
+  async #findAnnounced(text: string | RegExp): Promise<StatusBarItem | undefined> {
+    const recent = await this.#page.evaluate<string[]>(
+      `(globalThis.announcements ?? []).filter(({ at }) => performance.now() - at < ${RECENT}).map(({ label }) => label)`,
+    );
+    const label = recent.find((each) => matches(each, text));
+    if (label === undefined) return undefined;
+    await this.#takeAnnounced(label);
+    return { id: 'announcement', text: label, label, spinning: false };
+  }
+
+  /** Forgets this announcement and earlier ones. */
+  async #takeAnnounced(label: string): Promise<void> {
+    await this.#page.evaluate((taken) => {
+      const { announcements = [] } = globalThis as { announcements?: { readonly label: string }[] };
+      announcements.splice(0, announcements.findIndex((each) => each.label === taken) + 1);
+    }, label);
   }
 }

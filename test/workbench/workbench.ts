@@ -27,6 +27,7 @@ export class Workbench {
   async whenRestored(): Promise<void> {
     await this.page.waitForFunction('globalThis.driver !== undefined', undefined, { polling: 50 });
     await this.page.evaluate('globalThis.driver.whenWorkbenchRestored()');
+    await this.statusBar.recordAnnouncements();
   }
 
   /** Shows a view container by its name in the activity bar. */

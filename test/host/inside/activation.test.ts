@@ -27,7 +27,7 @@ describe('the extension', () => {
     assert.deepEqual(bundles, ['extension.js']);
     const wiring = await readFile(path.join(dist, 'extension.js'), 'utf8');
     assert.doesNotMatch(wiring, /ZodMini/);
-    assert.match(await readFile(path.join(dist, 'service.js'), 'utf8'), /ZodMini/);
+    assert.match(await readFile(path.join(dist, 'startService.js'), 'utf8'), /ZodMini/);
   });
 
   it('registers every command of its manifest', async () => {

@@ -129,7 +129,7 @@ class RecordedActivation {
     return (...args) => {
       this.events.push(typeof args[0] === 'string' ? `${name} ${args[0]}` : name);
       const result = new Proxy(
-        { visible: true },
+        { visible: true, selection: [] },
         {
           get: (target, member) => {
             if (member === 'dispose') return () => this.open.delete(result);
