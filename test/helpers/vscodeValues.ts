@@ -105,7 +105,7 @@ const ask = async (question: string) => {
 export const focus = { has: true, listeners: new Set<() => void>() };
 
 interface FakeTerminal {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | null>>;
 }
 
 type TerminalListener = (closed: FakeTerminal | undefined) => void;

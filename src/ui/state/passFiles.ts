@@ -20,7 +20,7 @@ export class PassFiles implements Disposable {
   }
 
   /**
-   * Opens a terminal that has the path of a new file in its environment.
+   * Opens a terminal that has the path of a new file in its environment. It has no PGPASSWORD, which libpq would prefer.
    * @param line a secret, see `passFileLine`
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
@@ -30,7 +30,8 @@ export class PassFiles implements Disposable {
     const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
     const file = path.join(folder, 'pgpass');
     writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
-    const terminal = window.createTerminal({ ...options, env: { ...options.env, PGPASSFILE: file } });
+    const env = { ...options.env, PGPASSFILE: file, PGPASSWORD: null };
+    const terminal = window.createTerminal({ ...options, env });
     this.#folders.set(terminal, folder);
     this.#closing ??= window.onDidCloseTerminal((closed) => this.#remove(closed));
     return terminal;

@@ -26,13 +26,17 @@ describe('PassFiles', () => {
 
   it('gives a terminal the path of a file that only the user can read', () => {
     const terminal = open('secret\n');
-    const { PGPASSFILE: file = '', LANG } = terminal?.env ?? {};
-    assert.equal(LANG, 'C');
+    const file = terminal?.env?.['PGPASSFILE'] ?? '';
+    assert.equal(terminal?.env?.['LANG'], 'C');
     assert.equal(readFileSync(file, 'utf8'), 'secret\n');
     assert.doesNotMatch(JSON.stringify(terminal), /secret/);
     if (process.platform === 'win32') return;
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
+  });
+
+  it('removes PGPASSWORD, which libpq would prefer to the file', () => {
+    assert.equal(open('secret\n')?.env?.['PGPASSWORD'], null);
   });
 
   it('removes the file when its terminal closes', () => {
