@@ -3,9 +3,9 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
-import { parseDelay } from '../../../model/settings/autosuspendDelay.ts';
+import { parseDelay } from '../../../model/settings/delay.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { duration } from '../../text/durationText.ts';
+import { delayProblem, duration } from '../../text/durationText.ts';
 import type { CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
@@ -137,8 +137,11 @@ interface LifetimeItem extends QuickPickItem {
 
 const DAY = 24 * 60 * 60;
 
+/** The service accepts at most 30 days. */
+const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
+
 async function askLifetime(page: Page): Promise<Answer<number>> {
-  const presets = [DAY, 7 * DAY, 30 * DAY].map((lifetime) => lifetimeItem(lifetime));
+  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
   const items: readonly LifetimeItem[] = [{ label: l10n.t('Never'), lifetime: 0 }, ...presets];
   const picked = await pickOne(page, {
     placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
@@ -154,13 +157,10 @@ const lifetimeItem = (lifetime: number): LifetimeItem => ({
   lifetime,
 });
 
-function typedLifetime(text: string): LifetimeItem | undefined {
-  const parsed = parseDelay(text);
+export function typedLifetime(text: string): LifetimeItem | undefined {
+  const parsed = parseDelay(text, LIFETIME_LIMITS);
   if (parsed === undefined) return undefined;
   if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
-  const description =
-    parsed.problem === 'tooShort'
-      ? l10n.t('too short: at least 1 minute')
-      : l10n.t('too long: at most 7 days');
+  const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
   return { label: text, description, alwaysShow: true, lifetime: undefined };
 }

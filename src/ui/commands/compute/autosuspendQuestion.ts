@@ -1,8 +1,13 @@
 /** The delay after which an inactive compute is suspended (sections 3.1, 3.2 and 8). */
 import { l10n, type QuickPickItem } from 'vscode';
-import { AUTOSUSPEND_DEFAULT, AUTOSUSPEND_NEVER } from '../../../api/records/autosuspend.ts';
-import { parseDelay } from '../../../model/settings/autosuspendDelay.ts';
-import { autosuspendText, duration } from '../../text/durationText.ts';
+import {
+  AUTOSUSPEND_DEFAULT,
+  AUTOSUSPEND_MAX_SECONDS,
+  AUTOSUSPEND_MIN_SECONDS,
+  AUTOSUSPEND_NEVER,
+} from '../../../api/records/autosuspend.ts';
+import { parseDelay } from '../../../model/settings/delay.ts';
+import { autosuspendText, delayProblem, duration } from '../../text/durationText.ts';
 import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 
@@ -10,6 +15,8 @@ interface DelayItem extends QuickPickItem {
   /** As in the record; undefined if the entered text isn't a valid delay. */
   readonly delay: number | undefined;
 }
+
+const LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
 
 const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
 
@@ -37,17 +44,18 @@ function delayItem(delay: number, current: number | undefined): DelayItem {
 }
 
 function typedDelayItem(text: string): DelayItem | undefined {
-  const parsed = parseDelay(text);
+  const parsed = parseDelay(text, LIMITS);
   if (parsed === undefined) return undefined;
   if ('seconds' in parsed) {
     const label = capital(l10n.t('after {0}', duration(parsed.seconds)));
     return { label, alwaysShow: true, delay: parsed.seconds };
   }
-  const description =
-    parsed.problem === 'tooShort'
-      ? l10n.t('too short: at least 1 minute')
-      : l10n.t('too long: at most 7 days');
-  return { label: text, description, alwaysShow: true, delay: undefined };
+  return {
+    label: text,
+    description: delayProblem(parsed.problem, LIMITS),
+    alwaysShow: true,
+    delay: undefined,
+  };
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { parseDelay } from '../../../../src/model/settings/autosuspendDelay.ts';
+import { parseDelay } from '../../../../src/model/settings/delay.ts';
+
+const LIMITS = { min: 60, max: 7 * 24 * 60 * 60 };
 
 const secondsOf = (text: string) => {
-  const delay = parseDelay(text);
+  const delay = parseDelay(text, LIMITS);
   return delay !== undefined && 'seconds' in delay ? delay.seconds : undefined;
 };
 
@@ -16,15 +18,15 @@ describe('parseDelay', () => {
     assert.equal(secondsOf(' 45 '), 2700);
   });
 
-  it('rejects less than one minute and more than seven days', () => {
-    assert.deepEqual(parseDelay('59 s'), { problem: 'tooShort' });
-    assert.deepEqual(parseDelay('0'), { problem: 'tooShort' });
-    assert.deepEqual(parseDelay('604801 s'), { problem: 'tooLong' });
-    assert.deepEqual(parseDelay('9999999 d'), { problem: 'tooLong' });
+  it('rejects what is outside the limits', () => {
+    assert.deepEqual(parseDelay('59 s', LIMITS), { problem: 'tooShort' });
+    assert.deepEqual(parseDelay('0', LIMITS), { problem: 'tooShort' });
+    assert.deepEqual(parseDelay('604801 s', LIMITS), { problem: 'tooLong' });
+    assert.deepEqual(parseDelay('9999999 d', LIMITS), { problem: 'tooLong' });
   });
 
   it('returns undefined for other text', () => {
     for (const text of ['', 'never', '5 parsecs', '-5', '1e9', '12345678 s', '1 h 30 min'])
-      assert.equal(parseDelay(text), undefined, text);
+      assert.equal(parseDelay(text, LIMITS), undefined, text);
   });
 });
