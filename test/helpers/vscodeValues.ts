@@ -147,6 +147,13 @@ const commands = {
   executeCommand: async (...command: unknown[]) => void executed.push(command),
 };
 
+/** The user's settings, by section and name. */
+export const settings = new Map<string, unknown>();
+const getConfiguration = (section: string) => ({
+  get: (name: string) => settings.get(`${section}.${name}`),
+  update: async (name: string, value: unknown) => void settings.set(`${section}.${name}`, value),
+});
+
 const values = {
   commands,
   ConfigurationTarget: { Global: 1 },
@@ -173,7 +180,7 @@ const values = {
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
   Uri: { from: (parts: object) => parts },
-  workspace: { isTrusted: true },
+  workspace: { getConfiguration, isTrusted: true },
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

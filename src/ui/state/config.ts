@@ -39,18 +39,16 @@ export class Config implements Disposable {
 
   /** Invalid entries are left out. */
   get marks(): Marks {
-    const kept = workspace.getConfiguration(SECTION).get<unknown>('marks');
-    if (typeof kept !== 'object' || kept === null) return {};
-    const marks = Object.entries(kept).flatMap(([of, value]) => {
+    const marks = this.#markEntries.flatMap(([of, value]) => {
       const mark = MARKS.find((known) => known === value);
       return mark === undefined ? [] : [[of, mark] as const];
     });
     return Object.fromEntries(marks);
   }
 
-  /** @param of see `Marks`. @param mark undefined to remove it */
+  /** Keeps invalid entries, which the user may correct. @param of see `Marks`. @param mark undefined to remove it */
   async setMark(of: string, mark: Mark | undefined): Promise<void> {
-    const { [of]: _, ...others } = this.marks;
+    const { [of]: _, ...others } = Object.fromEntries(this.#markEntries);
     const marks = mark === undefined ? others : { ...others, [of]: mark };
     await workspace.getConfiguration(SECTION).update('marks', marks, ConfigurationTarget.Global);
   }
@@ -84,6 +82,11 @@ export class Config implements Disposable {
     this.#listener.dispose();
     this.#changed.dispose();
     this.#marksChanged.dispose();
+  }
+
+  get #markEntries(): readonly (readonly [of: string, value: unknown])[] {
+    const marks = workspace.getConfiguration(SECTION).get<unknown>('marks');
+    return typeof marks === 'object' && marks !== null ? Object.entries(marks) : [];
   }
 
   #text(setting: string, scope?: ConfigurationScope): string | undefined {
