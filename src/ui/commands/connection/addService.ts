@@ -44,8 +44,13 @@ export const addService: Command = async (context, argument, run) => {
   announce(l10n.t('Added. Connect with service={0}', name));
 };
 
-export const defaultServiceName = ({ inventory }: CommandContext, compute: Compute): string =>
-  serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, labelOf(compute));
+export const defaultServiceName = (
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  compute: Compute,
+): string =>
+  // Names without a Latin letter or digit leave nothing.
+  serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, labelOf(compute)) ||
+  compute.id;
 
 /** Asks before it replaces a service. @returns false if the user canceled */
 export async function saveService(name: string, compute: Compute, login: Login): Promise<boolean> {
@@ -66,11 +71,11 @@ export async function saveService(name: string, compute: Compute, login: Login):
   return true;
 }
 
-/** Without a password. */
+/** Without passwords. */
 const shown = (line: string): string =>
   Buffer.from(line, 'latin1')
     .toString()
-    .replace(/^(password=).*/, '$1…');
+    .replace(/^((?:ssl)?password=).*/i, '$1…');
 
 /** Where libpq looks. */
 function serviceFilePath(): string {

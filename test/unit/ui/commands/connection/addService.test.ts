@@ -1,4 +1,4 @@
-import '../../../../helpers/vscodeValues.ts';
+import { questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import {
   chmodSync,
@@ -12,9 +12,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
+import type { Inventory } from '../../../../../src/model/inventory/inventory.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
-const { saveService } = await import('../../../../../src/ui/commands/connection/addService.ts');
+const { defaultServiceName, saveService } =
+  await import('../../../../../src/ui/commands/connection/addService.ts');
 
 const compute = computeRecord('ep-a', { host: 'ep-a.example.test' });
 const login = { role: 'owner', database: 'größe', pooled: true };
@@ -73,10 +75,31 @@ describe('saveService', () => {
     assert.equal(statSync(file).ino, ino);
   });
 
+  it('shows the values that it would replace, without the passwords', async () => {
+    writeFileSync(file, '[shop]\nhost=old\npassword=one\nsslpassword=two\n');
+    assert.equal(await saveService('shop', compute, login), false);
+    assert.match(questions.at(-1) ?? '', /host=old\npassword=…\nsslpassword=…/);
+  });
+
   it('leaves nothing behind if it fails', async () => {
     process.env['PGSERVICEFILE'] = folder;
     await assert.rejects(saveService('shop', compute, login), /EISDIR/);
     assert.ok(existsSync(folder));
     assert.deepEqual(readdirSync(folder), []);
+  });
+});
+
+describe('defaultServiceName', () => {
+  const nameFor = (project: string, name: string) => {
+    const inventory = { project: () => ({ name: project }) } as unknown as Inventory;
+    return defaultServiceName({ inventory }, { ...compute, name });
+  };
+
+  it('is made of the names of the project and the compute', () => {
+    assert.equal(nameFor('My shop', 'main'), 'My-shop-main');
+  });
+
+  it('is the id of the compute if the names have no usable character', () => {
+    assert.equal(nameFor('店', '主'), 'ep-a');
   });
 });
