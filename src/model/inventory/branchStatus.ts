@@ -12,7 +12,7 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
   return first === undefined ? ids : [first, ...ids.filter((id) => id !== first)];
 }
 
-/** The branch's name, unless it has none other than its id. */
+/** The branch's name; undefined if it is only the id. */
 export const nameOf = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
 

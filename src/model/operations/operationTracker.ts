@@ -1,8 +1,7 @@
 /**
  * Follows the operations of changes until they end, and reports how. Each tick requests one list of computes per project,
- * and of branches if one changes; when what changes has settled, its operation is requested too, if the service offers
- * that. Pending changes
- * survive a reload of the window. Without any, nothing is requested.
+ * and of branches if one changes. Once the compute or branch has settled, its operations are requested too, if the service
+ * offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
  */
 import { faultOf, isRefused, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';

@@ -104,7 +104,8 @@ interface FormatChoice {
   readonly hasPassword: boolean;
 }
 
-const formatId = ({ format, hasPassword }: FormatChoice): string => (hasPassword ? format : `${format}-open`);
+const formatId = ({ format, hasPassword }: FormatChoice): string =>
+  hasPassword ? format : `${format}-withoutPassword`;
 
 /** The last choice comes first. */
 async function askForFormat(
