@@ -177,7 +177,17 @@ describe('The manifest', () => {
     const keys = clauses.flatMap(([, when = '', context = '']) =>
       [...`${when} ${context}`.matchAll(/(?<!== )\bhostedPostgres\.(\w+)/g)].map(([, key]) => key),
     );
-    assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered']);
+    assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered', 'branchesNotOffered']);
+  });
+
+  it('offers changes of branches and projects only if the service has branches', () => {
+    const { commandPalette = [], 'view/title': title = [] } = menus;
+    const changing = [...commandPalette, ...title].filter(({ command = '' }) =>
+      /\.(branch|project)\.(?!mark)/.test(command),
+    );
+    assert.ok(changing.length > 0);
+    for (const { command, when } of changing)
+      assert.match(when ?? '', / && !hostedPostgres\.branchesNotOffered$/, command);
   });
 
   it('does not let a workspace set the base URL, or remove a mark', () => {

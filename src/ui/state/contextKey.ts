@@ -34,5 +34,14 @@ export function setStartOffered(isOffered: boolean): void {
   setContext('hostedPostgres.startNotOffered', !isOffered);
 }
 
+let areBranchesOffered = true;
+
+/** Hides the commands that change branches and projects if the service or the key has none to list. */
+export function setBranchesOffered(areOffered: boolean): void {
+  if (areOffered === areBranchesOffered) return;
+  areBranchesOffered = areOffered;
+  setContext('hostedPostgres.branchesNotOffered', !areOffered);
+}
+
 const setContext = (key: string, value: unknown): void =>
   void commands.executeCommand('setContext', key, value);

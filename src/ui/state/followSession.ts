@@ -1,19 +1,21 @@
 import { faultOf, isCertificateCode } from '../../api/errors.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
+import type { BranchLists } from '../../model/inventory/branchLists.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { isLocalServiceError } from '../localService/localServiceError.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
-import { setStartOffered, setViewState, type ViewState } from './contextKey.ts';
+import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './contextKey.ts';
 
-/** Updates the context key when the session or the inventory changes. */
+/** Updates the context keys when the session or the inventory changes. */
 export function followSession(
   session: Pick<Session, 'onDidChange'>,
-  inventory: Pick<Inventory, 'state' | 'onDidChange'>,
+  inventory: Pick<Inventory, 'state' | 'onDidChange'> & { readonly branches: Pick<BranchLists, 'isOffered'> },
 ): Disposable {
   const update = () => {
     const { state } = inventory;
     setViewState(state.kind === 'failed' ? failedState(state.error) : state.kind);
+    setBranchesOffered(inventory.branches.isOffered);
   };
   update();
   const disposables = new DisposableStore();

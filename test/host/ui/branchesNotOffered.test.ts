@@ -24,15 +24,34 @@ describe('A service with only the calls of the specification', () => {
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     proxy = await FaultProxy.start({ upstream: service.baseUrl, onlySpecified: true });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await computes().expand('Project shop');
-    await computes().waitFor(/^Compute primary,/);
+    await computes().waitFor('Project shop');
   });
   after(async () => {
     await proxy.stop();
     await service.stop();
   });
 
+  it('says so to users who run a command that needs more, and hides such commands from then on', async () => {
+    const { workbench } = opened();
+    await workbench.runCommand('Hosted Postgres: Create Project…');
+    await quickInput().answer('Name of the new project', 'blog');
+    await workbench.notifications.waitFor(/doesn't offer changes of projects/);
+    await workbench.notifications.clear();
+    await workbench.runCommand('Hosted Postgres: Create Branch…');
+    await quickInput().choose('Select a project', 'shop');
+    await workbench.notifications.waitFor(/doesn't offer changes of branches/);
+    await workbench.notifications.clear();
+    await workbench.page.keyboard.press('F1');
+    await quickInput().type(/./, '>Hosted Postgres: Create');
+    const shown = async () => ((await quickInput().read())?.items ?? []).join();
+    await until('the palette', async () => (await shown()).includes('Create Compute…'));
+    assert.doesNotMatch(await shown(), /Create (Branch|Project)…/);
+    await quickInput().cancel(/./);
+  });
+
   it('shows branches by id, those with computes only', async () => {
+    await computes().expand('Project shop');
+    await computes().waitFor(/^Compute primary,/);
     const labels = (await computes().rows())
       .map(({ label }) => label)
       .filter((label) => label.startsWith('Branch'));
@@ -54,6 +73,7 @@ describe('A service with only the calls of the specification', () => {
     const refreshes = proxy.count('GET', /\/endpoints$/);
     await opened().workbench.runCommand('Hosted Postgres: Refresh');
     await until('a refresh', async () => proxy.count('GET', /\/endpoints$/) > refreshes);
+    assert.deepEqual(await opened().workbench.notifications.all(), []);
     await computes().expand('Project analytics');
     await computes().waitFor(/^Compute dashboards,/);
     assert.equal(branches(), 1);
@@ -85,18 +105,5 @@ describe('A service with only the calls of the specification', () => {
     await computes().contextMenu(new RegExp(`^Compute ${rewrite}`), 'Delete Compute');
     await workbench.dialog.press('Delete');
     await computes().waitUntilGone(new RegExp(`^Compute ${rewrite}`));
-  });
-
-  it('says so only to users who run a command that needs more', async () => {
-    const { workbench } = opened();
-    assert.deepEqual(await workbench.notifications.all(), []);
-    await workbench.runCommand('Hosted Postgres: Create Branch…');
-    await quickInput().choose('Select a project', 'shop');
-    await workbench.notifications.waitFor(/doesn't offer changes of branches/);
-    await workbench.notifications.clear();
-    await workbench.runCommand('Hosted Postgres: Create Project…');
-    await quickInput().answer('Name of the new project', 'blog');
-    await workbench.notifications.waitFor(/doesn't offer changes of projects/);
-    await workbench.notifications.clear();
   });
 });

@@ -10,7 +10,8 @@ const { setStartOffered } = await import('../../../../src/ui/state/contextKey.ts
 describe('followSession', () => {
   it('asks each service again whether it starts computes', () => {
     const changed = new Emitter<never>();
-    const inventory = { onDidChange: new Emitter<never>().event, state: { kind: 'loading' } as const };
+    const onDidChange = new Emitter<never>().event;
+    const inventory = { onDidChange, state: { kind: 'loading' }, branches: { isOffered: true } } as const;
     const listener = followSession({ onDidChange: changed.event }, inventory);
     setStartOffered(false);
     executed.length = 0;
@@ -19,11 +20,30 @@ describe('followSession', () => {
     listener.dispose();
   });
 
+  it('hides changes of branches while the service does not offer them', () => {
+    const changed = new Emitter<never>();
+    const branches = { isOffered: true };
+    const inventory = { onDidChange: changed.event, state: { kind: 'ready' } as const, branches };
+    const listener = followSession({ onDidChange: new Emitter<never>().event }, inventory);
+    executed.length = 0;
+    for (const isOffered of [false, false, true]) {
+      branches.isOffered = isOffered;
+      changed.fire(undefined as never);
+    }
+    const key = 'hostedPostgres.branchesNotOffered';
+    assert.deepEqual(
+      executed,
+      [true, false].map((isHidden) => ['setContext', key, isHidden]),
+    );
+    listener.dispose();
+  });
+
   it('sets the context key when the state changes, and only then', () => {
     const changed = new Emitter<never>();
     let current: InventoryState = { kind: 'signedOut' };
     const inventory = {
       onDidChange: new Emitter<never>().event,
+      branches: { isOffered: true },
       get state() {
         return current;
       },
