@@ -80,7 +80,7 @@ function readArguments(argument: unknown): InputArguments {
 const isPooled = (compute: Compute, { pooled }: InputArguments): boolean =>
   pooled && pooledHost(compute) !== undefined;
 
-/** @returns undefined if the user canceled. @throws {Error} for a name that doesn't exist */
+/** @returns undefined if the user canceled. @throws {Error} for a name that doesn't exist or isn't unique */
 async function findOrPick(
   context: CommandContext,
   title: string,
@@ -91,8 +91,15 @@ async function findOrPick(
   requireConnection(context);
   if (project === undefined || compute === undefined) return await pickRecord(context, title, undefined);
   const projectId = await findProject(context, project);
-  const isWanted = ({ id, name }: Compute) => id === compute || name === compute;
-  const find = () => [...(context.inventory.computesOf(projectId)?.computes.values() ?? [])].find(isWanted);
+  const find = () => {
+    const computes = [...(context.inventory.computesOf(projectId)?.computes.values() ?? [])];
+    const text = l10n.t(
+      'Several computes of {0} are named {1}. Use the id.',
+      sanitize(project),
+      sanitize(compute),
+    );
+    return findByIdOrName(computes, compute, text);
+  };
   await context.inventory.loadComputes(projectId);
   // It may be newer than the loaded list.
   if (find() === undefined) await context.inventory.refreshComputes(projectId);
@@ -107,11 +114,25 @@ async function findProject({ inventory }: CommandContext, project: string): Prom
   if (inventory.projects?.entries.has(project) === true) return project;
   await inventory.projects?.load();
   const entries = [...(inventory.projects?.entries.values() ?? [])];
-  const found =
-    entries.find(({ id }) => id === project) ?? entries.find((each) => each.record?.name === project);
+  const projects = entries.map(({ id, record }) => ({ id, name: record?.name }));
+  const text = l10n.t('Several projects are named {0}. Use the id.', sanitize(project));
+  const found = findByIdOrName(projects, project, text);
   if (found === undefined && !isId(project))
     throw new Error(l10n.t('There is no project {0}.', sanitize(project)));
   return found?.id ?? project;
+}
+
+/** @param ambiguous the error if several have this name */
+function findByIdOrName<Item extends { readonly id: string; readonly name?: string | null | undefined }>(
+  items: readonly Item[],
+  wanted: string,
+  ambiguous: string,
+): Item | undefined {
+  const withId = items.find(({ id }) => id === wanted);
+  if (withId !== undefined) return withId;
+  const [found, another] = items.filter(({ name }) => name === wanted);
+  if (another !== undefined) throw new Error(ambiguous);
+  return found;
 }
 
 async function findLogin(
