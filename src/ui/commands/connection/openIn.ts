@@ -14,6 +14,7 @@ import { copyPassword } from './password.ts';
 
 interface ClientConnection {
   readonly name: string;
+  readonly computeId: string;
   /** As on the record. */
   readonly host: string;
   readonly login: Login;
@@ -62,7 +63,7 @@ export const openIn: Command = async (context, argument, run) => {
   if (login === undefined) return;
   const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;
   const name = `${project} ${labelOf(compute)} ${login.database}`;
-  await client.open({ name: sanitize(name), host: compute.host, login });
+  await client.open({ name: sanitize(name), computeId: compute.id, host: compute.host, login });
   offerPassword(context, request, client, login);
 };
 
@@ -131,24 +132,34 @@ async function openInPgsql({ name, host, login }: ClientConnection): Promise<voi
   await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
 }
 
-async function openInSqlTools({ name, host, login }: ClientConnection): Promise<void> {
+export async function openInSqlTools({ name, computeId, host, login }: ClientConnection): Promise<void> {
   const server = splitHost(host);
-  // It rejects a name that exists.
   const known: unknown = workspace.getConfiguration('sqltools').get('connections');
-  if (Array.isArray(known) && known.some((each: { name?: unknown } | null) => each?.name === name)) return;
-  const connection = {
-    name,
-    driver: 'PostgreSQL',
-    connectionMethod: 'Server and Port',
+  const target = {
     server: server.name,
     port: server.port,
     database: login.database,
     username: login.role,
+  };
+  if (hasEntry(known, target)) return;
+  const connection = {
+    // It rejects a name that exists, such as that of a compute on another branch.
+    name: hasEntry(known, { name }) ? `${name} ${computeId} ${sanitize(login.role)}` : name,
+    driver: 'PostgreSQL',
+    connectionMethod: 'Server and Port',
+    ...target,
     askForPassword: true,
     ...(!isLocalCompute({ host }) && { pgOptions: { ssl: true } }),
   };
   await commands.executeCommand('sqltools.addConnection', connection, 'Global');
 }
+
+/** Whether a list of another extension's settings has an entry with these values. */
+const hasEntry = (list: unknown, values: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(list) &&
+  list.some((entry: Readonly<Record<string, unknown>> | null) =>
+    Object.entries(values).every(([key, value]) => entry?.[key] === value),
+  );
 
 /** It takes no connection from other extensions, but reads one that the user pastes. */
 async function openInDatabaseClient({ host, login }: ClientConnection): Promise<void> {
