@@ -104,6 +104,9 @@ const ask = async (question: string) => {
 /** Whether the window has the focus, and the listeners for it. */
 export const focus = { has: true, listeners: new Set<() => void>() };
 
+/** The user declines without an answer. */
+const openExternal = async () => (await ask('Open the link?')) !== undefined;
+
 interface FakeTerminal {
   readonly env?: Readonly<Record<string, string | null>>;
 }
@@ -161,7 +164,7 @@ const values = {
   l10n,
   Diagnostic,
   DiagnosticSeverity: { Error: 0, Warning: 1 },
-  env: { language: 'en' },
+  env: { language: 'en', uiKind: 1, uriScheme: 'vscode', openExternal },
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
   FileDecoration,

@@ -24,7 +24,8 @@ interface SqlClient {
   /** Of the extension. */
   readonly id: string;
   readonly label: string;
-  readonly open: (connection: ClientConnection) => Promise<void>;
+  /** Returns false if the user declined. */
+  readonly open: (connection: ClientConnection) => Promise<boolean>;
   /** What the user sees afterwards. */
   readonly done: (label: string, role: string) => string;
 }
@@ -63,8 +64,8 @@ export const openIn: Command = async (context, argument, run) => {
   if (login === undefined) return;
   const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;
   const name = `${project} ${labelOf(compute)} ${login.database}`;
-  await client.open({ name: sanitize(name), computeId: compute.id, host: compute.host, login });
-  offerPassword(context, request, client, login);
+  const connection = { name: sanitize(name), computeId: compute.id, host: compute.host, login };
+  if (await client.open(connection)) offerPassword(context, request, client, login);
 };
 
 async function pickClient(title: string, clients: readonly SqlClient[]): Promise<SqlClient | undefined> {
@@ -107,7 +108,7 @@ async function offerClients(argument: unknown): Promise<void> {
 }
 
 /** Its links may not contain a password. */
-async function openInPgsql({ name, host, login }: ClientConnection): Promise<void> {
+export async function openInPgsql({ name, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const values = {
     server: server.name,
@@ -129,10 +130,10 @@ async function openInPgsql({ name, host, login }: ClientConnection): Promise<voi
     query,
   });
   // A browser reaches VS Code only through an address of its server.
-  await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
+  return await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
 }
 
-export async function openInSqlTools({ name, computeId, host, login }: ClientConnection): Promise<void> {
+export async function openInSqlTools({ name, computeId, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const known: unknown = workspace.getConfiguration('sqltools').get('connections');
   const target = {
@@ -141,7 +142,7 @@ export async function openInSqlTools({ name, computeId, host, login }: ClientCon
     database: login.database,
     username: login.role,
   };
-  if (hasEntry(known, target)) return;
+  if (hasEntry(known, target)) return true;
   const connection = {
     // It rejects a name that exists, such as that of a compute on another branch.
     name: hasEntry(known, { name }) ? `${name} ${computeId} ${sanitize(login.role)}` : name,
@@ -152,6 +153,7 @@ export async function openInSqlTools({ name, computeId, host, login }: ClientCon
     ...(!isLocalCompute({ host }) && { pgOptions: { ssl: true } }),
   };
   await commands.executeCommand('sqltools.addConnection', connection, 'Global');
+  return true;
 }
 
 /** Whether a list of another extension's settings has an entry with these values. */
@@ -162,7 +164,8 @@ const hasEntry = (list: unknown, values: Readonly<Record<string, unknown>>): boo
   );
 
 /** It takes no connection from other extensions, but reads one that the user pastes. */
-async function openInDatabaseClient({ host, login }: ClientConnection): Promise<void> {
+async function openInDatabaseClient({ host, login }: ClientConnection): Promise<boolean> {
   await env.clipboard.writeText(connectionString({ ...login, host }));
   await commands.executeCommand('postgresql.connection.add');
+  return true;
 }

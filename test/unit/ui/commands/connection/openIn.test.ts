@@ -1,7 +1,7 @@
-import { executed, settings } from '../../../../helpers/vscodeValues.ts';
+import { answers, executed, settings } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { openInSqlTools } = await import('../../../../../src/ui/commands/connection/openIn.ts');
+const { openInPgsql, openInSqlTools } = await import('../../../../../src/ui/commands/connection/openIn.ts');
 
 const connection = {
   name: 'shop main app',
@@ -9,6 +9,14 @@ const connection = {
   host: 'ep-a.example.test',
   login: { role: 'owner', database: 'app', pooled: false },
 };
+
+describe('openInPgsql', () => {
+  it('returns false if the user declines to open the link', async () => {
+    assert.equal(await openInPgsql(connection), false);
+    answers.push('Open');
+    assert.equal(await openInPgsql(connection), true);
+  });
+});
 
 describe('openInSqlTools', () => {
   const SETTING = 'sqltools.connections';
