@@ -71,32 +71,35 @@ export const copyAs: Command = async (context, argument, run) => {
   const choice = await askForFormat(context, title);
   if (choice === undefined) return;
   const { format, hasPassword } = choice;
-  const answer = hasPassword ? await findOrAskPassword(context, request, login) : { password: undefined };
-  if (answer === undefined) return;
+  const answer = hasPassword ? await findOrAskPassword(context, request, login) : undefined;
+  if (hasPassword && answer === undefined) return;
   const text = formatConnection(format, {
     ...login,
     host: hostOf(compute, login.pooled),
-    password: answer.password,
+    password: answer?.password,
     hosts: { direct: compute.host, pooled: pooledHost(compute) },
   });
   await context.connectionDefaults.rememberFormat(formatId(choice));
-  const name = formatName(format);
-  await copyText(
-    text,
-    hasPassword
-      ? l10n.t('Copied {0} with the password', name)
-      : l10n.t('Copied {0} without a password', name),
-  );
+  await copyText(text, copiedText(formatName(format), answer));
 };
+
+/** @param answer undefined for a format without a password */
+export function copiedText(name: string, answer: PasswordAnswer | undefined): string {
+  if (answer === undefined) return l10n.t('Copied {0} without a password', name);
+  return answer.isPlaceholder
+    ? l10n.t('Copied {0} with a placeholder for the password', name)
+    : l10n.t('Copied {0} with the password', name);
+}
 
 async function findOrAskPassword(
   context: CommandContext,
   request: UriRequest,
   login: Login,
-): Promise<Pick<PasswordAnswer, 'password'> | undefined> {
+): Promise<PasswordAnswer | undefined> {
   const uri = await findUri(context, request, login);
   const password = uri && passwordOf(uri);
-  return password === undefined ? await askForPassword(request.title, login.role) : { password };
+  if (password !== undefined) return { password, isPlaceholder: false };
+  return await askForPassword(request.title, login.role);
 }
 
 interface FormatChoice {
