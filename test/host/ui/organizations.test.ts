@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { until } from '../../workbench/until.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const NAMES = { 'org-calm-1': 'Calm Inc', 'org-wild-2': 'Wild Ltd' };
@@ -8,6 +9,7 @@ describe('Connecting as a member of an organization', () => {
   const opened = useWorkbench();
   const computes = () => opened().workbench.tree('Computes');
   let service: FaultProxy;
+  const requested: (string | null)[] = [];
   let names: Readonly<Record<string, string>> | undefined = NAMES;
 
   /** As the public service does for a personal key. */
@@ -19,6 +21,7 @@ describe('Connecting as a member of an organization', () => {
     }
     if (url.pathname !== '/projects') return { status: 404, json: { code: '', message: 'not found' } };
     const organization = url.searchParams.get('org_id');
+    requested.push(organization);
     if (organization === null)
       return { status: 400, json: { code: '', message: 'org_id is required for this key' } };
     return { json: { projects: [{ id: `p-${organization}`, name: `of ${organization}` }] } };
@@ -54,6 +57,17 @@ describe('Connecting as a member of an organization', () => {
     await workbench.quickInput.choose('Select the organization', 'Calm Inc');
     await computes().waitFor('Project of org-calm-1');
     await workbench.statusBar.waitFor('Showing the projects of Calm Inc');
+  });
+
+  it('keeps the organization when the key is replaced', async () => {
+    const { quickInput } = opened().workbench;
+    await opened().workbench.runCommand('Hosted Postgres: Connect…');
+    await quickInput.answer('Select a service', service.baseUrl);
+    await quickInput.choose('Select an account', 'Default account');
+    requested.length = 0;
+    await quickInput.answer('API key for', 'a-new-key');
+    await until('the question to end', async () => (await quickInput.read()) === undefined);
+    assert.deepEqual([...new Set(requested)], ['org-calm-1']);
   });
 
   it('does not ask if there is only one', async () => {

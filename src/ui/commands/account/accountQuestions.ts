@@ -56,10 +56,11 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
     {
       applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
       ask: async (page, state) =>
-        mapAnswer(await askAccount(page, accountsAt(state)), ({ name }) => ({
+        mapAnswer(await askAccount(page, accountsAt(state)), ({ account }) => ({
           ...state,
-          name,
-          isNew: name === undefined,
+          name: account?.name,
+          organizationId: account?.organizationId,
+          isNew: account === undefined,
         })),
     },
     {
@@ -83,16 +84,17 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
 }
 
 interface AccountItem extends QuickPickItem {
-  readonly name: string | undefined;
+  /** Undefined for a new one. */
+  readonly account: Account | undefined;
 }
 
 async function askAccount(page: Page, accounts: readonly Account[]): Promise<Answer<AccountItem>> {
-  const items: AccountItem[] = accounts.map(({ name }) => ({
-    label: name === '' ? l10n.t('Default account') : name,
+  const items: AccountItem[] = accounts.map((account) => ({
+    label: account.name === '' ? l10n.t('Default account') : account.name,
     description: l10n.t('replaces its key'),
-    name,
+    account,
   }));
-  items.push({ label: `$(add) ${l10n.t('Add another account…')}`, name: undefined });
+  items.push({ label: `$(add) ${l10n.t('Add another account…')}`, account: undefined });
   return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
 }
 
