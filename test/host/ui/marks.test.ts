@@ -110,11 +110,11 @@ describe('Marks of projects and accounts', () => {
     const { notifications, quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Mark Account…');
     await quickInput.choose('How to treat changes of', 'Read-only');
+    await computes().waitFor('Project analytics, read-only');
     const before = changes();
     await opened().workbench.runCommand('Hosted Postgres: Create API Key…');
     await notifications.waitFor('You have marked this account as read-only');
     await notifications.clear();
-    await computes().waitFor('Project analytics, read-only');
     assert.equal(changes(), before);
   });
 });
