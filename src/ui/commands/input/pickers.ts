@@ -103,7 +103,7 @@ function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compu
 /** With more projects than this, computes are loaded only for the project that the user picks. */
 const MOST_LOADED = 50;
 
-type IsOffered = (compute: Compute) => boolean;
+type CanPick = (compute: Compute) => boolean;
 
 /** The answers to {@link computeSteps}. */
 export interface ComputeState {
@@ -115,13 +115,13 @@ export interface ComputeState {
 export const computeSteps = <State extends ComputeState>(
   context: CommandContext,
   placeholder: string,
-  isOffered: IsOffered = () => true,
+  canPick: CanPick = () => true,
 ): readonly Step<State>[] => [
   {
     applies: ({ node }) => node === undefined,
     ask: async (page, state) => {
-      const firstItems = computeItems(context, isOffered);
-      const items = allItems(context, isOffered);
+      const firstItems = computeItems(context, canPick);
+      const items = allItems(context, canPick);
       return mapAnswer(await pickOne(page, { placeholder, firstItems, items }), ({ value }) => ({
         ...state,
         projectId: value.projectId,
@@ -136,7 +136,7 @@ export const computeSteps = <State extends ComputeState>(
       const { inventory } = context;
       const items = async () => {
         await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensure(projectId)]);
-        return computeItems(context, (each) => each.project_id === projectId && isOffered(each));
+        return computeItems(context, (each) => each.project_id === projectId && canPick(each));
       };
       const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
       return mapAnswer(picked, ({ value }) => ({ ...state, node: value }));
@@ -145,7 +145,7 @@ export const computeSteps = <State extends ComputeState>(
 ];
 
 /** The known computes. Those of the selected row come first, then the one used last. */
-function computeItems(context: CommandContext, isOffered: IsOffered): Choice<ComputeNode>[] {
+function computeItems(context: CommandContext, canPick: CanPick): Choice<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
   const last = lastCompute.node;
@@ -155,7 +155,7 @@ function computeItems(context: CommandContext, isOffered: IsOffered): Choice<Com
   };
   const projects = [...(inventory.projects?.entries.keys() ?? [])];
   const computes = projects.flatMap((id) =>
-    [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(isOffered).sort(byTypeAndLabel),
+    [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(canPick).sort(byTypeAndLabel),
   );
   return computes
     .map((compute) => {
@@ -169,7 +169,7 @@ function computeItems(context: CommandContext, isOffered: IsOffered): Choice<Com
 /** All computes, and the projects whose computes aren't loaded. */
 async function allItems(
   context: CommandContext,
-  isOffered: IsOffered,
+  canPick: CanPick,
 ): Promise<Choice<ComputeNode | ProjectNode>[]> {
   const { inventory } = context;
   await inventory.projects?.load();
@@ -184,7 +184,7 @@ async function allItems(
     description: id,
     value: { kind: 'project', projectId: id },
   }));
-  return [...computeItems(context, isOffered), ...projectItems];
+  return [...computeItems(context, canPick), ...projectItems];
 }
 
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
@@ -192,10 +192,10 @@ export async function pickCompute(
   context: CommandContext,
   title: string,
   argument: unknown,
-  isOffered?: IsOffered,
+  canPick?: CanPick,
 ): Promise<ComputeNode | undefined> {
   requireConnection(context);
-  const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), isOffered);
+  const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), canPick);
   const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
   if (state?.node !== undefined) await context.lastCompute.remember(state.node);
   return state?.node;
