@@ -12,7 +12,7 @@ describe('inputHost', () => {
 
   beforeEach(async () => {
     const projects = ['shop', 'blog-1', 'blog-2'].map((id) => ({ id, name: id.replace(/-.*/, '') }));
-    const endpoints = ['main', 'ep-first', 'main'].map((name, index) =>
+    const endpoints = ['main', 'ep-third', 'main'].map((name, index) =>
       computeRecord(['ep-first', 'ep-second', 'ep-third'][index] ?? '', { name, host: `host-${index}` }),
     );
     service = await scriptService((call) => (call.endsWith('/endpoints') ? { endpoints } : { projects }));
@@ -27,7 +27,7 @@ describe('inputHost', () => {
     inputHost(store as unknown as CommandContext, { project, compute }, { failureMessage: '' });
 
   it('prefers an id to a name', async () => {
-    assert.equal(await find('shop', 'ep-first'), 'host-0');
+    assert.equal(await find('shop', 'ep-third'), 'host-2');
   });
 
   it('rejects a name that is not unique', async () => {
