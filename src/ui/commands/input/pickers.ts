@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
-import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import { byTypeAndLabel, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
   asBranchNode,
@@ -14,7 +14,7 @@ import {
 } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
 import { pickOne } from './quickInput.ts';
@@ -48,8 +48,7 @@ export function nodeLabel(
   { inventory }: Pick<CommandContext, 'inventory'>,
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): string {
-  const compute = inventory.compute(projectId, computeId);
-  return sanitize(compute === undefined ? computeId : labelOf(compute));
+  return nameOrId(inventory.compute(projectId, computeId)?.name, computeId);
 }
 
 export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
@@ -58,7 +57,7 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
     await inventory.projects?.load();
     const projects = [...(inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
-      label: sanitize(record?.name ?? id),
+      label: nameOrId(record?.name, id),
       description: id,
       value: id,
     }));
@@ -87,7 +86,7 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
 function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
-    label: sanitize(labelOf(compute)),
+    label: nameOrId(compute.name, computeId),
     iconPath: statusIcon(computeStatus(compute)),
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
@@ -160,7 +159,7 @@ function computeItems(context: CommandContext, isOffered: IsOffered): Choice<Com
   return computes
     .map((compute) => {
       const item = computeChoice(inventory, compute);
-      const project = sanitize(inventory.project(compute.project_id)?.name ?? compute.project_id);
+      const project = nameOrId(inventory.project(compute.project_id)?.name, compute.project_id);
       return { ...item, detail: [project, item.detail].join(' · ') };
     })
     .sort((one, other) => rank(one) - rank(other));
@@ -180,7 +179,7 @@ async function allItems(
     await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
-    label: `$(project) ${sanitize(record?.name ?? id)}`,
+    label: `$(project) ${nameOrId(record?.name, id)}`,
     description: id,
     value: { kind: 'project', projectId: id },
   }));

@@ -48,6 +48,12 @@ describe('approve', () => {
     assert.equal(await approve(store.guards, change), false);
   });
 
+  it('asks for a name even if it is blank', async () => {
+    store.marks['shop'] = 'production';
+    assert.equal(await approve(store.guards, { ...severe, name: ' ' }), false);
+    assert.equal(questions.length, 1);
+  });
+
   it('treats a protected branch as production', async () => {
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
     answers.push('main');
