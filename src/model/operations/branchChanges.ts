@@ -4,6 +4,7 @@
  */
 import type { BranchOutcome } from '../../api/branchCalls.ts';
 import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
+import { isOutcomeUnknown } from '../../api/errors.ts';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import type { Session } from '../account/session.ts';
@@ -94,14 +95,30 @@ export class BranchChanges {
     });
   }
 
-  /** Permanent. Removes the protection first, if there is one. @throws {ApiError} */
-  async delete(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
-    const isProtected = this.#inventory.branches.get(place.projectId, place.branchId)?.protected === true;
-    if (isProtected) await this.update(place, { protected: false }, options);
-    return await this.#change('delete', place, options, {
-      send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
-      wasMade: (list) => !list.branches.has(place.branchId),
-    });
+  /**
+   * Permanent.
+   * @param unprotect whether to remove the protection first, because the user saw it and agreed. If the service rejects
+   * the deletion, the branch is protected again.
+   * @throws {ApiError}
+   */
+  async delete(
+    place: Place,
+    { unprotect }: { readonly unprotect: boolean },
+    options?: CallOptions,
+  ): Promise<AcceptedBranchChange> {
+    const { connection } = this.#session;
+    if (unprotect) await this.update(place, { protected: false }, options);
+    try {
+      return await this.#change('delete', place, options, {
+        send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
+        wasMade: (list) => !list.branches.has(place.branchId),
+      });
+    } catch (error) {
+      const isKept = !isOutcomeUnknown(error) && connection === this.#session.connection;
+      // Without the options: the user may have canceled. The list shows it if this fails too.
+      if (unprotect && isKept) await this.update(place, { protected: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** @throws {ApiError} */

@@ -102,14 +102,31 @@ describe('BranchChanges', () => {
     assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
   });
 
+  const PATCH = 'PATCH /projects/shop/branches/br-dev';
+  const DELETE = 'DELETE /projects/shop/branches/br-dev';
+
   it('removes the protection before it deletes a protected branch', async () => {
+    await changes.delete(dev, { unprotect: true });
+    assert.deepEqual(sent(), [PATCH, DELETE]);
+  });
+
+  it('keeps a protection that the user has not seen', async () => {
     branches[1] = record('br-dev', { protected: true });
     await store.inventory.branches.refresh('shop');
-    await changes.delete(dev);
-    assert.deepEqual(sent(), [
-      'PATCH /projects/shop/branches/br-dev',
-      'DELETE /projects/shop/branches/br-dev',
-    ]);
+    await changes.delete(dev, { unprotect: false });
+    assert.deepEqual(sent(), [DELETE]);
+  });
+
+  it('protects the branch again if the service rejects the deletion, not if its outcome is unknown', async () => {
+    for (const [rejected, calls] of [
+      [409, [PATCH, DELETE, PATCH]],
+      [502, [PATCH, DELETE]],
+    ] as const) {
+      service.requests.length = 0;
+      change = () => (sent().at(-1) === DELETE ? rejected : { branch: branches[1], operations });
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${rejected}`));
+      assert.deepEqual(sent(), calls);
+    }
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
@@ -122,7 +139,7 @@ describe('BranchChanges', () => {
         () => (branches[1] = record('br-dev', { current_state: 'resetting' })),
         () => changes.reset(dev, 'br-main'),
       ],
-      [() => (branches = [record('br-main')]), () => changes.delete(dev)],
+      [() => (branches = [record('br-main')]), () => changes.delete(dev, { unprotect: false })],
     ];
     for (const [make, call] of made) {
       if (branches[0]?.['default'] === true) branches[0] = record('br-main');
@@ -136,7 +153,7 @@ describe('BranchChanges', () => {
     status = 502;
     change = () => undefined;
     await assert.rejects(changes.update(dev, { name: 'qa' }), /status 502/);
-    await assert.rejects(changes.delete(dev), /status 502/);
+    await assert.rejects(changes.delete(dev, { unprotect: false }), /status 502/);
     assert.equal(sent().length, 2);
   });
 
