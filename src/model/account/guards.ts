@@ -33,7 +33,8 @@ export interface Guarded {
 /** The branches of the service as far as they are known. */
 export interface KnownBranches {
   get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
-  ensure(projectId: string): Promise<unknown>;
+  /** Never rejects. */
+  refresh(projectId: string): Promise<unknown>;
 }
 
 /** The user's settings. */
@@ -73,10 +74,10 @@ export class Guards {
     return guardOf(this.account, this.project(projectId), branch);
   }
 
-  /** For a change: first loads whether the branch is protected. */
+  /** For a change: first loads again whether the branch is protected, because another client may have changed it. */
   async find(target: Guarded): Promise<Mark | undefined> {
     if (target.projectId !== undefined && target.branchId !== undefined)
-      await this.#branches.ensure(target.projectId);
+      await this.#branches.refresh(target.projectId);
     return this.of(target);
   }
 }

@@ -28,7 +28,7 @@ describe('Guards', () => {
     let isLoaded = false;
     const branches = {
       get: () => (isLoaded ? branch : undefined),
-      ensure: async () => void (isLoaded = true),
+      refresh: async () => void (isLoaded = true),
     };
     const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
     const onDidChangeMarks = () => ({ dispose: () => undefined });

@@ -54,7 +54,8 @@ describe('approve', () => {
     assert.equal(questions.length, 1);
   });
 
-  it('treats a protected branch as production', async () => {
+  it('treats a protected branch as production, even if another client has just protected it', async () => {
+    await store.inventory.branches.ensure('shop');
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
     answers.push('main');
     assert.equal(await approve(store.guards, change), true);
