@@ -28,6 +28,8 @@ export function guardOf(
 export interface Guarded {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
+  /** The branch that a compute is moved to. */
+  readonly toBranchId?: string | undefined;
 }
 
 /** The branches of the service as far as they are known. */
@@ -68,10 +70,11 @@ export class Guards {
   }
 
   /** From what is known now; for rows. */
-  of({ projectId, branchId }: Guarded): Mark | undefined {
+  of({ projectId, branchId = '', toBranchId = '' }: Guarded): Mark | undefined {
     if (projectId === undefined) return this.account;
-    const branch = branchId === undefined ? undefined : this.#branches.get(projectId, branchId);
-    return guardOf(this.account, this.project(projectId), branch);
+    const branches = [branchId, toBranchId].map((id) => this.#branches.get(projectId, id));
+    const protectedBranch = branches.find((branch) => branch?.protected === true);
+    return guardOf(this.account, this.project(projectId), protectedBranch);
   }
 
   /** For a change: first loads again whether the branch is protected, because another client may have changed it. */

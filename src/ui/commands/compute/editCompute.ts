@@ -47,7 +47,8 @@ async function approveEdit(
   const name = nameOrId(compute.name, compute.id);
   const effect = changeEffect(compute, change);
   const detail = effectText(effect, change.branch_id);
-  const target = { projectId: compute.project_id, branchId: compute.branch_id, name, detail };
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const target = { projectId, branchId, toBranchId: change.branch_id, name, detail };
   return await approve(guards, { ...target, ...questionFor(effect, name, compute, change) });
 }
 

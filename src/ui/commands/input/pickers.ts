@@ -15,7 +15,7 @@ import {
 import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
-import type { CommandContext } from '../context.ts';
+import type { CommandContext, ComputesView } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
 import { pickOne } from './quickInput.ts';
 
@@ -24,7 +24,7 @@ interface Choice<T> extends QuickPickItem {
 }
 
 /** @throws {Error} with a message for the user */
-export function requireConnection({ session }: CommandContext): Connection {
+export function requireConnection({ session }: Pick<CommandContext, 'session'>): Connection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;
@@ -104,6 +104,10 @@ const MOST_LOADED = 50;
 
 type IsOffered = (compute: Compute) => boolean;
 
+interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
+  readonly computesView: Pick<ComputesView, 'view'>;
+}
+
 /** The answers to {@link computeSteps}. */
 export interface ComputeState {
   readonly projectId?: string | undefined;
@@ -112,7 +116,7 @@ export interface ComputeState {
 
 /** Asks for a compute of any project; in a large account perhaps for its project first. */
 export const computeSteps = <State extends ComputeState>(
-  context: CommandContext,
+  context: PickerContext,
   placeholder: string,
   isOffered: IsOffered = () => true,
 ): readonly Step<State>[] => [
@@ -144,7 +148,7 @@ export const computeSteps = <State extends ComputeState>(
 ];
 
 /** The known computes. Those of the selected row come first, then the one used last. */
-function computeItems(context: CommandContext, isOffered: IsOffered): Choice<ComputeNode>[] {
+function computeItems(context: PickerContext, isOffered: IsOffered): Choice<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
   const last = lastCompute.node;
@@ -167,7 +171,7 @@ function computeItems(context: CommandContext, isOffered: IsOffered): Choice<Com
 
 /** All computes, and the projects whose computes aren't loaded. */
 async function allItems(
-  context: CommandContext,
+  context: PickerContext,
   isOffered: IsOffered,
 ): Promise<Choice<ComputeNode | ProjectNode>[]> {
   const { inventory } = context;
@@ -188,7 +192,7 @@ async function allItems(
 
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
-  context: CommandContext,
+  context: PickerContext,
   title: string,
   argument: unknown,
   isOffered?: IsOffered,
@@ -196,6 +200,15 @@ export async function pickCompute(
   requireConnection(context);
   const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), isOffered);
   const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
-  if (state?.node !== undefined) await context.lastCompute.remember(state.node);
-  return state?.node;
+  if (state?.node === undefined) return undefined;
+  const node = await currentNode(context, state.node);
+  await context.lastCompute.remember(node);
+  return node;
+}
+
+/** The row of an argument may be older than a move to another branch. */
+async function currentNode({ inventory }: PickerContext, node: ComputeNode): Promise<ComputeNode> {
+  await inventory.ensureComputes(node.projectId);
+  const branchId = inventory.compute(node.projectId, node.computeId)?.branch_id ?? node.branchId;
+  return { ...node, branchId };
 }

@@ -43,6 +43,18 @@ describe('Guards', () => {
     assert.equal(guards.of(target), 'production');
   });
 
+  it('find out whether the branch is protected that a compute is moved to', async () => {
+    const branches = {
+      get: (_: string, id: string) => ({ protected: id === 'br-main' }),
+      refresh: async () => undefined,
+    };
+    const onDidChangeMarks = () => ({ dispose: () => undefined });
+    const guards = new Guards({ connection: undefined }, branches, { marks: {}, onDidChangeMarks });
+    const compute = { projectId: 'shop', branchId: 'br-dev' };
+    assert.equal(await guards.find({ ...compute, toBranchId: 'br-qa' }), undefined);
+    assert.equal(await guards.find({ ...compute, toBranchId: 'br-main' }), 'production');
+  });
+
   it('count the marks of the account for its projects and keys', () => {
     const guards = guardsWith({ 'https://a.example/v2#work': 'readOnly' });
     assert.equal(guards.of({}), 'readOnly');
