@@ -62,7 +62,12 @@ export class Guards {
   /** The mark of the connected account. */
   get account(): Mark | undefined {
     const { connection } = this.#session;
-    return connection && this.#marked.marks[markedAs(connection.account)];
+    return connection && this.ofAccount(connection.account);
+  }
+
+  /** The mark of an account, connected or not. */
+  ofAccount(account: Account): Mark | undefined {
+    return this.#marked.marks[markedAs(account)];
   }
 
   project(projectId: string): Mark | undefined {
