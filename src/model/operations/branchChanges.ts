@@ -34,8 +34,8 @@ interface ChangeRequest {
   /** The branch as it was, for its name. */
   readonly before?: Branch | undefined;
   readonly send: (client: Client, options: CallOptions) => Promise<BranchOutcome>;
-  /** Whether the list requested after a lost reply shows that the change was made. */
-  readonly wasMade: (list: BranchList) => boolean;
+  /** Whether the list requested after a lost reply shows that the change was made, or the new branch. */
+  readonly wasMade: (list: BranchList) => Branch | boolean;
 }
 
 type Place = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -62,7 +62,7 @@ export class BranchChanges {
         send: ({ branches }, given) => branches.create(projectId, creation, given),
         // Names are unique within a project.
         wasMade: (list) =>
-          [...list.branches.values()].some((one) => one.name === name && !before.has(one.id)),
+          [...list.branches.values()].find((one) => one.name === name && !before.has(one.id)) ?? false,
       },
       options,
     );
@@ -146,14 +146,21 @@ export class BranchChanges {
   }
 
   /** Permanent: deletes its branches and their data. @throws {ApiError} */
-  deleteProject(projectId: string, options?: CallOptions): Promise<void> {
-    return sendChange<ProjectOutcome, void>(
+  async deleteProject(projectId: string, options?: CallOptions): Promise<void> {
+    const isGone = () => {
+      const { projects } = this.#inventory;
+      return projects?.failure === undefined && projects?.entries.has(projectId) === false;
+    };
+    await sendChange<void, true>(
       this.#session,
       {
         send: (client, given) => client.deleteProject(projectId, given),
-        accept: () => this.#refreshProjects(),
+        accept: async () => {
+          await this.#refreshProjects();
+          return true;
+        },
         refresh: () => this.#refreshProjects(),
-        find: () => undefined,
+        find: () => isGone() || undefined,
       },
       options,
     );
@@ -183,8 +190,11 @@ export class BranchChanges {
         refresh: () => this.#refresh(call.projectId),
         find: () => {
           const list = this.#inventory.branches.of(call.projectId);
-          const isMade = list !== undefined && list.failure === undefined && call.wasMade(list);
-          return isMade ? { branch: undefined, computes: [], isPending: false } : undefined;
+          const made = list !== undefined && list.failure === undefined && call.wasMade(list);
+          if (made === false) return undefined;
+          const branch = made === true ? undefined : made;
+          const computes = this.#inventory.computesOf(call.projectId)?.branches();
+          return { branch, computes: computes?.get(branch?.id ?? '') ?? [], isPending: false };
         },
       },
       options,

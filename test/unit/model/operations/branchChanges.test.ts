@@ -19,6 +19,7 @@ describe('BranchChanges', () => {
   let changes: BranchChanges;
   let branches: Record<string, unknown>[];
   let projects: unknown[];
+  let computes: unknown[];
   let operations: unknown[];
   /** The status of the reply to a change, after the change was made. */
   let status: number | undefined;
@@ -36,6 +37,7 @@ describe('BranchChanges', () => {
   beforeEach(async () => {
     branches = [record('br-main', { default: true }), record('br-dev', { parent_id: 'br-main' })];
     projects = [{ id: 'shop', name: 'shop' }];
+    computes = [computeRecord('ep-one')];
     operations = [];
     status = undefined;
     change = () => ({ branch: branches[1], operations });
@@ -43,7 +45,7 @@ describe('BranchChanges', () => {
       if (call === 'GET /projects') return { projects };
       if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
       if (call.startsWith('GET') && call.includes('/operations/')) return { operation: operations[0] };
-      if (call.startsWith('GET')) return { endpoints: [computeRecord('ep-one')] };
+      if (call.startsWith('GET')) return { endpoints: computes };
       const reply = change();
       return status ?? reply;
     });
@@ -183,5 +185,22 @@ describe('BranchChanges', () => {
     };
     await changes.deleteProject('shop');
     assert.equal(store.inventory.projects?.entries.has('shop'), false);
+  });
+
+  it('finds out after a lost reply whether a project was deleted', async () => {
+    status = 502;
+    change = () => undefined;
+    await assert.rejects(changes.deleteProject('shop'), /status 502/);
+    change = () => (projects = []);
+    await changes.deleteProject('shop');
+    assert.equal(sent().length, 2);
+  });
+
+  it('returns the new branch and its compute after a lost reply', async () => {
+    status = 502;
+    change = () => branches.push(record('br-qa', { name: 'qa' }));
+    computes.push(computeRecord('ep-qa', { branch_id: 'br-qa' }));
+    const created = await changes.create('shop', { branch: { name: 'qa' } });
+    assert.deepEqual([created.branch?.id, created.computes.map(({ id }) => id)], ['br-qa', ['ep-qa']]);
   });
 });
