@@ -106,8 +106,8 @@ export class Client {
   }
 
   /** Not promised by the specification. Deletes its branches and their data. */
-  async deleteProject(id: string, options?: CallOptions): Promise<ProjectOutcome> {
-    return readProject(await this.#http.call('DELETE', projectPath(id), {}, options));
+  async deleteProject(id: string, options?: CallOptions): Promise<void> {
+    await this.#http.call('DELETE', projectPath(id), {}, options);
   }
 
   /** Section 4.3. */

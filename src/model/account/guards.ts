@@ -28,12 +28,15 @@ export function guardOf(
 export interface Guarded {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
+  /** The branch that a compute is moved to. */
+  readonly toBranchId?: string | undefined;
 }
 
 /** The branches of the service as far as they are known. */
 export interface KnownBranches {
   get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
-  ensure(projectId: string): Promise<unknown>;
+  /** Never rejects. */
+  refresh(projectId: string): Promise<unknown>;
 }
 
 /** The user's settings. */
@@ -59,7 +62,12 @@ export class Guards {
   /** The mark of the connected account. */
   get account(): Mark | undefined {
     const { connection } = this.#session;
-    return connection && this.#marked.marks[markedAs(connection.account)];
+    return connection && this.ofAccount(connection.account);
+  }
+
+  /** The mark of an account, connected or not. */
+  ofAccount(account: Account): Mark | undefined {
+    return this.#marked.marks[markedAs(account)];
   }
 
   project(projectId: string): Mark | undefined {
@@ -67,16 +75,17 @@ export class Guards {
   }
 
   /** From what is known now; for rows. */
-  of({ projectId, branchId }: Guarded): Mark | undefined {
+  of({ projectId, branchId = '', toBranchId = '' }: Guarded): Mark | undefined {
     if (projectId === undefined) return this.account;
-    const branch = branchId === undefined ? undefined : this.#branches.get(projectId, branchId);
-    return guardOf(this.account, this.project(projectId), branch);
+    const branches = [branchId, toBranchId].map((id) => this.#branches.get(projectId, id));
+    const protectedBranch = branches.find((branch) => branch?.protected === true);
+    return guardOf(this.account, this.project(projectId), protectedBranch);
   }
 
-  /** For a change: first loads whether the branch is protected. */
+  /** For a change: first loads again whether the branch is protected, because another client may have changed it. */
   async find(target: Guarded): Promise<Mark | undefined> {
     if (target.projectId !== undefined && target.branchId !== undefined)
-      await this.#branches.ensure(target.projectId);
+      await this.#branches.refresh(target.projectId);
     return this.of(target);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { BranchOutcome } from '../../api/branchCalls.ts';
 import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
+import { isOutcomeUnknown } from '../../api/errors.ts';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import type { Session } from '../account/session.ts';
@@ -33,8 +34,8 @@ interface ChangeRequest {
   /** The branch as it was, for its name. */
   readonly before?: Branch | undefined;
   readonly send: (client: Client, options: CallOptions) => Promise<BranchOutcome>;
-  /** Whether the list requested after a lost reply shows that the change was made. */
-  readonly wasMade: (list: BranchList) => boolean;
+  /** Whether the list requested after a lost reply shows that the change was made, or the new branch. */
+  readonly wasMade: (list: BranchList) => Branch | boolean;
 }
 
 type Place = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -61,7 +62,7 @@ export class BranchChanges {
         send: ({ branches }, given) => branches.create(projectId, creation, given),
         // Names are unique within a project.
         wasMade: (list) =>
-          [...list.branches.values()].some((one) => one.name === name && !before.has(one.id)),
+          [...list.branches.values()].find((one) => one.name === name && !before.has(one.id)) ?? false,
       },
       options,
     );
@@ -94,14 +95,30 @@ export class BranchChanges {
     });
   }
 
-  /** Permanent. Removes the protection first, if there is one. @throws {ApiError} */
-  async delete(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
-    const isProtected = this.#inventory.branches.get(place.projectId, place.branchId)?.protected === true;
-    if (isProtected) await this.update(place, { protected: false }, options);
-    return await this.#change('delete', place, options, {
-      send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
-      wasMade: (list) => !list.branches.has(place.branchId),
-    });
+  /**
+   * Permanent.
+   * @param unprotect whether to remove the protection first, because the user saw it and agreed. If the service rejects
+   * the deletion, the branch is protected again.
+   * @throws {ApiError}
+   */
+  async delete(
+    place: Place,
+    { unprotect }: { readonly unprotect: boolean },
+    options?: CallOptions,
+  ): Promise<AcceptedBranchChange> {
+    const { connection } = this.#session;
+    if (unprotect) await this.update(place, { protected: false }, options);
+    try {
+      return await this.#change('delete', place, options, {
+        send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
+        wasMade: (list) => !list.branches.has(place.branchId),
+      });
+    } catch (error) {
+      const isKept = !isOutcomeUnknown(error) && connection === this.#session.connection;
+      // Without the options: the user may have canceled. The list shows it if this fails too.
+      if (unprotect && isKept) await this.update(place, { protected: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** @throws {ApiError} */
@@ -129,14 +146,21 @@ export class BranchChanges {
   }
 
   /** Permanent: deletes its branches and their data. @throws {ApiError} */
-  deleteProject(projectId: string, options?: CallOptions): Promise<void> {
-    return sendChange<ProjectOutcome, void>(
+  async deleteProject(projectId: string, options?: CallOptions): Promise<void> {
+    const isGone = () => {
+      const { projects } = this.#inventory;
+      return projects?.failure === undefined && projects?.entries.has(projectId) === false;
+    };
+    await sendChange<void, true>(
       this.#session,
       {
         send: (client, given) => client.deleteProject(projectId, given),
-        accept: () => this.#refreshProjects(),
+        accept: async () => {
+          await this.#refreshProjects();
+          return true;
+        },
         refresh: () => this.#refreshProjects(),
-        find: () => undefined,
+        find: () => isGone() || undefined,
       },
       options,
     );
@@ -166,8 +190,11 @@ export class BranchChanges {
         refresh: () => this.#refresh(call.projectId),
         find: () => {
           const list = this.#inventory.branches.of(call.projectId);
-          const isMade = list !== undefined && list.failure === undefined && call.wasMade(list);
-          return isMade ? { branch: undefined, computes: [], isPending: false } : undefined;
+          const made = list !== undefined && list.failure === undefined && call.wasMade(list);
+          if (made === false) return undefined;
+          const branch = made === true ? undefined : made;
+          const computes = this.#inventory.computesOf(call.projectId)?.branches();
+          return { branch, computes: computes?.get(branch?.id ?? '') ?? [], isPending: false };
         },
       },
       options,

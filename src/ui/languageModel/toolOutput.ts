@@ -2,10 +2,10 @@
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { computeSize, maxConnections } from '../../api/records/sizes.ts';
-import { isPrimary, labelOf, sizeOf, computeStatus } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, sizeOf, computeStatus } from '../../model/inventory/computeStatus.ts';
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { nameOrId, sanitize } from '../text/sanitize.ts';
 
 const MOST_SETTINGS = 50;
 
@@ -59,7 +59,7 @@ export function computeDetails(inventory: Inventory, compute: Compute) {
   };
 }
 
-export const computeName = (compute: Compute): string => sanitize(labelOf(compute));
+export const computeName = (compute: Compute): string => nameOrId(compute.name, compute.id);
 
 function stateOutput(compute: Compute): string {
   const status = computeStatus(compute);

@@ -44,9 +44,8 @@ export async function approve(guards: Guards, change: Change): Promise<boolean> 
 
 /** Asks again until the name is complete, or the user cancels. */
 async function confirmByName({ name, question, detail = '' }: Change, request: string): Promise<boolean> {
-  let entered: string | undefined = '';
-  while (entered !== undefined && entered.trim() !== name.trim()) {
-    entered = await window.showInputBox({
+  for (;;) {
+    const entered = await window.showInputBox({
       title: question,
       prompt: `${detail} ${request}`.trim(),
       placeHolder: name,
@@ -54,6 +53,7 @@ async function confirmByName({ name, question, detail = '' }: Change, request: s
       // VS Code shows this instead of the prompt, so not before there is a mistake.
       validateInput: (text) => (name.trim().startsWith(text.trim()) ? undefined : request),
     });
+    if (entered === undefined) return false;
+    if (entered.trim() === name.trim()) return true;
   }
-  return entered !== undefined;
 }

@@ -3,7 +3,6 @@ import { commands, FileSystemError, l10n, window, type Uri } from 'vscode';
 import { isCancelled, isRefused } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
-import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { areSameSettings, settingsOn, type SettingsText } from '../../model/settings/pgSettings.ts';
 import type { Guards } from '../../model/account/guards.ts';
@@ -13,7 +12,7 @@ import { announce } from '../notifications/announce.ts';
 import { approve, readOnlyError } from '../notifications/approval.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { nameOrId } from '../text/sanitize.ts';
 import type { SettingsDocument } from './settingsDocument.ts';
 
 export interface SettingsParts {
@@ -62,7 +61,7 @@ export async function applySettings(
   const owner = requireAccount(session, document.uri);
   const compute = await readCompute(inventory, owner);
   const before = settingsOn(compute);
-  const name = sanitize(labelOf(compute));
+  const name = nameOrId(compute.name, compute.id);
   if (guards.of(owner) === 'readOnly') throw unavailable(explainError(readOnlyError(guards, owner)).message);
   if (areSameSettings(wanted, before)) {
     document.accept(text, wanted);
@@ -100,7 +99,7 @@ function keepRejected(document: SettingsDocument, text: string, error: unknown):
 
 /** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
 async function approveRestart(guards: Guards, compute: Compute): Promise<boolean> {
-  const name = sanitize(labelOf(compute));
+  const name = nameOrId(compute.name, compute.id);
   const question = l10n.t('Apply the Postgres settings to {0}?', name);
   const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
   const { project_id: projectId, branch_id: branchId } = compute;
@@ -110,7 +109,7 @@ async function approveRestart(guards: Guards, compute: Compute): Promise<boolean
 /** Another client has changed the settings. */
 async function confirmOverwrite(document: SettingsDocument, compute: Compute): Promise<boolean> {
   const [compare, overwrite] = [l10n.t('Compare'), l10n.t('Overwrite')];
-  const name = sanitize(labelOf(compute));
+  const name = nameOrId(compute.name, compute.id);
   const question = l10n.t('The Postgres settings of {0} have changed on the service', name);
   const detail = l10n.t(
     'This document is based on an older version. Select Compare to see both versions; nothing is applied until you save again.',

@@ -4,7 +4,7 @@ import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { formatDate, markdownTable, type Row } from './computeTable.ts';
-import { sanitize } from './sanitize.ts';
+import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
 /** Such as `main`, `default` and `protected`. A state is shown only if the branch isn't ready. */
@@ -22,12 +22,12 @@ export function branchParts(branch: Branch | undefined): readonly string[] {
 
 /** Such as `br-aged-salad-637688 (main)`. */
 export function branchLabel(id: string, branch: Branch | undefined): string {
-  const name = nameOf(branch);
-  return name === undefined ? sanitize(id) : `${sanitize(id)} (${sanitize(name)})`;
+  const name = sanitize(nameOf(branch) ?? '');
+  return name === '' ? sanitize(id) : `${sanitize(id)} (${name})`;
 }
 
 /** The name if there is one, for messages. */
-export const branchTitle = (id: string, branch: Branch | undefined): string => sanitize(nameOf(branch) ?? id);
+export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
 
 /** For the tooltip. */
 export function branchTable(branch: Branch, parent: Branch | undefined): string {

@@ -11,6 +11,10 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202
 /** One line of at most 500 characters, without control or bidi characters, links and icons. */
 export const sanitize = (text: string): string => lineOf(text).replace(/([\]$])\(/g, '$1 (');
 
+/** The name, or the id if the name has nothing to show. */
+export const nameOrId = (name: string | null | undefined, id: string): string =>
+  sanitize(name ?? '') || sanitize(id);
+
 /** Escapes text for Markdown, including table cells. */
 export const escapeMarkdown = (text: string): string =>
   lineOf(text)

@@ -59,11 +59,17 @@ describe('BranchCalls', () => {
       async (client, seen) => {
         const expected = { project: { id: 'blog', name: 'blog' }, operations: [operation] };
         assert.deepEqual(await client.createProject({ name: 'blog', pg_version: 18 }), expected);
-        assert.deepEqual(await client.deleteProject('blog'), expected);
+        await client.deleteProject('blog');
         const sent = seen.map(({ method, path, body }) => `${method} ${path} ${body}`);
         const created = 'POST /projects {"project":{"name":"blog","pg_version":18}}';
         assert.deepEqual(sent, [created, 'DELETE /projects/blog ']);
       },
+    ));
+
+  it('accepts an empty reply to the deletion of a project', () =>
+    withService(
+      () => ({ status: 204 }),
+      (client) => client.deleteProject('blog'),
     ));
 
   it('returns an empty outcome for a branch that was already deleted', () =>

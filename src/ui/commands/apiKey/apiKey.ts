@@ -7,7 +7,7 @@ import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -68,7 +68,7 @@ export const revoke: Command = async (context, argument, run) => {
   const { apiKeys, session } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
   if (id === undefined) return;
-  const name = sanitize(apiKeys.key(id)?.name ?? String(id));
+  const name = nameOrId(apiKeys.key(id)?.name, String(id));
   run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
   const isInUse = apiKeys.isInUse(id);
   const question = l10n.t('Revoke API key “{0}”?', name);
@@ -107,7 +107,11 @@ interface KeyItem extends QuickPickItem {
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async (): Promise<KeyItem[]> => {
     await requireKeyAccess(apiKeys, () => apiKeys.load());
-    return apiKeys.keys.map(({ id, name }) => ({ label: sanitize(name), description: String(id), id }));
+    return apiKeys.keys.map(({ id, name }) => ({
+      label: nameOrId(name, String(id)),
+      description: String(id),
+      id,
+    }));
   };
   const placeholder = l10n.t('Select an API key');
   const picked = await singleStep(l10n.t('Revoke API Key'), (page) =>

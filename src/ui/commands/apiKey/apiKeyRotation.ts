@@ -6,7 +6,7 @@ import { rotateKey } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
 import { ago } from '../../text/durationText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepInput.ts';
@@ -80,7 +80,7 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
   const items: RotatedKeyItem[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
-      label: `$(key) ${sanitize(key.name) || String(key.id)}`,
+      label: `$(key) ${nameOrId(key.name, String(key.id))}`,
       description: [
         key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
         `#${key.id}`,
@@ -115,7 +115,7 @@ async function approveRotation({ guards }: CommandContext, { old, name }: Rotati
   const button = l10n.t('Rotate');
   if (old === undefined)
     return await approve(guards, { name, question: l10n.t('Rotate the API key?'), button });
-  const oldName = sanitize(old.name);
+  const oldName = nameOrId(old.name, String(old.id));
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
     oldName,

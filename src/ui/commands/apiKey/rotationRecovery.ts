@@ -9,6 +9,7 @@ import {
 } from '../../../model/account/keyRotation.ts';
 import type { PendingRotation } from '../../../model/account/pendingRotations.ts';
 import { announce } from '../../notifications/announce.ts';
+import { readOnlyError } from '../../notifications/approval.ts';
 import { showFailure } from '../../notifications/notify.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
@@ -39,14 +40,36 @@ export const rotationParts = (context: CommandContext): RotationParts => {
   };
 };
 
-/** Finishes rotations that earlier windows left. Never rejects. */
+/** Finishes rotations that earlier windows left, unless the account is marked as read-only. Never rejects. */
 export async function finishRotations(context: CommandContext): Promise<void> {
-  await Promise.all(context.rotations.accounts.map((account) => finishRotation(context, account)));
+  const finish = async (account: string) => {
+    // If this fails, `finishRotation` fails as well and shows why.
+    const isKept = await isReadOnly(context, account).catch(() => false);
+    if (!isKept) await finishRotation(context, account);
+  };
+  await Promise.all(context.rotations.accounts.map(finish));
+}
+
+/** Whether the user has marked the account of a rotation as read-only. The rotation is then left pending. */
+export async function isReadOnly(
+  { accounts, guards }: Pick<CommandContext, 'accounts' | 'guards'>,
+  id: string,
+): Promise<boolean> {
+  const list = await accounts.list();
+  return list.accounts.some(
+    (account) => accountId(account) === id && guards.ofAccount(account) === 'readOnly',
+  );
+}
+
+/** @throws {ReadOnlyError} */
+async function requireWritableAccount(context: CommandContext, id: string): Promise<void> {
+  if (await isReadOnly(context, id)) throw readOnlyError(context.guards, {});
 }
 
 /** Waits until no other window works on the rotation, then finishes it. Never rejects. */
 export async function finishRotation(context: CommandContext, account: string): Promise<void> {
   try {
+    await requireWritableAccount(context, account);
     const rotation = await abandoned(context, account);
     if (rotation !== undefined) show(context, rotation, await resume(context, rotation));
   } catch (error) {
@@ -131,6 +154,7 @@ function actionFor(context: CommandContext, rotation: PendingRotation, left: Lef
 async function revokeLeftKey(context: CommandContext, rotation: PendingRotation, id: number): Promise<void> {
   const name = sanitize(rotation.name);
   try {
+    await requireWritableAccount(context, rotation.account);
     await withProgress(l10n.t('Revoking “{0}”', name), () =>
       revokeLost(rotationParts(context), rotation, id),
     );
@@ -146,7 +170,7 @@ async function revokeLeftKey(context: CommandContext, rotation: PendingRotation,
 /** The service may carry out the request after the first check. */
 async function checkLater(context: CommandContext, account: string): Promise<void> {
   const rotation = await context.rotations.abandoned(account, LATEST_CREATION);
-  if (rotation === undefined) return;
+  if (rotation === undefined || (await isReadOnly(context, account))) return;
   const outcome = await resumeRotation(rotationParts(context), rotation);
   if (outcome.kind === 'absent') await context.rotations.forget(account);
   else show(context, rotation, outcome);

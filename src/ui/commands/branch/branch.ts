@@ -4,7 +4,7 @@ import type { Branch } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -18,7 +18,7 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForBranch(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
-  const name = sanitize(context.inventory.project(projectId)?.name ?? projectId);
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const question = l10n.t('Create a branch in {0}?', name);
   if (!(await approve(context.guards, { projectId, name, question, button: l10n.t('Create') }))) return;
   const { branch, computes, isPending } = await withProgress(l10n.t('Creating a branch'), (options) =>

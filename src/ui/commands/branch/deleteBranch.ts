@@ -19,7 +19,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   if (!(await approveDeletion(context, picked))) return;
   if (asBranchNode(argument) !== undefined) await revealProject(context, picked);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
-    context.branchChanges.delete(picked, options),
+    context.branchChanges.delete(picked, { unprotect: picked.branch.protected === true }, options),
   );
   // The status bar shows a pending change and its end.
   if (!isPending) announce(l10n.t('Deleted {0}', name));

@@ -4,7 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute, requireConnection } from '../input/pickers.ts';
@@ -19,7 +19,7 @@ export const create: Command = async (context, argument, run) => {
   if (answers === undefined) return;
   const { projectId, creation } = answers;
   const { branch_id: onBranch } = creation;
-  const name = sanitize(context.inventory.project(projectId)?.name ?? projectId);
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const question = l10n.t('Create a compute in {0}?', name);
   const target = { projectId, branchId: onBranch, name };
   if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;

@@ -4,13 +4,13 @@ import { changeEffect, type ChangeEffect } from '../../../api/records/effects.ts
 import type { Compute } from '../../../api/records/records.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
-import { labelOf, sizeText } from '../../../model/inventory/computeStatus.ts';
+import { sizeText } from '../../../model/inventory/computeStatus.ts';
 
 import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { effectText } from '../../text/effectText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { requireConnection } from '../input/pickers.ts';
@@ -21,7 +21,7 @@ export const edit: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't edit the compute");
   const answers = await askForEdit(context, argument);
   if (answers === undefined) return;
-  const name = sanitize(labelOf(answers.compute));
+  const name = nameOrId(answers.compute.name, answers.compute.id);
   run.failureMessage = l10n.t("Couldn't change {0}", name);
   if (answers.edited === 'settings') return await openSettings(context, answers.compute);
   const { project_id: projectId, branch_id: branchId, id: computeId } = answers.compute;
@@ -44,10 +44,11 @@ async function approveEdit(
   compute: Compute,
   change: ComputeChange,
 ): Promise<boolean> {
-  const name = sanitize(labelOf(compute));
+  const name = nameOrId(compute.name, compute.id);
   const effect = changeEffect(compute, change);
   const detail = effectText(effect, change.branch_id);
-  const target = { projectId: compute.project_id, branchId: compute.branch_id, name, detail };
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const target = { projectId, branchId, toBranchId: change.branch_id, name, detail };
   return await approve(guards, { ...target, ...questionFor(effect, name, compute, change) });
 }
 

@@ -158,12 +158,15 @@ async function requireBranch(
   return { kind: 'branch', projectId, branchId, branch, list };
 }
 
-/** @throws {Error} with a message for the user if the service doesn't list branches, or not for this key */
+/**
+ * Loads the branches again, so that a reason against a change, such as a child branch, isn't from an old list.
+ * @throws {Error} with a message for the user if the service doesn't list branches, or not for this key
+ */
 export async function requireBranches(
   { inventory }: Pick<CommandContext, 'inventory'>,
   projectId: string,
 ): Promise<BranchList> {
-  const list = (await inventory.branches.ensure(projectId)) ?? (await inventory.branches.refresh(projectId));
+  const list = await inventory.branches.refresh(projectId);
   if (list !== undefined) return list;
   throw new Error(
     inventory.branches.isOffered

@@ -2,7 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
-import { byTypeAndLabel, labelOf, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import { byTypeAndLabel, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
   asBranchNode,
@@ -14,8 +14,8 @@ import {
 } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
-import { sanitize } from '../../text/sanitize.ts';
-import type { CommandContext } from '../context.ts';
+import { nameOrId } from '../../text/sanitize.ts';
+import type { CommandContext, ComputesView } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
 import { pickOne } from './quickInput.ts';
 
@@ -24,7 +24,7 @@ interface Choice<T> extends QuickPickItem {
 }
 
 /** @throws {Error} with a message for the user */
-export function requireConnection({ session }: CommandContext): Connection {
+export function requireConnection({ session }: Pick<CommandContext, 'session'>): Connection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;
@@ -48,8 +48,7 @@ export function nodeLabel(
   { inventory }: Pick<CommandContext, 'inventory'>,
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): string {
-  const compute = inventory.compute(projectId, computeId);
-  return sanitize(compute === undefined ? computeId : labelOf(compute));
+  return nameOrId(inventory.compute(projectId, computeId)?.name, computeId);
 }
 
 export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
@@ -58,7 +57,7 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
     await inventory.projects?.load();
     const projects = [...(inventory.projects?.entries.values() ?? [])];
     return projects.map(({ id, record }) => ({
-      label: sanitize(record?.name ?? id),
+      label: nameOrId(record?.name, id),
       description: id,
       value: id,
     }));
@@ -87,7 +86,7 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
 function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
-    label: sanitize(labelOf(compute)),
+    label: nameOrId(compute.name, computeId),
     iconPath: statusIcon(computeStatus(compute)),
     description: [statusText(compute), typeText(compute), sizeText(compute)]
       .filter((part) => part !== '')
@@ -105,6 +104,10 @@ const MOST_LOADED = 50;
 
 type CanPick = (compute: Compute) => boolean;
 
+interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
+  readonly computesView: Pick<ComputesView, 'view'>;
+}
+
 /** The answers to {@link computeSteps}. */
 export interface ComputeState {
   readonly projectId?: string | undefined;
@@ -113,7 +116,7 @@ export interface ComputeState {
 
 /** Asks for a compute of any project; in a large account perhaps for its project first. */
 export const computeSteps = <State extends ComputeState>(
-  context: CommandContext,
+  context: PickerContext,
   placeholder: string,
   canPick: CanPick = () => true,
 ): readonly Step<State>[] => [
@@ -145,7 +148,7 @@ export const computeSteps = <State extends ComputeState>(
 ];
 
 /** The known computes. Those of the selected row come first, then the one used last. */
-function computeItems(context: CommandContext, canPick: CanPick): Choice<ComputeNode>[] {
+function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
   const last = lastCompute.node;
@@ -160,7 +163,7 @@ function computeItems(context: CommandContext, canPick: CanPick): Choice<Compute
   return computes
     .map((compute) => {
       const item = computeChoice(inventory, compute);
-      const project = sanitize(inventory.project(compute.project_id)?.name ?? compute.project_id);
+      const project = nameOrId(inventory.project(compute.project_id)?.name, compute.project_id);
       return { ...item, detail: [project, item.detail].join(' · ') };
     })
     .sort((one, other) => rank(one) - rank(other));
@@ -168,7 +171,7 @@ function computeItems(context: CommandContext, canPick: CanPick): Choice<Compute
 
 /** All computes, and the projects whose computes aren't loaded. */
 async function allItems(
-  context: CommandContext,
+  context: PickerContext,
   canPick: CanPick,
 ): Promise<Choice<ComputeNode | ProjectNode>[]> {
   const { inventory } = context;
@@ -180,7 +183,7 @@ async function allItems(
     await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
-    label: `$(project) ${sanitize(record?.name ?? id)}`,
+    label: `$(project) ${nameOrId(record?.name, id)}`,
     description: id,
     value: { kind: 'project', projectId: id },
   }));
@@ -189,7 +192,7 @@ async function allItems(
 
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
-  context: CommandContext,
+  context: PickerContext,
   title: string,
   argument: unknown,
   canPick?: CanPick,
@@ -197,6 +200,15 @@ export async function pickCompute(
   requireConnection(context);
   const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), canPick);
   const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
-  if (state?.node !== undefined) await context.lastCompute.remember(state.node);
-  return state?.node;
+  if (state?.node === undefined) return undefined;
+  const node = await currentNode(context, state.node);
+  await context.lastCompute.remember(node);
+  return node;
+}
+
+/** The row of an argument may be older than a move to another branch. */
+async function currentNode({ inventory }: PickerContext, node: ComputeNode): Promise<ComputeNode> {
+  await inventory.ensureComputes(node.projectId);
+  const branchId = inventory.compute(node.projectId, node.computeId)?.branch_id ?? node.branchId;
+  return { ...node, branchId };
 }

@@ -4,7 +4,7 @@ import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -44,7 +44,7 @@ export const deleteProject: Command = async (context, argument, run) => {
   const projectId =
     asProjectNode(argument)?.projectId ?? (await singleStep(title, (page) => askProject(context, page)));
   if (projectId === undefined) return;
-  const name = sanitize(context.inventory.project(projectId)?.name || projectId);
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");

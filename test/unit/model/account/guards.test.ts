@@ -28,7 +28,7 @@ describe('Guards', () => {
     let isLoaded = false;
     const branches = {
       get: () => (isLoaded ? branch : undefined),
-      ensure: async () => void (isLoaded = true),
+      refresh: async () => void (isLoaded = true),
     };
     const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
     const onDidChangeMarks = () => ({ dispose: () => undefined });
@@ -41,6 +41,18 @@ describe('Guards', () => {
     assert.equal(guards.of(target), undefined);
     assert.equal(await guards.find(target), 'production');
     assert.equal(guards.of(target), 'production');
+  });
+
+  it('find out whether the branch is protected that a compute is moved to', async () => {
+    const branches = {
+      get: (_: string, id: string) => ({ protected: id === 'br-main' }),
+      refresh: async () => undefined,
+    };
+    const onDidChangeMarks = () => ({ dispose: () => undefined });
+    const guards = new Guards({ connection: undefined }, branches, { marks: {}, onDidChangeMarks });
+    const compute = { projectId: 'shop', branchId: 'br-dev' };
+    assert.equal(await guards.find({ ...compute, toBranchId: 'br-qa' }), undefined);
+    assert.equal(await guards.find({ ...compute, toBranchId: 'br-main' }), 'production');
   });
 
   it('count the marks of the account for its projects and keys', () => {

@@ -19,6 +19,7 @@ describe('BranchChanges', () => {
   let changes: BranchChanges;
   let branches: Record<string, unknown>[];
   let projects: unknown[];
+  let computes: unknown[];
   let operations: unknown[];
   /** The status of the reply to a change, after the change was made. */
   let status: number | undefined;
@@ -36,6 +37,7 @@ describe('BranchChanges', () => {
   beforeEach(async () => {
     branches = [record('br-main', { default: true }), record('br-dev', { parent_id: 'br-main' })];
     projects = [{ id: 'shop', name: 'shop' }];
+    computes = [computeRecord('ep-one')];
     operations = [];
     status = undefined;
     change = () => ({ branch: branches[1], operations });
@@ -43,7 +45,7 @@ describe('BranchChanges', () => {
       if (call === 'GET /projects') return { projects };
       if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
       if (call.startsWith('GET') && call.includes('/operations/')) return { operation: operations[0] };
-      if (call.startsWith('GET')) return { endpoints: [computeRecord('ep-one')] };
+      if (call.startsWith('GET')) return { endpoints: computes };
       const reply = change();
       return status ?? reply;
     });
@@ -102,14 +104,31 @@ describe('BranchChanges', () => {
     assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
   });
 
+  const PATCH = 'PATCH /projects/shop/branches/br-dev';
+  const DELETE = 'DELETE /projects/shop/branches/br-dev';
+
   it('removes the protection before it deletes a protected branch', async () => {
+    await changes.delete(dev, { unprotect: true });
+    assert.deepEqual(sent(), [PATCH, DELETE]);
+  });
+
+  it('keeps a protection that the user has not seen', async () => {
     branches[1] = record('br-dev', { protected: true });
     await store.inventory.branches.refresh('shop');
-    await changes.delete(dev);
-    assert.deepEqual(sent(), [
-      'PATCH /projects/shop/branches/br-dev',
-      'DELETE /projects/shop/branches/br-dev',
-    ]);
+    await changes.delete(dev, { unprotect: false });
+    assert.deepEqual(sent(), [DELETE]);
+  });
+
+  it('protects the branch again if the service rejects the deletion, not if its outcome is unknown', async () => {
+    for (const [rejected, calls] of [
+      [409, [PATCH, DELETE, PATCH]],
+      [502, [PATCH, DELETE]],
+    ] as const) {
+      service.requests.length = 0;
+      change = () => (sent().at(-1) === DELETE ? rejected : { branch: branches[1], operations });
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${rejected}`));
+      assert.deepEqual(sent(), calls);
+    }
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
@@ -122,7 +141,7 @@ describe('BranchChanges', () => {
         () => (branches[1] = record('br-dev', { current_state: 'resetting' })),
         () => changes.reset(dev, 'br-main'),
       ],
-      [() => (branches = [record('br-main')]), () => changes.delete(dev)],
+      [() => (branches = [record('br-main')]), () => changes.delete(dev, { unprotect: false })],
     ];
     for (const [make, call] of made) {
       if (branches[0]?.['default'] === true) branches[0] = record('br-main');
@@ -136,7 +155,7 @@ describe('BranchChanges', () => {
     status = 502;
     change = () => undefined;
     await assert.rejects(changes.update(dev, { name: 'qa' }), /status 502/);
-    await assert.rejects(changes.delete(dev), /status 502/);
+    await assert.rejects(changes.delete(dev, { unprotect: false }), /status 502/);
     assert.equal(sent().length, 2);
   });
 
@@ -166,5 +185,22 @@ describe('BranchChanges', () => {
     };
     await changes.deleteProject('shop');
     assert.equal(store.inventory.projects?.entries.has('shop'), false);
+  });
+
+  it('finds out after a lost reply whether a project was deleted', async () => {
+    status = 502;
+    change = () => undefined;
+    await assert.rejects(changes.deleteProject('shop'), /status 502/);
+    change = () => (projects = []);
+    await changes.deleteProject('shop');
+    assert.equal(sent().length, 2);
+  });
+
+  it('returns the new branch and its compute after a lost reply', async () => {
+    status = 502;
+    change = () => branches.push(record('br-qa', { name: 'qa' }));
+    computes.push(computeRecord('ep-qa', { branch_id: 'br-qa' }));
+    const created = await changes.create('shop', { branch: { name: 'qa' } });
+    assert.deepEqual([created.branch?.id, created.computes.map(({ id }) => id)], ['br-qa', ['ep-qa']]);
   });
 });

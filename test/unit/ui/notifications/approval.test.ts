@@ -48,7 +48,14 @@ describe('approve', () => {
     assert.equal(await approve(store.guards, change), false);
   });
 
-  it('treats a protected branch as production', async () => {
+  it('asks for a name even if it is blank', async () => {
+    store.marks['shop'] = 'production';
+    assert.equal(await approve(store.guards, { ...severe, name: ' ' }), false);
+    assert.equal(questions.length, 1);
+  });
+
+  it('treats a protected branch as production, even if another client has just protected it', async () => {
+    await store.inventory.branches.ensure('shop');
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
     answers.push('main');
     assert.equal(await approve(store.guards, change), true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { escapeMarkdown, sanitize } from '../../../../src/ui/text/sanitize.ts';
+import { escapeMarkdown, nameOrId, sanitize } from '../../../../src/ui/text/sanitize.ts';
 
 describe('plain', () => {
   it('breaks links in notifications', () => {
@@ -28,6 +28,13 @@ describe('plain', () => {
 
   it('leaves ordinary names unchanged', () => {
     assert.equal(sanitize('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
+  });
+});
+
+describe('nameOrId', () => {
+  it('returns the id if the name has nothing to show', () => {
+    assert.equal(nameOrId(' shop ', 'p-1'), 'shop');
+    for (const name of [undefined, null, '', ' ', '\u200b']) assert.equal(nameOrId(name, 'p-1'), 'p-1');
   });
 });
 

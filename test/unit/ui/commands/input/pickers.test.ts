@@ -1,11 +1,12 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { connectStore, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
-const { requireCompute } = await import('../../../../../src/ui/commands/input/pickers.ts');
+const { pickCompute, requireCompute } = await import('../../../../../src/ui/commands/input/pickers.ts');
 
-describe('requireCompute', () => {
+describe('pickers', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
   let endpoints: unknown[];
@@ -37,5 +38,13 @@ describe('requireCompute', () => {
 
   it('says that a deleted compute no longer exists', async () => {
     await assert.rejects(find('ep-deleted'), { message: 'ep-deleted no longer exists.' });
+  });
+
+  it('finds the branch that the compute of an old row is on now', async () => {
+    const lastCompute = new LastCompute(store.session, new MemoryMap());
+    const computesView = { view: { selection: [] } };
+    const row = { kind: 'compute', projectId: 'shop', branchId: 'br-old', computeId: 'ep-first' };
+    const node = await pickCompute({ ...store, lastCompute, computesView }, 'Restart', row);
+    assert.equal(node?.branchId, 'br-main');
   });
 });
