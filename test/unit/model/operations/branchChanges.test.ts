@@ -112,7 +112,7 @@ describe('BranchChanges', () => {
     assert.deepEqual(sent(), [PATCH, DELETE]);
   });
 
-  it('keeps a protection that the user has not seen', async () => {
+  it('keeps a protection that was set during the question', async () => {
     branches[1] = record('br-dev', { protected: true });
     await store.inventory.branches.refresh('shop');
     await changes.delete(dev, { unprotect: false });
