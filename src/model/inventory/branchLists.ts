@@ -10,6 +10,8 @@ import { BranchList, type BranchListChange } from './branchList.ts';
 export interface BranchListeners {
   readonly onChange: (projectId: string, change: BranchListChange) => void;
   readonly onNotOffered: () => void;
+  /** Whether the key can read the project now. Never rejects. */
+  readonly isReadable: (projectId: string) => Promise<boolean>;
 }
 
 export class BranchLists {
@@ -93,13 +95,21 @@ export class BranchLists {
       if (connection === this.#connection) this.#isOffered = true;
       return changed;
     } catch (error) {
-      // If other projects have branches, this one was deleted.
-      const isUnknown = connection === this.#connection && this.#isOffered === undefined;
-      if (isUnknown && isRefused(error, 403, 404, 405)) {
-        this.#isOffered = false;
-        this.#listeners.onNotOffered();
-      }
+      if (await this.#isNotOffered(projectId, error)) this.#concludeNotOffered(connection);
       throw error;
     }
+  }
+
+  /** A 403 or 404 may also be about this project: it was deleted, or the key has no access to it. */
+  async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
+    if (this.#isOffered !== undefined) return false;
+    if (isRefused(error, 405)) return true;
+    return isRefused(error, 403, 404) && (await this.#listeners.isReadable(projectId));
+  }
+
+  #concludeNotOffered(connection: Connection): void {
+    if (connection !== this.#connection || this.#isOffered !== undefined) return;
+    this.#isOffered = false;
+    this.#listeners.onNotOffered();
   }
 }

@@ -59,6 +59,11 @@ export class Inventory implements Disposable {
       const ids = [...(this.#projects?.entries.keys() ?? [])];
       this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
     },
+    isReadable: (projectId) =>
+      this.refreshComputes(projectId).then(
+        () => true,
+        () => false,
+      ),
   });
 
   readonly retryStatus = new RetryStatus();

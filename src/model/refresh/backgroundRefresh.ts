@@ -142,6 +142,9 @@ export class BackgroundRefresh implements Disposable {
   }
 
   async #refresh(): Promise<void> {
+    // Rows may have been collapsed or deleted since the refresh began.
+    const shown = new Set(this.#options.shown());
+    this.#due = this.#due.filter(({ projectId }) => shown.has(projectId));
     const projects = this.#due.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), this.#options.isLocal?.() === true);
     // Half of it, so that a large account does not keep pending changes waiting.

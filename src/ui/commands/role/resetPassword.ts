@@ -11,7 +11,7 @@ import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickCompute, requireConnection } from '../input/pickers.ts';
+import { pickCompute, requireConnection, requireSameAccount } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -19,7 +19,7 @@ type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 export const resetPassword: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the password");
   const title = l10n.t('Reset Password');
-  requireConnection(context);
+  const before = requireConnection(context);
   const branch: Branch | undefined = asBranchNode(argument) ?? (await pickCompute(context, title, argument));
   if (branch === undefined) return;
   requireWritable(context.guards, branch);
@@ -33,12 +33,13 @@ export const resetPassword: Command = async (context, argument, run) => {
   );
   const change = { ...branch, name, question, detail, button: l10n.t('Reset Password') };
   if (!(await approve(context.guards, change))) return;
-  const { connection } = context.session;
-  const client = await connection?.client();
-  const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) =>
-    client?.resetPassword(branch.projectId, branch.branchId, role, options),
-  );
-  if (result === undefined) return;
+  const connection = requireSameAccount(context, before);
+  const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
+    const client = await connection.client();
+    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+    const given = { ...options, signal: AbortSignal.any(signals) };
+    return await client.resetPassword(branch.projectId, branch.branchId, role, given);
+  });
   context.log.addSecret(result.password);
   await showOnce(name, result);
 };

@@ -81,6 +81,15 @@ describe('BranchLists', () => {
       assert.equal(store.inventory.state.kind, 'ready');
     });
 
+  for (const status of [403, 404])
+    it(`asks for branches of other projects after a ${status} if the computes can't be read either`, async () => {
+      const { script } = service;
+      service.script = (call) => (call.startsWith('GET /projects/gone') ? status : script(call));
+      await store.inventory.branches.ensure('gone');
+      assert.equal(store.inventory.branches.isOffered, true);
+      assert.ok(await store.inventory.branches.ensure('shop'));
+    });
+
   it('takes a 404 for a deleted project if the service has listed branches before', async () => {
     await store.inventory.branches.ensure('shop');
     branches = 404;

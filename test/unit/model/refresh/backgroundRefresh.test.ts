@@ -195,4 +195,15 @@ describe('BackgroundRefresh', () => {
     await until('the good news', async () => store.inventory.computesOf('shop')?.failure === undefined);
     assert.deepEqual(store.clock.waits, [MINUTE]);
   });
+
+  it('leaves out projects that were collapsed since the refresh began', async () => {
+    shown = Array.from({ length: 50 }, (_, index) => `shop-${index}`);
+    refresh.setWanted(true);
+    await store.clock.turn();
+    const sent = service.requests.length;
+    assert.ok(sent < shown.length);
+    shown = [];
+    await store.clock.turn();
+    assert.equal(service.requests.length, sent);
+  });
 });
