@@ -7,11 +7,11 @@ import type { Session } from './session.ts';
 export const MARKS = ['production', 'readOnly'] as const;
 export type Mark = (typeof MARKS)[number];
 
-/** By project id or {@link markedAs}. */
+/** By project id or {@link markKey}. */
 export type Marks = Readonly<Record<string, Mark>>;
 
 /** The entry of an account in the marks. The address of the local service changes, so it has a fixed one. */
-export const markedAs = (account: Account): string => (account.local === true ? 'local' : accountId(account));
+export const markKey = (account: Account): string => (account.local === true ? 'local' : accountId(account));
 
 /** The strictest of what is known of an account, a project and a branch. Undefined if nothing guards them. */
 export function guardOf(
@@ -25,7 +25,7 @@ export function guardOf(
 }
 
 /** What a change acts on. Without a project: the account, for example one of its keys. */
-export interface Guarded {
+export interface GuardTarget {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
   /** The branch that a compute is moved to. */
@@ -40,7 +40,7 @@ export interface KnownBranches {
 }
 
 /** The user's settings. */
-export interface Marked {
+export interface MarkSettings {
   readonly marks: Marks;
   readonly onDidChangeMarks: Event<void>;
 }
@@ -48,15 +48,15 @@ export interface Marked {
 export class Guards {
   readonly #session: Pick<Session, 'connection'>;
   readonly #branches: KnownBranches;
-  readonly #marked: Marked;
+  readonly #settings: MarkSettings;
 
   readonly onDidChange: Event<void>;
 
-  constructor(session: Pick<Session, 'connection'>, branches: KnownBranches, marked: Marked) {
+  constructor(session: Pick<Session, 'connection'>, branches: KnownBranches, settings: MarkSettings) {
     this.#session = session;
     this.#branches = branches;
-    this.#marked = marked;
-    this.onDidChange = marked.onDidChangeMarks;
+    this.#settings = settings;
+    this.onDidChange = settings.onDidChangeMarks;
   }
 
   /** The mark of the connected account. */
@@ -67,15 +67,15 @@ export class Guards {
 
   /** The mark of an account, connected or not. */
   ofAccount(account: Account): Mark | undefined {
-    return this.#marked.marks[markedAs(account)];
+    return this.#settings.marks[markKey(account)];
   }
 
   project(projectId: string): Mark | undefined {
-    return this.#marked.marks[projectId];
+    return this.#settings.marks[projectId];
   }
 
   /** From what is known now; for rows. */
-  of({ projectId, branchId = '', toBranchId = '' }: Guarded): Mark | undefined {
+  known({ projectId, branchId = '', toBranchId = '' }: GuardTarget): Mark | undefined {
     if (projectId === undefined) return this.account;
     const branches = [branchId, toBranchId].map((id) => this.#branches.get(projectId, id));
     const protectedBranch = branches.find((branch) => branch?.protected === true);
@@ -83,9 +83,9 @@ export class Guards {
   }
 
   /** For a change: first loads again whether the branch is protected, because another client may have changed it. */
-  async find(target: Guarded): Promise<Mark | undefined> {
+  async load(target: GuardTarget): Promise<Mark | undefined> {
     if (target.projectId !== undefined && target.branchId !== undefined)
       await this.#branches.refresh(target.projectId);
-    return this.of(target);
+    return this.known(target);
   }
 }

@@ -3,10 +3,10 @@
  * makes it. `test/unit/architecture.test.ts` checks that.
  */
 import { l10n, window } from 'vscode';
-import type { Guarded, Guards } from '../../model/account/guards.ts';
+import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 
-export interface Change extends Guarded {
+export interface Change extends GuardTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;
   /** Such as “Restart main?” */
@@ -20,22 +20,22 @@ export interface Change extends Guarded {
 }
 
 /** Says whether the mark of the account or of the project forbids changes. */
-export function readOnlyError(guards: Guards, { projectId }: Guarded): ReadOnlyError {
+export function readOnlyError(guards: Guards, { projectId }: GuardTarget): ReadOnlyError {
   return guards.account === 'readOnly' || projectId === undefined
     ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
     : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
 }
 
 /** For commands that ask for more before the change. @throws {ReadOnlyError} */
-export function requireWritable(guards: Guards, target: Guarded): void {
-  if (guards.of(target) === 'readOnly') throw readOnlyError(guards, target);
+export function requireWritable(guards: Guards, target: GuardTarget): void {
+  if (guards.known(target) === 'readOnly') throw readOnlyError(guards, target);
 }
 
 /** @returns whether to make the change @throws {ReadOnlyError} */
 export async function approve(guards: Guards, change: Change): Promise<boolean> {
   requireWritable(guards, change);
   const { question, detail, button, name, byName = false } = change;
-  if ((await guards.find(change)) === 'production')
+  if ((await guards.load(change)) === 'production')
     return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));
   if (byName) return await confirmByName(change, l10n.t('Enter “{0}” to continue.', name));
   if (detail === undefined) return true;

@@ -62,7 +62,8 @@ export async function applySettings(
   const compute = await readCompute(inventory, owner);
   const before = settingsOn(compute);
   const name = nameOrId(compute.name, compute.id);
-  if (guards.of(owner) === 'readOnly') throw unavailable(explainError(readOnlyError(guards, owner)).message);
+  if (guards.known(owner) === 'readOnly')
+    throw unavailable(explainError(readOnlyError(guards, owner)).message);
   if (areSameSettings(wanted, before)) {
     document.accept(text, wanted);
     announce(l10n.t('{0} already has these settings', name));

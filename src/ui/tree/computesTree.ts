@@ -28,7 +28,7 @@ export interface PostgresState {
 }
 
 /** The user's marks. */
-export interface TreeGuards extends Pick<Guards, 'account' | 'of'> {
+export interface TreeGuards extends Pick<Guards, 'account' | 'known'> {
   readonly onDidChange: Event<void>;
 }
 
@@ -103,7 +103,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node);
-    const mark = isGuarded(node) ? this.#guards.of(node) : undefined;
+    const mark = isGuarded(node) ? this.#guards.known(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
 

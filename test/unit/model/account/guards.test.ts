@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { Connection } from '../../../../src/model/account/connection.ts';
-import { guardOf, Guards, markedAs, type Marks } from '../../../../src/model/account/guards.ts';
+import { guardOf, Guards, markKey, type Marks } from '../../../../src/model/account/guards.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
@@ -38,9 +38,9 @@ describe('Guards', () => {
   it('find out whether the branch is protected before a change', async () => {
     const guards = guardsWith({}, isProtected);
     const target = { projectId: 'shop', branchId: 'br-main' };
-    assert.equal(guards.of(target), undefined);
-    assert.equal(await guards.find(target), 'production');
-    assert.equal(guards.of(target), 'production');
+    assert.equal(guards.known(target), undefined);
+    assert.equal(await guards.load(target), 'production');
+    assert.equal(guards.known(target), 'production');
   });
 
   it('find out whether the branch is protected that a compute is moved to', async () => {
@@ -51,24 +51,24 @@ describe('Guards', () => {
     const onDidChangeMarks = () => ({ dispose: () => undefined });
     const guards = new Guards({ connection: undefined }, branches, { marks: {}, onDidChangeMarks });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
-    assert.equal(await guards.find({ ...compute, toBranchId: 'br-qa' }), undefined);
-    assert.equal(await guards.find({ ...compute, toBranchId: 'br-main' }), 'production');
+    assert.equal(await guards.load({ ...compute, toBranchId: 'br-qa' }), undefined);
+    assert.equal(await guards.load({ ...compute, toBranchId: 'br-main' }), 'production');
   });
 
   it('count the marks of the account for its projects and keys', () => {
     const guards = guardsWith({ 'https://a.example/v2#work': 'readOnly' });
-    assert.equal(guards.of({}), 'readOnly');
-    assert.equal(guards.of({ projectId: 'shop' }), 'readOnly');
+    assert.equal(guards.known({}), 'readOnly');
+    assert.equal(guards.known({ projectId: 'shop' }), 'readOnly');
   });
 
   it('count the mark of a project for that project only', () => {
     const guards = guardsWith({ shop: 'production' });
-    assert.equal(guards.of({}), undefined);
-    assert.equal(guards.of({ projectId: 'shop' }), 'production');
-    assert.equal(guards.of({ projectId: 'other' }), undefined);
+    assert.equal(guards.known({}), undefined);
+    assert.equal(guards.known({ projectId: 'shop' }), 'production');
+    assert.equal(guards.known({ projectId: 'other' }), undefined);
   });
 
   it('know the local service without its address', () => {
-    assert.equal(markedAs({ ...work, local: true }), 'local');
+    assert.equal(markKey({ ...work, local: true }), 'local');
   });
 });
