@@ -15,8 +15,8 @@ describe('the main job on a remote service', () => {
   const computes = () => opened().workbench.tree('Computes');
 
   before(async () => {
-    // Long enough for pending states to be visible.
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '1200'] });
+    // Long enough for pending states to be seen on a busy machine.
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '4000'] });
   });
   after(() => service.stop());
 
