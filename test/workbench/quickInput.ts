@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { matches, until } from './until.ts';
@@ -75,14 +76,15 @@ export class QuickInput {
 
   /** Opens a folder in VS Code's own file dialog. The folder has no subfolders. */
   async openFolder(prompt: string | RegExp, folder: string): Promise<void> {
-    const isListed = async () => (await this.waitFor(prompt)).items.includes('..');
-    await until('the dialog to list its first folder', isListed);
-    // At once, because the dialog completes what is typed letter by letter.
+    const lists = (isExpected: (items: readonly string[]) => boolean, what: string) =>
+      until(`the dialog to list ${what}`, async () => isExpected((await this.waitFor(prompt)).items));
+    await lists((items) => items.includes('..'), 'its first folder');
+    // At once, because the dialog completes what is typed letter by letter. The parent comes first, so that the list of the
+    // folder differs from the one before: until then, the dialog would open the folder instead of taking it.
+    await this.#input.fill(`${path.dirname(folder)}/`);
+    await lists((items) => items.includes(path.basename(folder)), path.dirname(folder));
     await this.#input.fill(`${folder}/`);
-    await until(`${folder} to be listed`, async () => {
-      const content = await this.read();
-      return content?.value === `${folder}/` && content.items.join() === '..';
-    });
+    await lists((items) => items.join() === '..', folder);
   }
 
   /** Submits an invalid value and returns the validation message. */
