@@ -29,6 +29,9 @@ export const sharedWindows = {
   thirdWindow: {
     suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
   },
+  fourthWindow: {
+    suites: ['branches', 'palette', 'organizations', 'branchesNotOffered', 'keyRotation', 'marks'],
+  },
   customizedWindow: {
     suites: ['operations', 'editorLargeAccount'],
     options: {
