@@ -11,6 +11,8 @@ export interface Results {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** The titles of failed tests and hooks, each with its error. */
+  readonly failures: readonly string[];
   /** The slowest tests and hooks. */
   readonly slowest: readonly TimedTest[];
 }
@@ -24,14 +26,18 @@ export default class ResultReporter extends Mocha.reporters.Spec {
     const file = process.env.RESULTS_FILE;
     if (file === undefined || file === '') return;
     const timed: TimedTest[] = [];
+    const failures: string[] = [];
+    runner.on('fail', (failed, error) =>
+      failures.push(`${failed.fullTitle()}\n${error.stack ?? error.message}`),
+    );
     const add = (ended: Mocha.Runnable) =>
       timed.push({ title: ended.fullTitle(), milliseconds: ended.duration ?? 0 });
     runner.on('test end', add);
     runner.on('hook end', add);
     runner.once('end', () => {
-      const { passes, failures, pending } = this.stats;
+      const { passes, failures: failed, pending } = this.stats;
       const slowest = slowestOf(timed, REPORTED);
-      const results: Results = { passed: passes, failed: failures, skipped: pending, slowest };
+      const results: Results = { passed: passes, failed, skipped: pending, failures, slowest };
       writeFileSync(file, JSON.stringify(results));
     });
   }

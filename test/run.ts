@@ -90,7 +90,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
 
 /** Counts a step as one failure if it failed without a failed test or ran no test. */
 async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
-  const failure: Results = { passed: 0, failed: 1, skipped: 0, slowest: [] };
+  const failure: Results = { passed: 0, failed: 1, skipped: 0, failures: [], slowest: [] };
   if (step.counts === 'nothing') return succeeded ? { ...failure, failed: 0 } : failure;
   if (step.counts === 'one') return succeeded ? { ...failure, passed: 1, failed: 0 } : failure;
   const results = await readResults(resultsFile);
@@ -128,7 +128,10 @@ function report(): void {
   for (const step of plan.flat())
     if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);
   reportTimes();
-  for (const [what, count] of tally) console.log(`${what.padEnd(24)}${count}`);
+  for (const [what, count] of tally) console.log(`${what.padEnd(24)} ${count}`);
+  // Here too, because they are hard to find in the output of a step.
+  for (const { step, failures } of outcomes)
+    for (const failure of failures) console.log(`\nFailed: ${step.name}: ${failure}`);
   const sum = (key: 'passed' | 'failed' | 'skipped'): number =>
     outcomes.reduce((total, each) => total + each[key], 0);
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
