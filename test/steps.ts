@@ -69,15 +69,7 @@ const service: Step = {
 const longestTrustSuites = ['localService', 'network', 'strangers'];
 const trust: Step = {
   name: 'trust',
-  command: [
-    ...mocha,
-    '--timeout',
-    '60000',
-    '--parallel',
-    '--jobs',
-    '2',
-    ...suites('trust', longestTrustSuites),
-  ],
+  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', longestTrustSuites)],
   counts: 'results',
 };
 const install: Step = {
@@ -104,7 +96,7 @@ const ui: Step = {
 /** Builds packages from dist/ and tries one without network and Postgres. */
 const packages: Step = {
   name: 'packages',
-  command: [...mocha, '--timeout', '60000', ...suites('package', ['package'])],
+  command: [...mocha, ...suites('package', ['package'])],
   counts: 'results',
 };
 

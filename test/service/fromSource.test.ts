@@ -66,7 +66,6 @@ describe('npm run service', () => {
 
   it(`runs the engine from a folder that only root can read${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
     if (!isRoot) return this.skip();
-    this.timeout(30_000);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
     const args = ['--port', '0', '--api-key', 'k', '--postgres-path', '/nowhere'];
     const program = path.join(folder, 'src/service/fromSource.cjs');

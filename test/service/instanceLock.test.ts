@@ -8,8 +8,7 @@ import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { didNotStart } from './didNotStart.ts';
 
-describe('The lock of a data directory', function () {
-  this.timeout(30_000);
+describe('The lock of a data directory', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();

@@ -12,8 +12,7 @@ const key = (id: number, name = `key ${id}`): Change => ({
   value: { id, name, hash: '0'.repeat(64), created_at: '', last_used_at: null, last_used_from_addr: '' },
 });
 
-describe('The journal', function () {
-  this.timeout(30_000);
+describe('The journal', () => {
   let folder: string;
   let file: string;
   const failures: unknown[] = [];

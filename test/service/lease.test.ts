@@ -13,8 +13,7 @@ import { ManualClock } from './inProcess.ts';
 
 const MINUTE = 60_000;
 
-describe('The program with leases', function () {
-  this.timeout(30_000);
+describe('The program with leases', () => {
   const start = (more: { readonly args?: readonly string[] } = {}): Promise<LocalService> =>
     startLocalService({ postgres: false, ...more });
   const lease = async (service: LocalService, key = service.key) => {

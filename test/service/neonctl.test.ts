@@ -16,8 +16,7 @@ const IN_PROJECT = ['--project-id', PROJECT] as const;
 const ON_MAIN = [...IN_PROJECT, '--branch', 'main'] as const;
 const OWNER = { role_name: 'app_owner', database_name: 'app' } as const;
 
-describe("The public service's tools, unmodified", function () {
-  this.timeout(60_000);
+describe("The public service's tools, unmodified", () => {
   let service: LocalService;
   let api: Api;
   const run = neonctl(() => service);

@@ -44,8 +44,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?:
   return { code, stdout, stderr };
 }
 
-describe('The program', function () {
-  this.timeout(30_000);
+describe('The program', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();

@@ -10,8 +10,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-describe('The local service of the extension after another client revoked its key', function () {
-  this.timeout(30_000);
+describe('The local service of the extension after another client revoked its key', () => {
   let dataDir: string;
   let accounts: Accounts;
   let openWindow: () => LocalService;

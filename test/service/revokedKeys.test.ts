@@ -9,8 +9,7 @@ import { didNotStart } from './didNotStart.ts';
 
 const REVOKED = /^The given API key was revoked and cannot be used again\. .*--api-key/;
 
-describe('A revoked key', function () {
-  this.timeout(30_000);
+describe('A revoked key', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();

@@ -98,8 +98,7 @@ const lists: readonly {
   },
 ];
 
-describe('Client with generated replies', function () {
-  this.timeout(60_000);
+describe('Client with generated replies', () => {
   let replies = 0;
   let inputs = 0;
   const unhandled: unknown[] = [];

@@ -4,8 +4,7 @@ import { startLocalService, type LocalService } from '../../helpers/localService
 import { connectTo, query } from '../postgres/clients.ts';
 import { BRANCH, branchApi, encoded, ODD_NAMES, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
 
-describe('databases of a branch', function () {
-  this.timeout(60_000);
+describe('databases of a branch', () => {
   let service: LocalService;
   const api = branchApi(() => service);
   const bare = branchApi(() => service, WITHOUT_COMPUTE);

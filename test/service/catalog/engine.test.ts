@@ -12,9 +12,7 @@ import { BRANCH, PROJECT } from './branchApi.ts';
 const DATABASES = `/projects/${PROJECT}/branches/${BRANCH}/databases`;
 const creation = { database: { name: 'new', owner_name: 'owner' } };
 
-describe('databases and roles', function () {
-  this.timeout(60_000);
-
+describe('databases and roles', () => {
   describe('on an engine that the test controls', () => {
     let test: InProcess;
     afterEach(async () => test.stop());

@@ -29,8 +29,7 @@ const orders = pgTable('orders', {
 
 const noPooler = findPooler() === undefined ? ' (skipped: PgBouncer is not installed)' : '';
 
-describe('ORM on a new database', function () {
-  this.timeout(60_000);
+describe('ORM on a new database', () => {
   let service: LocalService;
   const api = branchApi(() => service);
   before(async () => {

@@ -7,8 +7,7 @@ import { BRANCH, branchApi, encoded, ODD_NAMES, PROJECT, queryAt, WITHOUT_COMPUT
 
 const noPooler = findPooler() === undefined ? ' (skipped: PgBouncer is not installed)' : '';
 
-describe('roles of a branch', function () {
-  this.timeout(60_000);
+describe('roles of a branch', () => {
   const dataDir = temporaryFolder();
   let service: LocalService;
   const api = branchApi(() => service);

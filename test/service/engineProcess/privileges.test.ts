@@ -12,8 +12,7 @@ import { startControlPlane } from '../postgres/controlPlane.ts';
 const NOBODY = 65_534;
 const why = process.getuid?.() === 0 ? '' : ' (skipped: needs root)';
 
-describe(`service that runs as root${why}`, function () {
-  this.timeout(60_000);
+describe(`service that runs as root${why}`, () => {
   let folder: string;
   let dataDir: string;
   let branch: string;

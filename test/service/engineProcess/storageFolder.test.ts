@@ -17,8 +17,7 @@ import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, function () {
-  this.timeout(60_000);
+describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
   let account: Account;
   let closed: string;
   const roots = new Set<string>();

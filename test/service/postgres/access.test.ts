@@ -7,8 +7,7 @@ import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
-describe('access to a compute', function () {
-  this.timeout(30_000);
+describe('access to a compute', () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;

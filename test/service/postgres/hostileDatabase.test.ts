@@ -25,8 +25,7 @@ const TRAP = `
   create operator trap.= (leftarg = name, rightarg = name, function = trap.compare);
   create operator trap.= (leftarg = name, rightarg = text, function = trap.compare)`;
 
-describe('superuser statements in a hostile database', function () {
-  this.timeout(30_000);
+describe('superuser statements in a hostile database', () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;

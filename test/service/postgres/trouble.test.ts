@@ -8,8 +8,7 @@ import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
-describe('compute in trouble', function () {
-  this.timeout(30_000);
+describe('compute in trouble', () => {
   const services: ControlPlane[] = [];
   const start = async (dataDir?: string) => {
     const service = await startControlPlane(dataDir === undefined ? {} : { dataDir });

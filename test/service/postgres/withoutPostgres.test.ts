@@ -11,8 +11,7 @@ import { query } from './clients.ts';
 
 const PRIMARY = 'ep-little-smoke-851426';
 
-describe('The service without Postgres', function () {
-  this.timeout(60_000);
+describe('The service without Postgres', () => {
   let folder: string;
   let service: LocalService;
   const { raw, change, settled } = sampleProject(() => service);
@@ -107,9 +106,7 @@ const HIDDEN = [
 const canHide =
   process.platform === 'linux' && spawnSync(HIDDEN[0] ?? '', [...HIDDEN.slice(1), '/bin/true']).status === 0;
 
-describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: needs mount namespaces)'}`, function () {
-  this.timeout(60_000);
-
+describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: needs mount namespaces)'}`, () => {
   it('says how to install it', async function () {
     if (!canHide) return this.skip();
     const service = await startLocalService({ under: HIDDEN });

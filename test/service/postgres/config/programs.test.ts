@@ -14,8 +14,7 @@ import { projectRoot } from '../../../workbench/folders.ts';
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';
 const STRANGER = 12_345;
 
-describe(`findPrograms${why}`, function () {
-  this.timeout(30_000);
+describe(`findPrograms${why}`, () => {
   let parent: string;
   let folder: string;
   before(function () {

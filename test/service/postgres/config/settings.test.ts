@@ -4,8 +4,7 @@ import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts'
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-describe('size and settings of a compute', function () {
-  this.timeout(30_000);
+describe('size and settings of a compute', () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   before(async () => {

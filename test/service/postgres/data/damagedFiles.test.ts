@@ -14,9 +14,7 @@ const URI = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&data
 
 const cut = (file: string) => truncateSync(file, statSync(file).size - 5);
 
-describe('truncated file', function () {
-  this.timeout(60_000);
-
+describe('truncated file', () => {
   it("a branch's login.json is named with a remedy", async () => {
     const service = await startControlPlane();
     try {
@@ -84,8 +82,7 @@ describe('truncated file', function () {
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 
-describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount one)'}`, function () {
-  this.timeout(60_000);
+describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount one)'}`, () => {
   const FULL = (file: string) => new RegExp(`${file}: the disk is full \\(ENOSPC\\)\\. Free some space`);
   const PAGE = 4096;
   const PAGES = 16;

@@ -6,8 +6,7 @@ import { findPooler } from '../../../../src/service/postgres/config/programs.ts'
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
-describe('data directory', function () {
-  this.timeout(60_000);
+describe('data directory', () => {
   let parent: string;
   before(() => {
     parent = mkdtempSync(path.join(os.tmpdir(), 'names-'));

@@ -7,8 +7,7 @@ import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const GSS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48]);
 
-describe('gateway', function () {
-  this.timeout(30_000);
+describe('gateway', () => {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
   after(async () => service.close());

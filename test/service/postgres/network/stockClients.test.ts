@@ -17,8 +17,7 @@ const folderOfClients = installed ?? '';
 /** States of a compute when a client connects. */
 const states = ['active', 'idle', 'restarting'] as const;
 
-describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with its clients is installed)' : ''}`, function () {
-  this.timeout(60_000);
+describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with its clients is installed)' : ''}`, () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;

@@ -13,8 +13,7 @@ import { findProgram } from '../../../../src/base/findProgram.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-describe('TLS of a compute', function () {
-  this.timeout(30_000);
+describe('TLS of a compute', () => {
   let dataDir: string;
   let service: ControlPlane;
   let compute: ComputeSpec;

@@ -9,8 +9,7 @@ import { startLocalService, temporaryFolder } from '../../../helpers/localServic
 import { familyOf } from '../../../workbench/processes.ts';
 import { eventually, query } from '../clients.ts';
 
-describe('service that is stopped while it creates its first data directories', function () {
-  this.timeout(60_000);
+describe('service that is stopped while it creates its first data directories', () => {
   let dataDir: string;
   before(() => {
     dataDir = temporaryFolder();

@@ -5,8 +5,7 @@ import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts'
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-describe('read replica', function () {
-  this.timeout(30_000);
+describe('read replica', () => {
   let service: ControlPlane;
   let primary: ComputeSpec;
   let replica: ComputeSpec;

@@ -142,8 +142,7 @@ describe('ComputeIndex with 20,000 computes', () => {
   let connected: ConnectedInventory;
   let index: ComputeIndex;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const file = path.join(folder, 'projects.json');
     writeFileSync(file, JSON.stringify({ projects: Array.from({ length: 200 }, (_, p) => projectOf(p)) }));
     service = await startLocalService({ postgres: false, args: ['--projects', file] });

@@ -34,8 +34,7 @@ describe('RequestBudget', () => {
   });
 });
 
-describe('BackgroundRefresh of 200 expanded projects', function () {
-  this.timeout(30_000);
+describe('BackgroundRefresh of 200 expanded projects', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `p-${index}`);
   let service: ScriptedService;
   let store: ConnectedStore;
