@@ -65,10 +65,12 @@ export class ComputeIndex implements Disposable {
   search(typed: string, most: number): HostMatches {
     const wanted = typed.toLowerCase();
     const [first, others]: [ComputeHost[], ComputeHost[]] = [[], []];
-    for (const entry of this.#entries()) {
+    for (const entries of this.#byProject.values()) {
       if (first.length > most) break;
-      if (entry.text.startsWith(wanted)) first.push(...entry.hosts);
-      else if (others.length <= most && entry.text.includes(wanted)) others.push(...entry.hosts);
+      for (const entry of entries.values()) {
+        if (entry.text.startsWith(wanted)) first.push(...entry.hosts);
+        else if (others.length <= most && entry.text.includes(wanted)) others.push(...entry.hosts);
+      }
     }
     const hosts = [...first, ...others];
     return { hosts: hosts.slice(0, most), hasMore: hosts.length > most };
@@ -76,10 +78,6 @@ export class ComputeIndex implements Disposable {
 
   dispose(): void {
     this.#listening.dispose();
-  }
-
-  *#entries(): Generator<IndexEntry, void> {
-    for (const entries of this.#byProject.values()) yield* entries.values();
   }
 
   #follow(changes: readonly InventoryChange[]): void {
@@ -131,7 +129,9 @@ function entryOf(compute: Compute, projectName: string, branchName: string): Ind
   const pooled = pooledHost(compute);
   const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
   if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
-  const ids = [compute.host, compute.id, compute.branch_id, pooled ?? ''];
-  const names = [compute.name ?? '', projectName, branchName];
-  return { compute, projectName, branchName, hosts, text: [...ids, ...names].join(' ').toLowerCase() };
+  const names = [compute.branch_id, compute.name ?? '', projectName, branchName];
+  // Most hosts contain the id. Each character here costs time at each keystroke.
+  if (!compute.host.includes(compute.id)) names.push(compute.id);
+  const text = [compute.host, ...names, pooled ?? ''].join(' ').toLowerCase();
+  return { compute, projectName, branchName, hosts, text };
 }
