@@ -38,15 +38,21 @@ export function completionContext(line: string, column: number): CompletionConte
 function wantedAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
   if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
+  const name = variableBefore(lead);
+  return name === undefined ? undefined : kindByName(name);
+}
+
+/** @returns the name of the variable whose value starts after the text */
+export function variableBefore(lead: string): string | undefined {
   for (const pattern of VARIABLES) {
     const name = pattern.exec(lead)?.[1];
-    if (name !== undefined) return kindByName(name);
+    if (name !== undefined) return name;
   }
   return undefined;
 }
 
 /** `postgresql://`, login, and the hosts before this one. */
-const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
+export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
 /** `host=` of a keyword/value string or of a call, recognized by the fields next to it. */
 const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;

@@ -1,10 +1,19 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
-import { CompletionItem, CompletionItemKind, l10n, MarkdownString, Range, SnippetString } from 'vscode';
+import {
+  CompletionItem,
+  CompletionItemKind,
+  l10n,
+  MarkdownString,
+  Range,
+  SnippetString,
+  TextEdit,
+} from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
 import { tlsQuery } from '../../model/connection/connectionStrings.ts';
 import type { CompletionContext } from '../../model/connection/completionContext.ts';
+import { withPort, type PortPlace } from '../../model/connection/portPlace.ts';
 import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.ts';
 import { computeTable } from '../text/computeTable.ts';
 import { statusText } from '../text/computeText.ts';
@@ -13,6 +22,7 @@ import { sanitize } from '../text/sanitize.ts';
 export interface ItemContext {
   readonly place: CompletionContext;
   readonly line: number;
+  readonly portPlace: PortPlace;
   /** @param projectId undefined if the compute is not known yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
   readonly projectName: (projectId: string) => string;
@@ -44,11 +54,23 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     const projectName = context.projectName(compute.project_id);
     const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
     item.detail = sanitize([labelOf(compute), ...names].join(' · '));
-    item.insertText = context.place.kind === 'uri' ? uriSnippet(known, context) : host;
+    if (context.place.kind === 'uri') item.insertText = uriSnippet(known, context);
+    else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
     return placed(item, context, String(order).padStart(4, '0'));
   });
+
+function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
+  const { text, port } = withPort(host, place);
+  item.insertText = text;
+  // Further lines have the indentation of the first already.
+  item.keepWhitespace = true;
+  if (place.kind === 'instead' && port !== undefined) {
+    const { line, start, end } = place;
+    item.additionalTextEdits = [TextEdit.replace(new Range(line, start, line, end), port)];
+  }
+}
 
 /** VS Code calls this for the focused item only. */
 export function addDocumentation(item: CompletionItem): CompletionItem {

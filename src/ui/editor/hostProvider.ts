@@ -14,6 +14,7 @@ import { ComputeIndex, type HostMatch } from '../../model/inventory/computeIndex
 import { Prefetch } from '../../model/refresh/prefetch.ts';
 import { hostAtPosition, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
 import { completionContext } from '../../model/connection/completionContext.ts';
+import { portPlace } from '../../model/connection/portPlace.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Session } from '../../model/account/session.ts';
@@ -55,6 +56,7 @@ export class HostProvider implements Disposable {
     const context = {
       place,
       line: position.line,
+      portPlace: portPlace(place, position.line, document),
       login: (id: string | undefined) => connectionDefaults.propose(id, settings),
       projectName: (id: string) => inventory.project(id)?.name ?? id,
       branchName: (compute: Compute) => this.#branchName(compute),

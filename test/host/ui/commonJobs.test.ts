@@ -89,7 +89,7 @@ describe('the commonest jobs', () => {
       await editor.type('PGHOST=');
       await editor.waitForSuggestion('127.0.0.1');
       await editor.press('Enter');
-      await editor.waitForText(/^PGHOST=127\.0\.0\.1:\d+$/);
+      await editor.waitForText(/^PGHOST=127\.0\.0\.1\nPGPORT=\d+$/);
     },
     async () => {
       await writeFile(path.join(opened().folder, 'app.env'), '');

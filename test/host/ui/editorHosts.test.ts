@@ -15,6 +15,8 @@ describe('hosts in the editor', () => {
   let editor: Editor;
   let host: string;
   let pooled: string;
+  /** The host's lines in an environment file. */
+  let variables: string;
 
   before(async function () {
     this.timeout(120_000);
@@ -22,6 +24,7 @@ describe('hosts in the editor', () => {
     const { items } = await service.client.listComputes(shop);
     const compute = items.find(({ id }) => id === primary);
     [host, pooled] = [compute?.host ?? '', compute?.pooler_host ?? ''];
+    variables = `PGHOST=${host.replace(':', '\nPGPORT=')}`;
     const { workbench, folder: open } = opened();
     await writeFile(path.join(open, 'app.env'), '');
     await writeFile(path.join(open, 'notes.txt'), `${primary} is the shop\n`);
@@ -52,14 +55,14 @@ describe('hosts in the editor', () => {
     await editor.accept('Load computes…');
     await workbench.quickInput.choose('Select a compute', 'primary');
     await workbench.quickInput.choose('Select a host', 'Direct');
-    await editor.waitForText(`PGHOST=${host}`);
+    await editor.waitForText(variables);
   });
 
   it('complete a variable with compute, state and size', async () => {
     await editor.retype('PGHOST=');
     assert.match(await editor.waitForSuggestion(host), /primary · idle · 0\.25 CU/);
     await editor.accept(host);
-    await editor.waitForText(`PGHOST=${host}`);
+    await editor.waitForText(variables);
   });
 
   it('are found by the name of the compute', async () => {

@@ -65,7 +65,7 @@ describe('the editor, with a large account and without psql', () => {
     await workbench.quickInput.type('Select a compute', 'project 59');
     await workbench.quickInput.choose('Select a compute', 'project 59');
     await workbench.quickInput.choose('Select a compute', 'ep-of-59');
-    await editor.waitForText(`PGHOST=${last}`);
+    await editor.waitForText(`PGHOST=${last.replace(':', '\nPGPORT=')}`);
   });
 
   it('says that psql is missing and where to get it', async () => {

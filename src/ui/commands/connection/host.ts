@@ -1,7 +1,8 @@
 /** Copy Host and Insert Host, and the questions for the compute and its host. */
-import { l10n, window, type QuickPickItem } from 'vscode';
+import { l10n, Range, window, type QuickPickItem, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';
+import { portPlace, withPort } from '../../../model/connection/portPlace.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
@@ -15,18 +16,32 @@ export const copyHost: Command = async (context, argument, run) => {
   if (host !== undefined) await copyText(host, l10n.t('Copied {0}', sanitize(host)));
 };
 
-/** Inserts a host at every cursor of the editor, or replaces the selections. */
+/**
+ * Inserts a host at every cursor of the editor, or replaces the selections. At a single cursor, the port goes where completion
+ * puts it.
+ */
 export const insertHost: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't insert the host");
   const editor = window.activeTextEditor;
   if (editor === undefined) throw new Error(l10n.t('No editor is open.'));
   const host = await pickHost(context, l10n.t('Insert Host'), argument);
   if (host === undefined) return;
+  const { document, selections } = editor;
   const isInserted = await editor.edit((edit) => {
-    for (const selection of editor.selections) edit.replace(selection, host);
+    if (selections.length > 1) for (const selection of selections) edit.replace(selection, host);
+    else replaceByHost(edit, document, editor.selection, host);
   });
   if (!isInserted) throw new Error(l10n.t("The document can't be edited."));
 };
+
+function replaceByHost(edit: TextEditorEdit, document: TextDocument, selection: Range, host: string): void {
+  const { start, end } = selection;
+  const place = portPlace({ start: start.character, end: end.character }, start.line, document);
+  const { text, port } = withPort(host, place);
+  edit.replace(selection, text);
+  if (place.kind === 'instead' && port !== undefined)
+    edit.replace(new Range(place.line, place.start, place.line, place.end), port);
+}
 
 /** The record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
 export async function pickRecord(

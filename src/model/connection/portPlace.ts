@@ -1,0 +1,103 @@
+/**
+ * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings take it with the host: libpq
+ * and most libraries read it from a variable or field of its own, such as PGPORT next to PGHOST.
+ */
+import { URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
+
+export type PortPlace =
+  /** It stays with the host. */
+  | { readonly kind: 'withHost' }
+  /** After the host and the text `between`, which may start a new line. */
+  | { readonly kind: 'after'; readonly between: string }
+  /** Instead of the port that is there already. Columns are UTF-16 units. */
+  | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
+
+/** What is read of an editor's document. */
+export interface Lines {
+  readonly lineCount: number;
+  lineAt(line: number): { readonly text: string };
+}
+
+/** Lines read on each side of the host. */
+const NEARBY = 20;
+const WITH_HOST: PortPlace = { kind: 'withHost' };
+
+/** @returns `withHost` also if there is no other place, so that the port is not lost */
+export function portPlace(
+  place: Pick<CompletionContext, 'start' | 'end'>,
+  line: number,
+  document: Lines,
+): PortPlace {
+  const { text } = document.lineAt(line);
+  const lead = text.slice(0, place.start);
+  const rest = text.slice(place.end);
+  if (URI_AUTHORITY.test(lead)) return WITH_HOST;
+  const field = FIELD.exec(lead);
+  if (field !== null) {
+    const [, word = '', syntax = ''] = field;
+    const name = portName(word);
+    return (
+      portIn(lead, name, line, 0) ?? portIn(rest, name, line, place.end) ?? nextField(name, syntax, rest)
+    );
+  }
+  const name = variableBefore(lead);
+  if (name === undefined || portName(name) === name) return WITH_HOST;
+  const last = Math.min(line + NEARBY, document.lineCount - 1);
+  for (let near = Math.max(line - NEARBY, 0); near <= last; near += 1) {
+    const found = portIn(document.lineAt(near).text, portName(name), near, 0);
+    if (found !== undefined) return found;
+  }
+  return nextLine(name, lead, rest) ?? WITH_HOST;
+}
+
+/** @returns what to insert as the host, and the port if it has another place */
+export function withPort(host: string, place: PortPlace): { readonly text: string; readonly port?: string } {
+  const [, name, port] = /^(.+):(\d+)$/.exec(host) ?? [];
+  if (name === undefined || port === undefined || place.kind === 'withHost') return { text: host };
+  return place.kind === 'after' ? { text: `${name}${place.between}${port}` } : { text: name, port };
+}
+
+/** The value of a port that is set in the text, which starts at a column of its line. */
+function portIn(text: string, name: string, line: number, column: number): PortPlace | undefined {
+  const set = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
+    text,
+  );
+  if (set === null) return undefined;
+  const end = column + set.index + set[0].length;
+  return { kind: 'instead', line, start: end - (set[1] ?? '').length, end };
+}
+
+/** `host=`, `host: '` and the like, in a keyword/value string or a call. */
+const FIELD = /(?<![\w.])(host)(["']?\s*[:=]\s*["'`]?)$/i;
+
+/** In the syntax of the host: `host=… port=…`, `Host=…;Port=…` or `host: '…', port: '…'`. */
+function nextField(name: string, syntax: string, rest: string): PortPlace {
+  const quote = /["'`]$/.exec(syntax)?.[0] ?? '';
+  const separator = quote !== '' ? `${quote}, ` : rest.startsWith(';') ? ';' : ' ';
+  return { kind: 'after', between: `${separator}${name}${syntax}` };
+}
+
+/** A line that sets one variable, and nothing else. */
+const LINE_START =
+  /^\s*(?:#\s*)?(?:-\s+|export\s+|ENV\s+|set\s+-\w+\s+|\$env:|process\.env\.|[\w.]+[[(])?["'`]?$/i;
+const LINE_END = /^["'`]?[\])]*[;,]?\s*$/;
+
+/** Repeats the line of the host for the port. */
+function nextLine(name: string, lead: string, rest: string): PortPlace | undefined {
+  const before = lead.slice(0, lead.lastIndexOf(name));
+  if (!LINE_START.test(before) || !LINE_END.test(rest)) return undefined;
+  // The last property of a JSON object has no comma.
+  const isProperty = /^\s*["']/.test(lead) && lead.includes(':');
+  const end = isProperty && !rest.includes(',') ? `${rest.trimEnd()},` : rest.trimEnd();
+  return {
+    kind: 'after',
+    between: `${end}\n${before}${portName(name)}${lead.slice(before.length + name.length)}`,
+  };
+}
+
+/** `PGPORT` for `PGHOST`, `databasePort` for `databaseHost`. @returns the name itself if it has no word for a host */
+const portName = (name: string): string =>
+  name.replace(/host(?:name)?|server|endpoint/i, (word) => {
+    if (word === word.toUpperCase()) return 'PORT';
+    return /^[A-Z]/.test(word) ? 'Port' : 'port';
+  });
