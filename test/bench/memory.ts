@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { ManualClock } from './manualClock.ts';
 import { kilobytes, type Result } from './result.ts';
@@ -27,13 +28,15 @@ export async function measure(): Promise<readonly Result[]> {
     throw error;
   };
   const memory = { get: () => undefined, update: async () => {} };
-  const tracker = new OperationTracker({ ...model, memory, onError, clock, random: () => 0 });
+  const budget = new RequestBudget({ clock });
+  const tracker = new OperationTracker({ ...model, memory, onError, budget, clock, random: () => 0 });
   const refresh = new BackgroundRefresh({
     inventory: model.inventory,
     shown: () => [projectId(0)],
     followed: () => tracker.projects,
     interval: () => INTERVAL,
     onError,
+    budget,
     clock,
     random: () => 0,
   });

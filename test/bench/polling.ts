@@ -1,8 +1,8 @@
 /** Counts the requests for pending operations, and measures how soon their end is noticed. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../src/base/disposable.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { ManualClock } from './manualClock.ts';
 import { ms, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
@@ -57,7 +57,14 @@ async function setSettled(service: StubService, project: number, index: number):
 async function requestsPerTick(service: StubService, projects: number, operations: number): Promise<Result> {
   const model = await connectModel(service);
   const clock = new ManualClock(() => model.traffic.pending > 0);
-  const tracker = new OperationTracker({ ...model, memory, onError, clock, random: () => 0 });
+  const tracker = new OperationTracker({
+    ...model,
+    memory,
+    onError,
+    budget: new RequestBudget({ clock }),
+    clock,
+    random: () => 0,
+  });
   const places = Array.from(
     { length: operations },
     (_, index) => [index % projects, Math.floor(index / projects)] as const,
@@ -86,7 +93,14 @@ async function requestsPerTick(service: StubService, projects: number, operation
 async function requestsWithoutOperations(service: StubService): Promise<Result> {
   const model = await connectModel(service);
   const clock = new ManualClock(() => model.traffic.pending > 0);
-  const tracker = new OperationTracker({ ...model, memory, onError, clock, random: () => 0 });
+  const tracker = new OperationTracker({
+    ...model,
+    memory,
+    onError,
+    budget: new RequestBudget({ clock }),
+    clock,
+    random: () => 0,
+  });
   const never = await clock.advance(3_600 * SECOND);
   await setPending(service, 0, 0);
   follow(tracker, 0, 0);
@@ -113,7 +127,7 @@ async function requestsWithoutOperations(service: StubService): Promise<Result> 
 /** Measures on the real clock how long the tracker takes to notice that an operation has ended. */
 async function timeToNotice(service: StubService): Promise<Result> {
   const model = await connectModel(service);
-  const tracker = new OperationTracker({ ...model, memory, onError, clock: systemClock });
+  const tracker = new OperationTracker({ ...model, memory, onError, budget: new RequestBudget() });
   for (let index = 0; index < LATENCY_OPERATIONS; index += 1) await setPending(service, 1, index);
   for (let index = 0; index < LATENCY_OPERATIONS; index += 1) follow(tracker, 1, index);
   const times = await noticeTimes(service, tracker, model);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/base/clock.ts';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
 import type { ChangeEnd } from '../../src/model/operations/pendingChange.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../helpers/connectedStore.ts';
@@ -67,6 +68,7 @@ describe('Windows on one account', () => {
       followed: () => store.tracker.projects,
       interval: () => MINUTE,
       onError: (error) => store.errors.push(error),
+      budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
       random: () => 1,
     });

@@ -86,7 +86,7 @@ export class BranchChanges {
     });
   }
 
-  /** Replaces the data of the branch by the present data of another one. @throws {ApiError} */
+  /** Replaces the data of the branch with the current data of another one. @throws {ApiError} */
   reset(place: Place, sourceId: string, options?: CallOptions): Promise<AcceptedBranchChange> {
     const source = { source_branch_id: sourceId };
     return this.#change('reset', place, options, {
@@ -122,7 +122,9 @@ export class BranchChanges {
   }
 
   /** @throws {ApiError} */
-  createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
+  async createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
+    // If the reply is lost, an older project with this name must not be taken for the new one.
+    await this.#refreshProjects();
     const before = new Set(this.#inventory.projects?.entries.keys());
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
     return sendChange<ProjectOutcome, AcceptedProject>(
@@ -137,8 +139,8 @@ export class BranchChanges {
         },
         refresh: () => this.#refreshProjects(),
         find: () => {
-          const project = this.#projects().find(isNew);
-          return project && { project, isPending: false };
+          const [project, ...others] = this.#projects().filter(isNew);
+          return project && others.length === 0 ? { project, isPending: false } : undefined;
         },
       },
       options,

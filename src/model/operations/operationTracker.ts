@@ -16,7 +16,7 @@ import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { RequestBudget } from '../refresh/requestBudget.ts';
+import type { RequestBudget } from '../refresh/requestBudget.ts';
 import {
   PENDING_ENTRY,
   parsePending,
@@ -33,7 +33,8 @@ export interface OperationTrackerOptions {
   readonly inventory: Inventory;
   readonly memory: Memory;
   readonly onError: (error: unknown) => void;
-  readonly budget?: RequestBudget;
+  /** Shared with all other background work of the window. */
+  readonly budget: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -62,7 +63,7 @@ export class OperationTracker implements Disposable {
   constructor(options: OperationTrackerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#budget = options.budget ?? new RequestBudget({ clock: this.#clock });
+    this.#budget = options.budget;
     this.#all = parsePending(options.memory.get(PENDING_ENTRY));
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
@@ -170,6 +171,7 @@ export class OperationTracker implements Disposable {
       } catch (error) {
         if (!isRefused(error, 404)) throw error;
         for (const change of changes) this.#end(change, { change, outcome: 'lost', reason: undefined });
+        return; // The project was deleted.
       }
       for (const change of changes) await this.#advance(connection, change);
     });

@@ -11,7 +11,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { Inventory, InventoryChange } from '../inventory/inventory.ts';
-import { RequestBudget } from './requestBudget.ts';
+import type { RequestBudget } from './requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
@@ -24,7 +24,8 @@ export interface BackgroundRefreshOptions {
   /** Whether the service is on this machine, where frequent requests cost little. */
   readonly isLocal?: () => boolean;
   readonly onError: (error: unknown) => void;
-  readonly budget?: RequestBudget;
+  /** Shared with all other background work of the window. */
+  readonly budget: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -38,7 +39,7 @@ const QUICK_INTERVAL = 2000;
 /** Milliseconds until an unsettled project is left to the ordinary refresh. */
 const QUICK_FOR = 2 * 60_000;
 
-interface Request {
+interface RefreshRequest {
   readonly kind: 'computes' | 'branches';
   readonly projectId: string;
 }
@@ -49,11 +50,9 @@ export class BackgroundRefresh implements Disposable {
   readonly #listening: Disposable;
   /** Projects with a pending change, and since when it is known. */
   readonly #unsettled = new Map<string, number>();
-  /** Projects refreshed quickly on request, and until when. */
-  readonly #watched = new Map<string, number>();
   readonly #budget: RequestBudget;
   /** What is left of the current refresh. */
-  #due: Request[] = [];
+  #due: RefreshRequest[] = [];
   #poller: Poller | undefined;
   #last: number;
   #times = 0;
@@ -61,7 +60,7 @@ export class BackgroundRefresh implements Disposable {
   constructor(options: BackgroundRefreshOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#budget = options.budget ?? new RequestBudget({ clock: this.#clock });
+    this.#budget = options.budget;
     this.#last = this.#clock.now();
     this.#listening = options.inventory.onDidChange((changes) => this.#notice(changes));
   }
@@ -69,15 +68,12 @@ export class BackgroundRefresh implements Disposable {
   /** @param wanted whether the view is visible and the window focused. An overdue refresh runs at once. */
   setWanted(wanted: boolean): void {
     const isWanted = wanted && this.#options.interval() > 0;
-    if (!isWanted) this.#poller?.dispose();
-    if (!isWanted) this.#poller = undefined;
-    else this.#poller ??= this.#start();
-  }
-
-  /** Refreshes a project quickly for a while, because a change is likely: a client connects, for example. */
-  watch(projectId: string): void {
-    this.#watched.set(projectId, this.#clock.now() + QUICK_FOR);
-    this.#poller?.reschedule();
+    if (isWanted) {
+      this.#poller ??= this.#start();
+      return;
+    }
+    this.#poller?.dispose();
+    this.#poller = undefined;
   }
 
   dispose(): void {
@@ -113,13 +109,10 @@ export class BackgroundRefresh implements Disposable {
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
-    const { isLocal: isNear = () => false, followed } = this.#options;
-    const [all, others] = [isNear(), followed()];
+    const isLocal = this.#options.isLocal?.() === true;
+    const followed = this.#options.followed();
     const isQuick = (id: string) =>
-      !others.has(id) &&
-      (all ||
-        now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR ||
-        now < (this.#watched.get(id) ?? -Infinity));
+      !followed.has(id) && (isLocal || now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR);
     return [...this.#options.shown()].filter(isQuick);
   }
 
@@ -128,7 +121,7 @@ export class BackgroundRefresh implements Disposable {
     for (const change of changes) {
       if (change.kind === 'all') {
         this.#due = [];
-        [this.#unsettled, this.#watched].forEach((map) => map.clear());
+        this.#unsettled.clear();
       } else if ('projectId' in change) projects.add(change.projectId);
     }
     const known = this.#unsettled.size;
@@ -150,12 +143,12 @@ export class BackgroundRefresh implements Disposable {
     // Half of it, so that a large account does not keep pending changes waiting.
     const share = quick.length > 0 ? 0.5 : 1;
     const sent = this.#due.splice(0, Math.ceil(this.#budget.available * share));
-    const isSent = (one: Request) =>
+    const isSent = (one: RefreshRequest) =>
       sent.some(({ kind, projectId }) => kind === one.kind && projectId === one.projectId);
     sent.push(...quick.filter((one) => !isSent(one)).slice(0, this.#budget.available - sent.length));
     this.#budget.spend(sent.length);
     const { inventory } = this.#options;
-    const ids = (wanted: Request['kind']) =>
+    const ids = (wanted: RefreshRequest['kind']) =>
       sent.flatMap(({ kind, projectId }) => (kind === wanted ? projectId : []));
     await Promise.all([
       projects,
@@ -177,7 +170,7 @@ export class BackgroundRefresh implements Disposable {
   }
 
   /** States change more often than names, so computes come first. */
-  #requests(projectIds: readonly string[], withBranches: boolean): Request[] {
+  #requests(projectIds: readonly string[], withBranches: boolean): RefreshRequest[] {
     const { isOffered } = this.#options.inventory.branches;
     const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);
     return kinds.flatMap((kind) => projectIds.map((projectId) => ({ kind, projectId })));

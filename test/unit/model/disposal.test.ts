@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../src/api/records/records.ts';
 import { BackgroundRefresh } from '../../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../src/model/refresh/requestBudget.ts';
 import { connectStore } from '../../helpers/connectedStore.ts';
 import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
@@ -16,6 +17,7 @@ describe('the stores', () => {
       interval: () => 60_000,
       isLocal: () => false,
       onError: (error) => store.errors.push(error),
+      budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
     });
     refresh.setWanted(true);

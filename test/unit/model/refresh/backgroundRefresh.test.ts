@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -39,6 +40,7 @@ describe('BackgroundRefresh', () => {
       interval: () => interval,
       isLocal: () => isNear,
       onError: (error) => errors.push(error),
+      budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
       random: () => 1,
     });
@@ -121,28 +123,6 @@ describe('BackgroundRefresh', () => {
     };
     assert.deepEqual(waitAfter(2 * MINUTE - 1), [2000]);
     assert.deepEqual(waitAfter(1), [8 * MINUTE]);
-  });
-
-  it('refreshes a watched project quickly', async () => {
-    refresh.setWanted(true);
-    refresh.watch('shop');
-    assert.equal(await store.clock.turn(), 2000);
-    assert.equal(await store.clock.turn(), 2000);
-  });
-
-  it('returns to the normal interval two minutes after a project is watched', async () => {
-    refresh.watch('shop');
-    refresh.setWanted(true);
-    assert.deepEqual(store.clock.waits, [2000]);
-    refresh.setWanted(false);
-    store.clock.pass(2 * MINUTE - 1);
-    interval = 10 * MINUTE;
-    refresh.setWanted(true);
-    assert.deepEqual(store.clock.waits, [2000]);
-    refresh.setWanted(false);
-    store.clock.pass(1);
-    refresh.setWanted(true);
-    assert.deepEqual(store.clock.waits, [8 * MINUTE]);
   });
 
   it('refreshes quickly as soon as another window or a command shows a pending change', async () => {

@@ -3,7 +3,7 @@ import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefre
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
-import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const MINUTE = 60_000;
 
@@ -52,7 +52,8 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
       sent.push({ call, at: store.clock.now() });
       if (call === 'GET /projects') return { projects: ids.map((id) => ({ id, name: id })) };
       if (call.endsWith('/branches')) return offersBranches ? { branches: [] } : 404;
-      return { endpoints: [] };
+      if (pending === undefined || !call.includes(`/${pending}/`)) return { endpoints: [] };
+      return { endpoints: [computeRecord('ep-one', { project_id: pending, current_state: 'init' })] };
     });
     store = await connectStore(service);
     await store.inventory.ensureProjects();
@@ -62,6 +63,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
       followed: () => new Set(),
       interval: () => MINUTE,
       onError: (error) => assert.fail(String(error)),
+      budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
       random: () => 1,
     });
@@ -77,7 +79,6 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
   const runFor = async (minutes: number) => {
     const end = store.clock.now() + minutes * MINUTE;
     while (store.clock.now() < end) {
-      if (pending !== undefined) refresh.watch(pending);
       await store.clock.turn();
     }
   };
@@ -111,6 +112,8 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
 
   it('keeps following a pending change', async () => {
     pending = 'p-150';
+    await store.inventory.loadComputes(pending);
+    sent = [];
     await runFor(1.5);
     const waits = times('GET /projects/p-150/endpoints').map((at, index, all) => at - (all[index - 1] ?? at));
     assert.ok(Math.max(...waits) <= 4000, `${Math.max(...waits)} ms`);

@@ -2,6 +2,7 @@ import { focus } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event.ts';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
@@ -21,6 +22,7 @@ describe('refreshWhenVisible', () => {
       followed: () => new Set(),
       interval: () => 1000,
       onError: () => undefined,
+      budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
     });
   });
