@@ -9,7 +9,7 @@ import type { BranchChange, BranchCreation, BranchRestoreBody } from './records/
 import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
 
 /** The public service's maximum, so that one request is enough. */
-const MOST_BRANCHES = 10_000;
+const MAX_BRANCHES = 10_000;
 
 /** A changed branch, its new computes, and the operations that the change started. */
 export interface BranchOutcome {
@@ -42,7 +42,7 @@ export class BranchCalls {
     options?: CallOptions,
   ): Promise<ChangedList<records.Branch> | undefined> {
     const changed = await this.#http.getIfChanged(
-      `${branchesPath(projectId)}?limit=${MOST_BRANCHES}`,
+      `${branchesPath(projectId)}?limit=${MAX_BRANCHES}`,
       lastBody,
       options,
     );

@@ -30,7 +30,7 @@ export interface ComputeOutcome {
   readonly operations: readonly records.Operation[];
 }
 
-/** A new or deleted project, and the operations that this started. */
+/** A new project, and the operations that its creation started. */
 export interface ProjectOutcome {
   readonly project: records.Project;
   readonly operations: readonly records.Operation[];

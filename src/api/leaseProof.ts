@@ -16,7 +16,7 @@ export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
 /**
  * The lines of a lease's response. The one about Postgres follows as soon as the service knows; `problem` is why no compute
- * can start, for people.
+ * can start, for users.
  */
 export const LEASE_HELD = 'held';
 export const postgresLine = (problem: string | undefined): string =>

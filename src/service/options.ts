@@ -83,11 +83,11 @@ export function readOptions(
   };
 }
 
-const LONGEST_KEY = 1024;
+const MAX_KEY_LENGTH = 1024;
 
 /** @throws {StartError} `usage`; the message does not contain the key */
 export function requireKey(key: string): void {
-  if (!isSendableKey(key) || key.length > LONGEST_KEY) {
+  if (!isSendableKey(key) || key.length > MAX_KEY_LENGTH) {
     throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
   }
 }

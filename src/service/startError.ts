@@ -5,7 +5,7 @@ import type { DataErrorReason } from './state/dataError.ts';
 
 export type StartErrorReason = DataErrorReason | 'usage' | 'portInUse' | 'projectsFile' | 'revokedKey';
 
-/** `message` is one line for people. */
+/** `message` is one line for users. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly reason: StartErrorReason;

@@ -18,7 +18,7 @@ export interface ServiceParts {
   readonly folder: string;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
-  /** Receives lines for people. They contain no secret except the first key, which is shown nowhere else. */
+  /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
   /** Called when the service must end: there is no lease left (undefined), or it cannot write its data. */
   readonly onEnd: (failure: string | undefined) => void;

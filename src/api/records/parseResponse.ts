@@ -29,7 +29,7 @@ export const MAX_RECORDS = 100_000;
 /** Unknown fields are kept, so limit the depth for code that walks through records. */
 const MAX_DEPTH = 32;
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
 /** Reported instead of a field when no single field is wrong. */
 const WHOLE = 'record';
@@ -64,11 +64,12 @@ function isShallow(value: object, depth = MAX_DEPTH): boolean {
   return true;
 }
 
-const firstField = (path: readonly string[] = []): string => path.join('.').slice(0, LONGEST_NAME) || WHOLE;
+const firstField = (path: readonly string[] = []): string =>
+  path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE;
 
 const idOf = (value: unknown): string | undefined => {
   const id = property(value, 'id');
-  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, LONGEST_NAME) : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, MAX_NAME_LENGTH) : undefined;
 };
 
 const read = <T>(value: unknown, record: Field<T>): { data: T } | { field: string } => {

@@ -21,11 +21,11 @@ export type WithFields<F extends Fields> = {
   [Name in Exclude<keyof F, MissingIn<F>>]: Value<F[Name]>;
 } & { [Name in MissingIn<F>]?: Value<F[Name]> } & { [field: string]: unknown };
 
-const LONGEST_TEXT = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 /** Longer than any name or host. More would only slow down the views. */
 export const text = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= LONGEST_TEXT;
+  typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
 export const longText = (value: unknown): value is string => typeof value === 'string';
 /** JSON has no infinity, but `JSON.parse` returns it for 1e999. */
 export const number = (value: unknown): value is number => Number.isFinite(value);

@@ -83,14 +83,14 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
     retryAfter: parseRetryAfter(headers),
   };
   const message = safeText(json, 'message', call.key) ?? `${call.what}: status ${status}`;
-  return new ApiError(message, fault, { mayHaveExecuted: call.isChange && !isRejected(status, json) });
+  return new ApiError(message, fault, { mayHaveExecuted: call.isChange && !provesNotExecuted(status, json) });
 }
 
 /**
  * Whether the response proves that the service did nothing: a 4xx, or a 503 from the service itself. Any other status,
  * and a 503 from a gateway, may come after the service did the work.
  */
-const isRejected = (status: number, json: unknown): boolean =>
+const provesNotExecuted = (status: number, json: unknown): boolean =>
   (status >= 400 && status <= 499) || (status === 503 && isServiceError(json));
 
 /** Errors of the service have a code, even if it is empty. Errors of gateways have only a message. */
@@ -101,7 +101,7 @@ const isServiceError = (json: unknown): boolean =>
 const redirectTarget = (headers: Headers): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
-const LONGEST_MESSAGE = 1000;
+const MAX_MESSAGE_LENGTH = 1000;
 
 /** A shorter key is not a secret, but may be part of ordinary words. */
 const SHORTEST_SECRET = 8;
@@ -109,7 +109,7 @@ const SHORTEST_SECRET = 8;
 const safeText = (json: unknown, name: string, key: string): string | undefined => {
   const text = textIn(json, name);
   if (text === undefined || text.trim() === '') return undefined;
-  return (key.length < SHORTEST_SECRET ? text : text.replaceAll(key, '…')).slice(0, LONGEST_MESSAGE);
+  return (key.length < SHORTEST_SECRET ? text : text.replaceAll(key, '…')).slice(0, MAX_MESSAGE_LENGTH);
 };
 
 const textIn = (value: unknown, name: string): string | undefined => {

@@ -56,16 +56,16 @@ export function retryDelay(
 }
 
 /** In seconds. It also keeps delays below the longest that a timer can have. */
-const LONGEST_RETRY_AFTER = 3600;
+const MAX_RETRY_AFTER = 3600;
 
 /**
  * Reads the header Retry-After, which is a number of seconds or a date.
- * @returns seconds from now, from 0 to {@link LONGEST_RETRY_AFTER}; undefined if the header is missing or malformed
+ * @returns seconds from now, from 0 to {@link MAX_RETRY_AFTER}; undefined if the header is missing or malformed
  */
 export function parseRetryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
-  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER);
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
 }
 
 /** Prefers the service's clock to this machine's, which may be wrong. */

@@ -3,7 +3,7 @@ import type { Event } from '../../base/event.ts';
 import { accountId, type Account } from './accounts.ts';
 import type { Session } from './session.ts';
 
-/** `production`: the user enters the name to confirm a change. `readOnly`: nothing is changed. */
+/** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
 export const MARKS = ['production', 'readOnly'] as const;
 export type Mark = (typeof MARKS)[number];
 

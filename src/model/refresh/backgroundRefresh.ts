@@ -32,7 +32,7 @@ export interface BackgroundRefreshOptions {
 
 /** The list of projects is part of every fifth refresh. */
 const PROJECTS_EVERY = 5;
-const LONGEST_WAIT = 10 * 60_000;
+const MAX_WAIT = 10 * 60_000;
 /** Requests at once if there are more than the budget allows. */
 const SLICE = 20;
 const QUICK_INTERVAL = 2000;
@@ -86,7 +86,7 @@ export class BackgroundRefresh implements Disposable {
     const options = {
       poll: () => this.#refresh(),
       interval: () => this.#wait(),
-      longestWait: LONGEST_WAIT,
+      longestWait: MAX_WAIT,
       retryAfter: retryAfterOf,
       onError,
       clock: this.#clock,

@@ -15,7 +15,7 @@ import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPoolerMode, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/systemReason.ts';
 import type { Store } from '../state/store.ts';
-import { recordCrash, wake, type WakeOptions } from './wakeOnConnect.ts';
+import { recordCrash, wake, type WakeOptions } from './engineEvents.ts';
 
 export interface ControlPlaneOptions {
   readonly store: Store;

@@ -73,7 +73,7 @@ export function newOperation({ target, step, status, sequence, now }: NewOperati
   return { record, step, sequence };
 }
 
-/** @param error why the operation failed, for people */
+/** @param error why the operation failed, for users */
 export const withStatus = (
   record: OperationRecord,
   status: OperationRecord['status'],

@@ -22,7 +22,7 @@ import {
 
 export interface OperationsOptions {
   readonly store: Store;
-  /** Rejects with a message for people if there is no engine. */
+  /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   /** Milliseconds. */

@@ -18,13 +18,13 @@ export type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
  * Milliseconds. Usage is written twice as often, so a longer time means that the clock was changed or the machine was
  * suspended, with its computes.
  */
-const LONGEST_UNCOUNTED = 60_000;
+const MAX_UNCOUNTED = 60_000;
 
 const NO_USAGE: Usage = { cpu_used_sec: 0, active_time: 0 };
 
 function uncountedUsageOf({ record, uncountedSince }: StoredCompute, now: number): Usage {
   if (uncountedSince === undefined) return NO_USAGE;
-  const active_time = Math.min(Math.max(0, now - uncountedSince), LONGEST_UNCOUNTED) / 1000;
+  const active_time = Math.min(Math.max(0, now - uncountedSince), MAX_UNCOUNTED) / 1000;
   return { cpu_used_sec: active_time * record.autoscaling_limit_min_cu, active_time };
 }
 

@@ -96,7 +96,7 @@ export interface EngineEvents {
   crashed(computeId: string, reason: string): void;
 }
 
-/** A failure that the client can resolve. `message` is for people and comes from Postgres if it has one. */
+/** A failure that the client can resolve. `message` is for users and comes from Postgres if it has one. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
@@ -116,7 +116,7 @@ export interface EngineFacts {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 
-  /** Why no compute can start, and what to do, for people. Undefined if computes can start. */
+  /** Why no compute can start, and what to do, for users. Undefined if computes can start. */
   readonly postgresProblem: string | undefined;
 
   readonly poolerMode: PoolerMode;

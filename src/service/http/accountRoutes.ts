@@ -1,7 +1,7 @@
 /** API keys and projects (sections 4.1 and 4.2). */
 import { ApiKeyCreationBody, ProjectChangeBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { singleProject } from '../controlPlane/shownProject.ts';
+import { toProjectResponse } from '../controlPlane/projectResponse.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -68,14 +68,14 @@ function showProject(plane: ControlPlane, call: ApiCall): JsonReply {
 }
 
 const shownProject = ({ store, clock }: ControlPlane, project: ProjectState) =>
-  singleProject(
+  toProjectResponse(
     withUncountedUsage(project, uncountedUsage(store.account, clock.now()).get(project.record.id)),
   );
 
 async function createProject({ projects }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const body = await readJsonBody(call.request, ProjectCreationBody);
   const { project, ...created } = await projects.create(body.project);
-  return reply({ project: singleProject(project), ...created }, 201);
+  return reply({ project: toProjectResponse(project), ...created }, 201);
 }
 
 async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {

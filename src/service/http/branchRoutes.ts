@@ -2,7 +2,7 @@
 import { BranchChangeBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
-import { annotationOf, shownBranch } from '../controlPlane/branches/shownBranch.ts';
+import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
@@ -59,7 +59,7 @@ function listBranches({ store, clock }: ControlPlane, call: ApiCall): JsonReply 
   const page = sorted.slice(start, start + limit);
   const last = start + limit < sorted.length ? page.at(-1) : undefined;
   const next = last === undefined ? {} : { next: encodeCursor(last.id) };
-  const shown = page.map((branch) => shownBranch(branch, project, clock.now()));
+  const shown = page.map((branch) => toBranchResponse(branch, project, clock.now()));
   const annotated = page.filter(({ annotation_value }) => annotation_value !== undefined);
   const annotations = Object.fromEntries(annotated.map((branch) => [branch.id, annotationOf(branch)]));
   return listReply('branches', shown, { annotations, pagination: { ...next, sort_by, sort_order } });
@@ -77,14 +77,14 @@ async function createBranch({ store, branches, clock }: ControlPlane, call: ApiC
   const body = await readOptionalJsonBody(call.request, BranchCreationBody);
   const project = findProject(store.account, call);
   const created = await branches.create(project, body);
-  return reply({ ...created, branch: shownBranch(created.branch, project, clock.now()) }, 201);
+  return reply({ ...created, branch: toBranchResponse(created.branch, project, clock.now()) }, 201);
 }
 
 function showBranch(plane: ControlPlane, call: ApiCall): JsonReply {
   const [project, id] = target(plane, call);
   const branch = findBranch(project, id);
   return reply({
-    branch: shownBranch(branch, project, plane.clock.now()),
+    branch: toBranchResponse(branch, project, plane.clock.now()),
     annotation: annotationOf(branch),
   });
 }
@@ -106,7 +106,7 @@ async function restoreBranch(plane: ControlPlane, call: ApiCall): Promise<JsonRe
 
 function branchReply({ store, clock }: ControlPlane, call: ApiCall, result: BranchResult): JsonReply {
   const project = findProject(store.account, call);
-  return reply({ ...result, branch: shownBranch(result.branch, project, clock.now()) });
+  return reply({ ...result, branch: toBranchResponse(result.branch, project, clock.now()) });
 }
 
 function listComputes(plane: ControlPlane, call: ApiCall): JsonReply {

@@ -42,7 +42,7 @@ const POOLER_PAUSE = 1000;
 export class Compute {
   readonly #options: ComputeOptions;
   readonly #role: ServerRole;
-  readonly #turn = limitTo(1);
+  readonly #serialize = limitTo(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
   /** On the pooled address, unless PgBouncer is. */
@@ -68,7 +68,7 @@ export class Compute {
   }
 
   async attach(spec: ComputeSpec): Promise<void> {
-    return this.#turn(async () => {
+    return this.#serialize(async () => {
       this.#spec = spec;
       this.#gateway ??= await this.#listen(spec.address.port);
       await this.#matchPooler();
@@ -89,19 +89,19 @@ export class Compute {
   }
 
   async start(spec: ComputeSpec): Promise<void> {
-    return this.#turn(async () => {
+    return this.#serialize(async () => {
       this.#spec = spec;
       await this.#start();
     });
   }
 
   async suspend(): Promise<void> {
-    return this.#turn(async () => this.#stop());
+    return this.#serialize(async () => this.#stop());
   }
 
   /** Applies a change, with a restart if section 3.2 requires one. If it fails, the previous state is restored. */
   async applyConfig(after: ComputeSpec): Promise<void> {
-    return this.#turn(async () => {
+    return this.#serialize(async () => {
       const before = this.#spec;
       const restarts = this.server !== undefined && needsRestart(before, after);
       try {
@@ -128,7 +128,7 @@ export class Compute {
   }
 
   async close(): Promise<void> {
-    await this.#turn(async () => {
+    await this.#serialize(async () => {
       await this.#stopPooler();
       await this.#closePooledGateway();
       await this.#stop();
@@ -165,7 +165,7 @@ export class Compute {
 
   /** A restart that the server itself needs. Clients that connect in the meantime wait. */
   async #restart(reason: string): Promise<void> {
-    return this.#turn(async () => {
+    return this.#serialize(async () => {
       if (this.#server === undefined) return;
       this.#log(`Restarting: ${reason}`);
       await this.#stop();
@@ -220,7 +220,7 @@ export class Compute {
     this.#pooler = undefined;
     this.#log('PgBouncer ended unexpectedly. Starting it again');
     setTimeout(() => {
-      this.#turn(async () => this.#matchPooler()).catch((error: unknown) => this.#log(String(error)));
+      this.#serialize(async () => this.#matchPooler()).catch((error: unknown) => this.#log(String(error)));
     }, POOLER_PAUSE).unref();
   }
 
@@ -235,7 +235,7 @@ export class Compute {
   async #reach(): Promise<ServerAddress> {
     for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
       if (this.server) return this.server.address;
-      await this.#turn(async () => {});
+      await this.#serialize(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;
       await this.#wake();
@@ -245,7 +245,7 @@ export class Compute {
     throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${REACH_LIMIT / 1000} s`);
   }
 
-  /** Clients that connect at the same time share one wake-up. */
+  /** Clients that connect at the same time share one start. */
   async #wake(): Promise<void> {
     this.#waking ??= this.#options
       .events()

@@ -6,7 +6,7 @@ import { launchServer } from './process/launchServer.ts';
 
 export const primaryRole = (tools: ServerTools): ServerRole => ({
   start: async (compute, onLine) =>
-    tools.branches.inTurn(compute.branchId, async () => {
+    tools.branches.withLock(compute.branchId, async () => {
       const dataDir = await tools.branches.ensure(compute.branchId);
       const settings = standbySettings(compute);
       tools.branches.saveStandbySettings(compute.branchId, settings);
@@ -14,5 +14,5 @@ export const primaryRole = (tools: ServerTools): ServerRole => ({
       tools.branches.setPrimary(compute.branchId, server, settings);
       return server;
     }),
-  stop: async (compute, server) => tools.branches.inTurn(compute.branchId, async () => server.stop()),
+  stop: async (compute, server) => tools.branches.withLock(compute.branchId, async () => server.stop()),
 });

@@ -164,7 +164,7 @@ export type ComputeStep =
 export type BranchStep =
   /** Without a parent: new data with this owner. */
   | { readonly kind: 'createBranch'; readonly parentId?: string; readonly owner?: BranchOwner }
-  /** `preservedId`: the branch that receives the present data. */
+  /** `preservedId`: the branch that receives the current data. */
   | { readonly kind: 'restoreBranch'; readonly sourceId: string; readonly preservedId?: string }
   | { readonly kind: 'deleteBranch' };
 

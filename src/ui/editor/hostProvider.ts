@@ -32,7 +32,7 @@ export interface EditorParts {
 }
 
 /** Hosts per completion list. Typing more finds others. */
-const MOST = 100;
+const MAX_COMPLETIONS = 100;
 
 export class HostProvider implements Disposable {
   readonly #parts: EditorParts;
@@ -50,7 +50,7 @@ export class HostProvider implements Disposable {
   complete(document: TextDocument, position: Position): CompletionList | undefined {
     const place = completionContext(document.lineAt(position.line).text, position.character);
     if (place === undefined) return undefined;
-    const { hosts, hasMore } = this.#index.search(place.typed, MOST);
+    const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
     const { config, inventory, connectionDefaults } = this.#parts;
     const settings = config.connectionString(document.uri);
     const context = {

@@ -7,7 +7,7 @@ import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { nameOrId, sanitize } from '../text/sanitize.ts';
 
-const MOST_SETTINGS = 50;
+const MAX_SETTINGS = 50;
 
 const line = (text: string | null | undefined): string | undefined =>
   typeof text === 'string' && text !== '' ? sanitize(text) : undefined;
@@ -41,7 +41,7 @@ export function computeOutput(compute: Compute) {
 export function computeDetails(inventory: Inventory, compute: Compute) {
   const size = sizeOf(compute);
   const row = size && computeSize(size.min);
-  const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MOST_SETTINGS);
+  const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MAX_SETTINGS);
   return {
     ...computeOutput(compute),
     project: projectOutput(inventory, compute.project_id),

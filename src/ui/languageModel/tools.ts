@@ -43,8 +43,8 @@ interface Tool {
 }
 
 /** Limits what the model has to read. It can name a project to see others. */
-const MOST_PROJECTS = 20;
-const MOST_COMPUTES = 100;
+const MAX_PROJECTS = 20;
+const MAX_COMPUTES = 100;
 
 const listComputes: Tool = {
   prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
@@ -53,10 +53,10 @@ const listComputes: Tool = {
     const { inventory } = parts;
     await inventory.projects?.load();
     const found = matchingProjects(inventory, fieldsOf(input)['project']);
-    const listed = found.slice(0, MOST_PROJECTS);
+    const listed = found.slice(0, MAX_PROJECTS);
     // Failures are returned with each project.
     await inventory.refreshComputesOf(listed).catch(() => undefined);
-    let room = MOST_COMPUTES;
+    let room = MAX_COMPUTES;
     const projects = listed.map((id) => {
       const all = [...(inventory.computesOf(id)?.computes.values() ?? [])].sort(byTypeAndLabel);
       const computes = all.slice(0, room).map(computeOutput);
@@ -128,7 +128,7 @@ const restartCompute: Tool = {
     confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Restarting {0}', name),
       title: restartQuestion(name),
-      effect: l10n.t('Its connections are dropped. Clients have to reconnect.'),
+      effect: effectText('restart') ?? '',
     })),
   invoke: (parts, input, token) =>
     changeTarget(parts, input, token, restartQuestion, (node, options) =>

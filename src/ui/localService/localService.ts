@@ -47,7 +47,7 @@ export class LocalService implements Disposable {
     this.#parts = parts;
   }
 
-  /** Why no compute of the running service can start, for people. */
+  /** Why no compute of the running service can start, for users. */
   get postgresProblem(): string | undefined {
     return this.#postgresProblem;
   }

@@ -111,7 +111,7 @@ async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, timeout: nu
   }
 }
 
-/** @returns why Postgres can't be used, for people. @throws {Error} if the check itself fails */
+/** @returns why Postgres can't be used, for users. @throws {Error} if the check itself fails */
 export async function checkPostgres(
   script: string,
   postgresPath: string | undefined,

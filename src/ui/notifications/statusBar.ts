@@ -9,7 +9,7 @@ import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
 import { announce } from './announce.ts';
 
-export class PendingOperations implements Disposable {
+export class OperationsStatusBar implements Disposable {
   readonly #tracker: OperationTracker;
   #created: StatusBarItem | undefined;
   readonly #disposables = new DisposableStore();
@@ -68,7 +68,7 @@ export class PendingOperations implements Disposable {
 }
 
 /** Announces computes that became active without a change made in this window. */
-export const announceWakeUps = (watcher: WakeWatcher): Disposable =>
+export const announceStarts = (watcher: WakeWatcher): Disposable =>
   watcher.onDidWake((computes) => {
     const [first] = computes;
     if (first === undefined) return;

@@ -3,7 +3,7 @@
  * link, which can run a command; in Markdown it does much more.
  */
 
-const LONGEST = 500;
+const MAX_LENGTH = 500;
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/g;
@@ -24,5 +24,5 @@ export const escapeMarkdown = (text: string): string =>
 
 function lineOf(text: string): string {
   const line = text.replace(CONTROL, ' ').trim();
-  return (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line).toWellFormed();
+  return (line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line).toWellFormed();
 }

@@ -22,7 +22,7 @@ const PAGE = 400;
 
 /** Of the local service. */
 export interface PostgresState {
-  /** Why no compute can start, for people. */
+  /** Why no compute can start, for users. */
   readonly postgresProblem: string | undefined;
   readonly onDidChangePostgres: Event<void>;
 }

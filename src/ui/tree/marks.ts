@@ -35,13 +35,13 @@ function decorationOf(mark: Mark): FileDecoration {
     case 'production':
       return new FileDecoration(
         'P',
-        l10n.t('Production: changes ask for the name'),
+        l10n.t('Production: type the name to confirm each change'),
         new ThemeColor('hostedPostgres.productionForeground'),
       );
     case 'readOnly':
       return new FileDecoration(
         'R',
-        l10n.t('Read-only: nothing is changed'),
+        l10n.t('Read-only: all changes are blocked'),
         new ThemeColor('hostedPostgres.readOnlyForeground'),
       );
     default:

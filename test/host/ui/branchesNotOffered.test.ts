@@ -35,11 +35,11 @@ describe('A service with only the calls of the specification', () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Create Project…');
     await quickInput().answer('Name of the new project', 'blog');
-    await workbench.notifications.waitFor(/doesn't offer changes of projects/);
+    await workbench.notifications.waitFor(/doesn't support changing projects/);
     await workbench.notifications.clear();
     await workbench.runCommand('Hosted Postgres: Create Branch…');
     await quickInput().choose('Select a project', 'shop');
-    await workbench.notifications.waitFor(/doesn't offer changes of branches/);
+    await workbench.notifications.waitFor(/doesn't support changing branches/);
     await workbench.notifications.clear();
     await workbench.page.keyboard.press('F1');
     await quickInput().type(/./, '>Hosted Postgres: Create');

@@ -69,7 +69,7 @@ describe('Start Compute and Suspend Compute', () => {
     proxy.inject('methodNotAllowed', { path: /\/(start|suspend)$/, times: Number.POSITIVE_INFINITY });
     await computes().inlineAction(row('idle'), 'Start Compute');
     const { message } = await notifications.waitFor(`Couldn't start ${compute}`);
-    assert.match(message, /This service doesn't offer it/);
+    assert.match(message, /This service can't start or suspend computes on request/);
     await notifications.clear();
     assert.ok(!(await computes().contextMenuItems(row('idle'))).includes('Start Compute'));
     await opened().workbench.page.keyboard.press('F1');

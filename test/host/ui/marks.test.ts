@@ -33,7 +33,7 @@ describe('Marks of projects and accounts', () => {
   const changes = () => proxy.requests.filter(({ method }) => method !== 'GET').length;
   const mark = async (row: RegExp, label: string) => {
     await computes().contextMenu(row, 'Mark Project…');
-    await opened().workbench.quickInput.choose('How to treat changes of shop', label);
+    await opened().workbench.quickInput.choose('Select how to protect shop', label);
   };
 
   it('show production with text, badge and color', async () => {
@@ -91,7 +91,7 @@ describe('Marks of projects and accounts', () => {
     const { notifications, quickInput, statusBar } = opened().workbench;
     await computes().inlineAction(/^Compute primary,/, 'Suspend Compute');
     await notifications.press('as read-only', 'Mark Project…');
-    await quickInput.choose('How to treat changes of shop', 'No mark');
+    await quickInput.choose('Select how to protect shop', 'No mark');
     await statusBar.waitFor('Removed the mark of shop');
     await computes().waitFor('Project shop');
     await notifications.clear();
@@ -109,7 +109,7 @@ describe('Marks of projects and accounts', () => {
   it('protect the API keys of an account', async () => {
     const { notifications, quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Mark Account…');
-    await quickInput.choose('How to treat changes of', 'Read-only');
+    await quickInput.choose('Select how to protect', 'Read-only');
     await computes().waitFor('Project analytics, read-only');
     const before = changes();
     await opened().workbench.runCommand('Hosted Postgres: Create API Key…');

@@ -14,7 +14,7 @@ import { query } from './clients.ts';
 const KILLS = Number(process.env['BRANCH_KILLS'] ?? 8);
 /** Milliseconds. */
 const LONGEST_LIFE = 1_500;
-const MOST_BRANCHES = 4;
+const MAX_BRANCHES = 4;
 const PRIMARY = { type: 'read_write' };
 
 /** What the client knows: confirmed and deleted ids. A call without a reply may have happened or not. */
@@ -49,7 +49,7 @@ class Client {
       const source_branch_id = await this.main(api);
       await api.send('POST', `${address}/${some}/restore`, { source_branch_id }, 200);
       this.changes += 1;
-    } else if (branches.length >= MOST_BRANCHES) {
+    } else if (branches.length >= MAX_BRANCHES) {
       await this.#delete(api, `${address}/${some}`, some, this.confirmed, this.deleted);
       this.changes += 1;
     } else {

@@ -3,7 +3,7 @@ import { limitTo } from '../../../src/base/limit.ts';
 
 describe('limitTo', () => {
   it('limits how many tasks run at once, and keeps their order', async () => {
-    const inTurn = limitTo(2);
+    const withLock = limitTo(2);
     const order: number[] = [];
     let running = 0;
     let most = 0;
@@ -13,22 +13,22 @@ describe('limitTo', () => {
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
     };
-    await Promise.all([0, 1, 2, 3, 4, 5].map((number) => inTurn(task(number))));
+    await Promise.all([0, 1, 2, 3, 4, 5].map((number) => withLock(task(number))));
     assert.equal(most, 2);
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
   });
 
   it('runs the next task when one fails', async () => {
-    const inTurn = limitTo(1);
-    const failing = inTurn(() => Promise.reject(new Error('no')));
-    const next = inTurn(() => Promise.resolve('done'));
+    const withLock = limitTo(1);
+    const failing = withLock(() => Promise.reject(new Error('no')));
+    const next = withLock(() => Promise.resolve('done'));
     await assert.rejects(failing);
     assert.equal(await next, 'done');
   });
 
   it('runs a task that comes after all others have ended', async () => {
-    const inTurn = limitTo(1);
-    assert.equal(await inTurn(async () => 'first'), 'first');
-    assert.equal(await inTurn(async () => 'second'), 'second');
+    const withLock = limitTo(1);
+    assert.equal(await withLock(async () => 'first'), 'first');
+    assert.equal(await withLock(async () => 'second'), 'second');
   });
 });

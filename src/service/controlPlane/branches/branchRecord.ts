@@ -101,7 +101,7 @@ export function requireConsistent(project: ProjectState, branch: BranchRecord): 
 }
 
 /** Seconds. */
-const LONGEST_TIME_TO_LIVE = 30 * 24 * 60 * 60;
+const MAX_TIME_TO_LIVE = 30 * 24 * 60 * 60;
 
 /** @param expiresAt null: never. @throws {HttpError} 422 */
 export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: number): BranchRecord {
@@ -109,14 +109,14 @@ export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: 
   if (expiresAt === null) return rest;
   const at = Date.parse(expiresAt);
   const seconds = Math.round((at - now) / 1000);
-  if (at <= now || seconds > LONGEST_TIME_TO_LIVE)
+  if (at <= now || seconds > MAX_TIME_TO_LIVE)
     throw unprocessable('expires_at: must be in the next 30 days.');
   return { ...rest, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
 }
 
-/** Only the present data of a branch is kept, so a position in its history cannot be honoured. */
+/** Only the current data of a branch is kept, so a position in its history cannot be honoured. */
 export function requireHead(fields: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined)
-      throw unprocessable(`${name}: this service keeps no history. Leave it out to use the present data.`);
+      throw unprocessable(`${name}: this service keeps no history. Leave it out to use the current data.`);
 }

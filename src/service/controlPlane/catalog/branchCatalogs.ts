@@ -11,7 +11,7 @@ import { computeTarget, newOperation, withStatus } from '../operationRecord.ts';
 
 export interface CatalogOptions {
   readonly store: Store;
-  /** Rejects with a message for people if there is no engine. */
+  /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
 }

@@ -17,10 +17,10 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
   try {
     if (parentId === undefined) {
       branches.login(id, owner);
-      await branches.inTurn(id, async () => branches.ensure(id));
+      await branches.withLock(id, async () => branches.ensure(id));
       return;
     }
-    await branches.inTurn(parentId, async () => {
+    await branches.withLock(parentId, async () => {
       if (existsSync(branches.folder(id))) return;
       await branches.ensure(parentId);
       copyRecords(tools, parentId, id);
@@ -36,8 +36,8 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
 export async function restoreBranch(tools: ServerTools, restore: BranchRestore): Promise<void> {
   const { branches } = tools;
   const { id, sourceId, preservedId } = restore;
-  await branches.inTurn(sourceId, async () =>
-    branches.inTurn(id, async () => {
+  await branches.withLock(sourceId, async () =>
+    branches.withLock(id, async () => {
       await branches.ensure(id);
       // Else only the records are left to be copied.
       if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
@@ -64,7 +64,7 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
 }
 
 export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
-  await branches.inTurn(id, async () =>
+  await branches.withLock(id, async () =>
     rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 }),
   );
   branches.forget(id);

@@ -12,7 +12,7 @@ import type { Postmaster } from '../process/postmaster.ts';
 /** CU. */
 const SMALLEST_SIZE = 0.25;
 
-/** Call it in the branch's turn. @throws {EngineError} */
+/** The caller holds the branch's lock. @throws {EngineError} */
 export async function withBranchServer<T>(
   tools: ServerTools,
   branchId: string,

@@ -20,7 +20,7 @@ export class Catalogs {
 
   /** @throws {EngineError} */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
-    return this.#inTurn(branchId, async () => {
+    return this.#withLock(branchId, async () => {
       const rows =
         this.#rowsOfIdle(branchId) ??
         (await withBranchServer(this.#tools, branchId, async (server) =>
@@ -35,7 +35,7 @@ export class Catalogs {
 
   /** @throws {EngineError} */
   async change(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
-    return this.#inTurn(branchId, async () => {
+    return this.#withLock(branchId, async () => {
       const passwords = this.#passwords(branchId);
       const [rows, password] = await withBranchServer(this.#tools, branchId, async (server) =>
         this.#inDatabase(server, undefined, async (client) => {
@@ -53,9 +53,9 @@ export class Catalogs {
     });
   }
 
-  async #inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+  async #withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#tools.branches.inTurn(branchId, work);
+      return await this.#tools.branches.withLock(branchId, work);
     } catch (error) {
       throw asEngineError(error);
     }

@@ -15,7 +15,7 @@ import { fixedArguments, settingsLines, userSettings } from './settings.ts';
 export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
   const settings = userSettings(compute.pgSettings);
   if (settings.size === 0) return;
-  await tools.branches.inTurn(compute.branchId, async () => {
+  await tools.branches.withLock(compute.branchId, async () => {
     const dataDir = await tools.branches.ensure(compute.branchId);
     const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));

@@ -34,7 +34,7 @@ function reasonOf(error: unknown, musl: boolean): string {
   const library = /error while loading shared libraries: (.*)|(version `GLIBC.*)/.exec(output);
   if (library !== null) return library[1] ?? library[2] ?? output;
   // Node runs a file in an unknown format as a shell script, so its output says nothing.
-  return code === '' ? `it is no program for ${process.platform} ${process.arch}` : code;
+  return code === '' ? `it isn't a program for ${process.platform} ${process.arch}` : code;
 }
 
 const textOf = (error: unknown, name: 'code' | 'stderr'): string => {

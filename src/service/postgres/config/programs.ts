@@ -122,7 +122,7 @@ export function chooseBinaries({ first, others, missing }: Programs): Binaries |
   return problems[0] ?? missing;
 }
 
-/** @returns why it can't be run instead, for people */
+/** @returns why it can't be run instead, for users */
 function majorOf(postgres: string): number | string {
   try {
     const options = { encoding: 'utf8', env: serverEnvironment(), stdio: 'pipe', windowsHide: true } as const;

@@ -1,6 +1,6 @@
 /**
  * Copies the data of a branch: by a base backup while its primary runs (Postgres manual, "Making a Base Backup Using the
- * Low Level API"), else directly. Call it in the branch's turn.
+ * Low Level API"), else directly. The caller holds the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';

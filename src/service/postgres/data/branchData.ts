@@ -22,7 +22,7 @@ type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbyS
 
 export class BranchData {
   readonly #options: TemplateOptions;
-  readonly #turns = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
+  readonly #locks = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
@@ -36,23 +36,23 @@ export class BranchData {
    * Runs `work` while no other work starts a server on the branch's data, stops one or copies the data. Do not call it
    * inside `work`: it would wait for itself.
    */
-  async inTurn<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.get(branchId) ?? limitTo(1);
-    this.#turns.set(branchId, turn);
-    return turn(work);
+  async withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    const lock = this.#locks.get(branchId) ?? limitTo(1);
+    this.#locks.set(branchId, lock);
+    return lock(work);
   }
 
   /** Resolves when no work is left. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#turns.values()].map(async (turn) => turn(async () => undefined)));
+    await Promise.all([...this.#locks.values()].map(async (lock) => lock(async () => undefined)));
   }
 
-  /** The branch's running primary. It can change after the turn in which this is called. */
+  /** The branch's running primary. It can change once the lock is released. */
   primary(branchId: string): Postmaster | undefined {
     return this.#primaries.get(branchId);
   }
 
-  /** Records the primary that was started, in the turn that started it. */
+  /** Records the primary that was started, by the work that started it. */
   setPrimary(branchId: string, server: Postmaster, settings: StandbySettings): void {
     this.#primaries.set(branchId, server);
     void server.ended.then(() => {
@@ -92,7 +92,7 @@ export class BranchData {
     return String(statSync(control, { bigint: true }).mtimeNs);
   }
 
-  /** Returns the branch's data directory; creates it if missing. Call it in turn. @throws {EngineError} */
+  /** Returns the branch's data directory; creates it if missing. The caller holds the branch's lock. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
     this.finishRestore(branchId);
@@ -135,7 +135,7 @@ export class BranchData {
 
   /** Forgets a branch that is deleted. */
   forget(branchId: string): void {
-    this.#turns.delete(branchId);
+    this.#locks.delete(branchId);
   }
 
   #settingsFile(branchId: string): string {

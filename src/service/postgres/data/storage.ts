@@ -20,7 +20,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from './privateFiles.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
-const LONGEST_SOCKET_PATH = 103;
+const MAX_SOCKET_PATH_LENGTH = 103;
 
 export interface Storage {
   readonly root: string;
@@ -79,7 +79,8 @@ function checked(id: string): string {
  */
 function socketsRoot(root: string): string {
   const inside = path.join(root, 'sockets');
-  const isShort = Buffer.byteLength(path.join(inside, shortName(''), '.s.PGSQL.5432')) <= LONGEST_SOCKET_PATH;
+  const isShort =
+    Buffer.byteLength(path.join(inside, shortName(''), '.s.PGSQL.5432')) <= MAX_SOCKET_PATH_LENGTH;
   if (isShort && !inside.includes(',')) {
     makePrivateFolder(inside);
     return inside;

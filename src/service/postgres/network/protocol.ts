@@ -12,7 +12,7 @@ const CANCEL_REQUEST = 80877102;
 const PROTOCOL_MAJOR = 3;
 
 /** Postgres's own limit. Bytes. */
-const LONGEST_PACKET = 10_000;
+const MAX_PACKET_LENGTH = 10_000;
 
 /** The type of the first TLS record (RFC 8446, section 5.1). No other first packet is long enough to start with it. */
 const TLS_HANDSHAKE = 0x16;
@@ -28,7 +28,7 @@ export function readFirstPacket(
   if (received.length < 4) return undefined;
   if (received[0] === TLS_HANDSHAKE) return readHandshake(received);
   const length = received.readUInt32BE(0);
-  if (length < 8 || length > LONGEST_PACKET) return 'invalid';
+  if (length < 8 || length > MAX_PACKET_LENGTH) return 'invalid';
   if (received.length < length) return undefined;
   const kind = kindOf(received.readUInt32BE(4));
   return kind === undefined ? 'invalid' : { kind, length };
@@ -37,7 +37,7 @@ export function readFirstPacket(
 function readHandshake(received: Buffer): ReturnType<typeof readFirstPacket> {
   if (received.length < TLS_HEADER) return undefined;
   const length = TLS_HEADER + received.readUInt16BE(3);
-  if (received[1] !== 3 || length > LONGEST_PACKET) return 'invalid';
+  if (received[1] !== 3 || length > MAX_PACKET_LENGTH) return 'invalid';
   return received.length < length ? undefined : { kind: 'tls', length };
 }
 

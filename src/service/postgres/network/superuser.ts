@@ -12,7 +12,7 @@ const OPTIONS = {
   search_path: 'pg_catalog',
   default_transaction_read_only: 'off',
   statement_timeout: 0,
-  // A statement waits in the branch's turn, so it must not wait for a user's open transaction for long. Milliseconds.
+  // The branch is locked during a statement, so it must not wait for a user's open transaction for long. Milliseconds.
   lock_timeout: 10_000,
 };
 

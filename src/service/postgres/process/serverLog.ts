@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 const KEPT_LINES = 40;
 
 /** Longer lines are cut, so that a message can't fill the memory. */
-const LONGEST_LINE = 10_000;
+const MAX_LINE_LENGTH = 10_000;
 
 /** Messages of every start and stop, which are left out of the service's log. */
 const ROUTINE =
@@ -20,7 +20,7 @@ export class ServerLog {
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => {
       const lines = (this.#partial + text).split('\n');
-      this.#partial = (lines.pop() ?? '').slice(0, LONGEST_LINE);
+      this.#partial = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
       for (const line of lines) this.#add(line.trimEnd(), listener);
     });
   }

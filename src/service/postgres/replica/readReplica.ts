@@ -31,7 +31,7 @@ export class ReadReplica {
   /** @throws {EngineError} with Postgres's own reason */
   async start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
     const { branches } = this.#tools;
-    return branches.inTurn(compute.branchId, async () => {
+    return branches.withLock(compute.branchId, async () => {
       await branches.ensure(compute.branchId);
       const settings = highest(standbySettings(compute), branches.standbySettings(compute.branchId));
       const existing = await this.#startExisting(compute, settings, onLine);

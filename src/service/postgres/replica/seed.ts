@@ -1,4 +1,4 @@
-/** The copy of a branch on which a read replica runs. Call it in the branch's turn. */
+/** The copy of a branch on which a read replica runs. The caller holds the branch's lock. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';

@@ -8,7 +8,7 @@ import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askForAccount } from './accountQuestions.ts';
-import { start } from './localService.ts';
+import { start } from '../localService/localService.ts';
 
 /** @param argument `newKey` to replace the key of the current account */
 export const connect: Command = async (context, argument, run) => {

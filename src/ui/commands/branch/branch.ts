@@ -115,7 +115,7 @@ export const reset: Command = async (context, argument, run) => {
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
   const question = l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent)));
   const detail = l10n.t(
-    "This can't be undone. Its data is replaced by the present data of its parent. Its active computes are restarted, and their connections are dropped.",
+    "This can't be undone. Its data is replaced with the current data of its parent. Its active computes are restarted, and their connections are dropped.",
   );
   if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Reset') }))) return;
   const { isPending } = await withProgress(l10n.t('Resetting {0}', name), (options) =>

@@ -4,6 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
+import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -36,7 +37,7 @@ export const restart: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
-  const detail = l10n.t('Its connections are dropped. Clients have to reconnect.');
+  const detail = effectText('restart');
   const question = l10n.t('Restart {0}?', name);
   if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Restart') })))
     return;

@@ -61,7 +61,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   if (known !== undefined && isEqual(known.toSorted(), lines.toSorted())) return true;
   if (known !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
-    const detail = l10n.t('It has other values now:\n{0}', known.map(shown).join('\n'));
+    const detail = l10n.t('Current values:\n{0}', known.map(shown).join('\n'));
     if (!(await confirm(question, detail, l10n.t('Replace')))) return false;
   }
   // The file may have changed during the question.

@@ -1,6 +1,6 @@
 /** The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. */
 import { l10n, ProgressLocation, window, type QuickPickItem, type Uri } from 'vscode';
-import { isRejected } from '../../../api/errors.ts';
+import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../model/connection/connectionStrings.ts';
@@ -80,7 +80,7 @@ export async function loadCatalog(
     );
     return databases && roles && { databases, roles };
   } catch (error) {
-    if (isRejected(error)) return undefined;
+    if (isPermanentRejection(error)) return undefined;
     throw error;
   }
 }

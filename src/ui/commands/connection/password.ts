@@ -1,6 +1,6 @@
 /** The password of a role: from the service if it provides it, else from the user. It goes into the result and nowhere else. */
 import { l10n, ProgressLocation, window, type QuickPickItem } from 'vscode';
-import { isRejected } from '../../../api/errors.ts';
+import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../context.ts';
@@ -32,7 +32,7 @@ export async function findUri(
     return await window.withProgress({ location: ProgressLocation.Window, title }, find);
   } catch (error) {
     // For example, the role doesn't exist. The user may know the password.
-    if (isRejected(error)) return undefined;
+    if (isPermanentRejection(error)) return undefined;
     throw error;
   }
 }

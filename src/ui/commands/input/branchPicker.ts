@@ -171,6 +171,6 @@ export async function requireBranches(
   throw new Error(
     inventory.branches.isOffered
       ? l10n.t("Couldn't load the branches of the project.")
-      : l10n.t("This service, or this API key, doesn't offer changes of branches."),
+      : l10n.t("This service doesn't support changing branches, or this API key doesn't allow it."),
   );
 }

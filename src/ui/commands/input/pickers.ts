@@ -110,7 +110,7 @@ function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compu
 }
 
 /** With more projects than this, computes are loaded only for the project that the user picks. */
-const MOST_LOADED = 50;
+const MAX_LOADED = 50;
 
 type CanPick = (compute: Compute) => boolean;
 
@@ -189,7 +189,7 @@ async function allItems(
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   // A project that couldn't be loaded is listed. Picking it shows the error.
   const ids = projects.map(({ id }) => id);
-  if (ids.length <= MOST_LOADED)
+  if (ids.length <= MAX_LOADED)
     await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({

@@ -10,7 +10,7 @@ import {
 import { DisposableStore } from '../../../base/disposable.ts';
 import { BACK, type Answer, type Page } from './multiStepInput.ts';
 
-export interface Pick<T extends QuickPickItem> {
+export interface PickOptions<T extends QuickPickItem> {
   readonly placeholder: string;
   /** Busy while a promise is pending; if it rejects, the question ends with that error. */
   readonly items: readonly T[] | Promise<readonly T[]>;
@@ -25,7 +25,7 @@ export interface Pick<T extends QuickPickItem> {
 }
 
 /** @returns the item, {@link BACK}, or undefined if the user canceled */
-export function pickOne<T extends QuickPickItem>(page: Page, pick: Pick<T>): Promise<Answer<T>> {
+export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T>): Promise<Answer<T>> {
   const input = window.createQuickPick<T>();
   input.placeholder = pick.placeholder;
   input.matchOnDescription = true;

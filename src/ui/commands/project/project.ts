@@ -62,7 +62,9 @@ async function ifOffered<T>(call: Promise<T>, ...statuses: number[]): Promise<T>
     return await call;
   } catch (error) {
     if (isRefused(error, ...statuses))
-      throw new Error(l10n.t("This service, or this API key, doesn't offer changes of projects."));
+      throw new Error(
+        l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
+      );
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
 import { l10n, ProgressLocation, window } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
-import { isRejected } from '../../../api/errors.ts';
+import { isPermanentRejection } from '../../../api/errors.ts';
 import { isFinal } from '../../../api/records/operationStatus.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/loginChoices.ts';
@@ -71,7 +71,7 @@ async function loadRoles(
   try {
     return await window.withProgress({ location: ProgressLocation.Window, title }, load);
   } catch (error) {
-    if (isRejected(error)) return undefined;
+    if (isPermanentRejection(error)) return undefined;
     throw error;
   }
 }

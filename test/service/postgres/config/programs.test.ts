@@ -84,7 +84,7 @@ describe(`findPrograms${why}`, () => {
   it('says why a Postgres of another system cannot run', () => {
     const postgres = path.join(folder, 'postgres');
     writeFileSync(postgres, 'in no known format');
-    assert.match(problem(), /postgres can't run: it is no program for \w+ \w+\. Install Postgres with/);
+    assert.match(problem(), /postgres can't run: it isn.t a program for \w+ \w+\. Install Postgres with/);
     // What the kernel reports if the loader of a program is missing, as glibc's is on Alpine.
     writeFileSync(postgres, '#!/lib/no-such-loader.so.2\n');
     assert.match(problem(), /postgres can't run: this system lacks the loader that it needs\./);

@@ -68,9 +68,9 @@ describe(`pooled connections${reason}`, function () {
 
   it(`serve ${CLIENTS} clients at once, each running a query${tooFew}`, async function () {
     if (tooFew !== '') return this.skip();
-    const inTurn = limitTo(200);
+    const withLock = limitTo(200);
     const clients = await Promise.all(
-      Array.from({ length: CLIENTS }, async () => inTurn(async () => connectTo(uri))),
+      Array.from({ length: CLIENTS }, async () => withLock(async () => connectTo(uri))),
     );
     const answers = await Promise.all(
       clients.map(async (client, n) => (await client.query('select $1::int as n', [n])).rows[0]?.n === n),

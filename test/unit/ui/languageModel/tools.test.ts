@@ -87,7 +87,7 @@ describe('Tools for language models', () => {
       assert.ok(service.requests.includes(`POST /projects/shop/endpoints/ep-main/${action}`));
     }
     service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : 405);
-    await assert.rejects(invoke('hostedPostgres_startCompute', target), /doesn't offer it/);
+    await assert.rejects(invoke('hostedPostgres_startCompute', target), /can.t start or suspend computes on request/);
   });
 
   it('change nothing that is marked as read-only, and nothing in production without its name', async () => {

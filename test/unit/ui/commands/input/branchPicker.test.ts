@@ -35,6 +35,6 @@ describe('requireBranches', () => {
     branches = 500;
     await assert.rejects(requireBranches(store, 'shop'), /Couldn't load/);
     branches = 405;
-    await assert.rejects(requireBranches(store, 'shop'), /doesn't offer changes of branches/);
+    await assert.rejects(requireBranches(store, 'shop'), /doesn't support changing branches/);
   });
 });

@@ -57,14 +57,14 @@ function askMark(page: Page, name: string, current: Mark | undefined): Promise<A
   const items: MarkItem[] = [
     {
       label: l10n.t('Production'),
-      description: l10n.t('changes ask for the name'),
+      description: l10n.t('type the name to confirm each change'),
       mark: 'production',
     },
-    { label: l10n.t('Read-only'), description: l10n.t('nothing is changed'), mark: 'readOnly' },
-    { label: l10n.t('No mark'), description: l10n.t('changes ask as usual'), mark: undefined },
+    { label: l10n.t('Read-only'), description: l10n.t('blocks all changes'), mark: 'readOnly' },
+    { label: l10n.t('No mark'), description: l10n.t('usual confirmations'), mark: undefined },
   ];
   const isCurrent = ({ mark }: MarkItem) => mark === current;
-  return pickOne(page, { placeholder: l10n.t('How to treat changes of {0}', name), items, isCurrent });
+  return pickOne(page, { placeholder: l10n.t('Select how to protect {0}', name), items, isCurrent });
 }
 
 async function setMark(

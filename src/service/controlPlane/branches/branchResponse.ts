@@ -4,10 +4,10 @@ import type { BranchRecord } from '../../state/storedRecords.ts';
 import { usageOfBranch } from '../usage.ts';
 import { computesOf } from './branchRecord.ts';
 
-export type ShownBranch = Omit<BranchRecord, 'annotation_value'>;
+export type BranchResponse = Omit<BranchRecord, 'annotation_value'>;
 
 /** With whole seconds, including the uncounted ones. */
-export function shownBranch(stored: BranchRecord, project: ProjectState, now: number): ShownBranch {
+export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number): BranchResponse {
   const { annotation_value: _, ...branch } = stored;
   const { cpu_used_sec, active_time } = usageOfBranch(stored, computesOf(project, branch.id), now);
   const compute_time_seconds = Math.floor(cpu_used_sec);

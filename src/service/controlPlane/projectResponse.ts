@@ -5,7 +5,7 @@ import type { ProjectRecord } from '../state/storedRecords.ts';
 const PERIOD_END = '9999-12-31T23:59:59Z';
 
 /** @param listed the project as lists show it */
-export function singleProject({ active_time, ...listed }: ProjectRecord) {
+export function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
   return {
     ...listed,
     active_time_seconds: active_time,
