@@ -56,7 +56,7 @@ export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?
 
 /** `host=` of a keyword/value string or of a call, recognized by the fields next to it. */
 const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
-const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
+export const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
 const VARIABLES = [
   // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '

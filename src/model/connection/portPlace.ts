@@ -2,7 +2,7 @@
  * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings take it with the host: libpq
  * and most libraries read it from a variable or field of its own, such as PGPORT next to PGHOST.
  */
-import { URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
+import { OTHER_FIELD, URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
 
 export type PortPlace =
   /** It stays with the host. */
@@ -34,6 +34,7 @@ export function portPlace(
   if (URI_AUTHORITY.test(lead)) return WITH_HOST;
   const field = FIELD.exec(lead);
   if (field !== null) {
+    if (!OTHER_FIELD.test(text)) return WITH_HOST;
     const [, word = '', syntax = ''] = field;
     const name = portName(word);
     return (
@@ -42,10 +43,13 @@ export function portPlace(
   }
   const name = variableBefore(lead);
   if (name === undefined || portName(name) === name) return WITH_HOST;
-  const last = Math.min(line + NEARBY, document.lineCount - 1);
-  for (let near = Math.max(line - NEARBY, 0); near <= last; near += 1) {
-    const found = portIn(document.lineAt(near).text, portName(name), near, 0);
-    if (found !== undefined) return found;
+  for (let distance = 0; distance <= NEARBY; distance += 1) {
+    for (const near of [line + distance, line - distance]) {
+      if (near < 0 || near >= document.lineCount) continue;
+      const other = document.lineAt(near).text;
+      const found = isComment(other) === isComment(text) && portIn(other, portName(name), near, 0);
+      if (found) return found;
+    }
   }
   return nextLine(name, lead, rest) ?? WITH_HOST;
 }
@@ -56,6 +60,8 @@ export function withPort(host: string, place: PortPlace): { readonly text: strin
   if (name === undefined || port === undefined || place.kind === 'withHost') return { text: host };
   return place.kind === 'after' ? { text: `${name}${place.between}${port}` } : { text: name, port };
 }
+
+const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
 /** The value of a port that is set in the text, which starts at a column of its line. */
 function portIn(text: string, name: string, line: number, column: number): PortPlace | undefined {

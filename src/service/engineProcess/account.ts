@@ -1,6 +1,6 @@
 /** The account that the engine uses when the service runs as root. Postgres and PgBouncer refuse to run as root. */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Account {
@@ -38,4 +38,10 @@ export function isPrivate(folder: string, account: Account): boolean {
 export function isRootsAlone(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;
+}
+
+/** Creates a folder of root that every user can read, whatever the umask is. One that exists gets the same mode. */
+export function makeReadable(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  if (isRootsAlone(folder)) chmodSync(folder, 0o755);
 }

@@ -3,10 +3,10 @@
  * to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Programs } from '../postgres/config/programs.ts';
-import { canReach, type Account } from './account.ts';
+import { canReach, makeReadable, type Account } from './account.ts';
 import { SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** The parts of a Postgres. Other files next to them stay private. */
@@ -32,7 +32,8 @@ function copyOf(folder: string): string {
   const copy = path.join(SYSTEM_FOLDER, `programs-${version}`);
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`;
-    mkdirSync(unfinished, { recursive: true, mode: 0o755 });
+    makeReadable(SYSTEM_FOLDER);
+    makeReadable(unfinished);
     for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
       linkTree(path.join(from, part), path.join(unfinished, part));
     renameSync(unfinished, copy);
@@ -42,7 +43,7 @@ function copyOf(folder: string): string {
 
 /** Hard links where the file system allows them. Copies would have to be written to the disk before the first branch. */
 function linkTree(from: string, to: string): void {
-  mkdirSync(to, { mode: 0o755 });
+  makeReadable(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
     if (entry.isDirectory()) linkTree(source, target);

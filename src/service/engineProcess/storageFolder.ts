@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../core/computeEngine.ts';
-import { canReach, canSearch, isPrivate, isRootsAlone, type Account } from './account.ts';
+import { canReach, canSearch, isPrivate, isRootsAlone, makeReadable, type Account } from './account.ts';
 import { isAnothers, recordOwner, SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** In the data directory: where its data is. It lets a moved data directory find its data. */
@@ -34,7 +34,7 @@ export function storageFolder(dataDir: string, account: Account): string {
   // A copy of a data directory has a note with the folder of the original.
   const isOurs = noted !== undefined && isPrivate(noted, account) && !isAnothers(noted, real);
   if (isOurs && path.dirname(noted) !== SYSTEM_FOLDER) return noted;
-  mkdirSync(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
+  makeReadable(SYSTEM_FOLDER);
   const folder = isOurs ? noted : path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex'));
   ownedFolder(folder, account);
   writeFileSync(note, folder, { mode: 0o600 });

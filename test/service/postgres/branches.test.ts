@@ -119,6 +119,25 @@ describe('Branches with Postgres', function () {
     assert.deepEqual(await rows(old), ['first', 'own']);
   });
 
+  it('are not deleted while another branch gets their data', async () => {
+    const [target, source] = [
+      await create({ name: 'target' }, PRIMARY),
+      await create({ name: 'source' }, PRIMARY),
+    ];
+    await insert(target, 'old');
+    await insert(source, 'new');
+    const restore = { source_branch_id: source.branch.id };
+    const { operations } = await api.send(
+      'POST',
+      `/${project}/branches/${target.branch.id}/restore`,
+      restore,
+      200,
+    );
+    await assert.rejects(api.send('DELETE', `/${project}/branches/${source.branch.id}`), /LOCKED/);
+    await api.finish(project, operations);
+    assert.deepEqual(await rows(target), ['first', 'new']);
+  });
+
   it('leave no data behind when they are deleted', async () => {
     const branch = await create({ name: 'short' }, PRIMARY);
     const address = `/${project}/branches/${branch.branch.id}`;

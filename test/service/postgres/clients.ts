@@ -23,7 +23,7 @@ export async function query(uri: string, sql: string): Promise<unknown[]> {
 }
 
 /** Waits until a condition is true. Fails after the limit. */
-export async function eventually(condition: () => boolean | Promise<boolean>, limit = 10_000): Promise<void> {
+export async function eventually(condition: () => boolean | Promise<boolean>, limit = 50_000): Promise<void> {
   for (const until = Date.now() + limit; Date.now() < until;) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -43,13 +43,13 @@ export const primaryOf = (project: ProjectState, branchId: string): StoredComput
   computesOf(project, branchId).find(({ record }) => record.type === 'read_write');
 
 /**
- * Whether an operation is on the branch, or on a compute that it has, had or gets. Restoring another branch may give this one
- * the data of that one.
+ * Whether an operation is on the branch, or on a compute that it has, had or gets, or restores another branch from its data or
+ * gives it the data of that one.
  */
 function isOnBranch({ step, record }: StoredOperation, branchId: string): boolean {
   if (record.branch_id === branchId) return true;
   if (step.kind === 'apply') return step.before.branch_id === branchId;
-  return step.kind === 'restoreBranch' && step.preservedId === branchId;
+  return step.kind === 'restoreBranch' && [step.sourceId, step.preservedId].includes(branchId);
 }
 
 /** @throws {HttpError} 423 while an operation runs on the branch or its computes */

@@ -32,6 +32,8 @@ const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
 /** For a client to read its error before the connection is closed. Milliseconds. */
 const ERROR_LIMIT = 1000;
+/** For clients to read the last bytes when the address closes. Milliseconds. */
+const LAST_BYTES_LIMIT = 1000;
 /** A process that is ending may still use the port. Milliseconds. */
 const PORT_LIMIT = 1000;
 const PORT_PAUSE = 50;
@@ -70,7 +72,10 @@ export class Gateway {
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const client of this.#clients) client.destroySoon();
+    // Some clients never read what was sent to them: a pager waits for a key, or the process is stopped.
+    const timer = setTimeout(() => this.#clients.forEach((client) => client.destroy()), LAST_BYTES_LIMIT);
     await closed;
+    clearTimeout(timer);
   }
 
   #accept(client: net.Socket): void {

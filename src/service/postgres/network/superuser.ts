@@ -12,6 +12,8 @@ const OPTIONS = {
   search_path: 'pg_catalog',
   default_transaction_read_only: 'off',
   statement_timeout: 0,
+  // The session of a backup is idle while files are copied.
+  idle_session_timeout: 0,
   // The branch is locked during a statement, so it must not wait for a user's open transaction for long. Milliseconds.
   lock_timeout: 10_000,
 };

@@ -57,6 +57,9 @@ export async function saveService(name: string, compute: Compute, login: Login):
   requireTrust();
   const file = serviceFilePath();
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
+  // A workspace's tasks.json may name the role and the database.
+  if (lines.some((line) => /[\r\n\0]/.test(line)))
+    throw new Error(l10n.t("Names with a line break can't be written to {0}.", path.basename(file)));
   const known = findService(await readText(file), name);
   if (known !== undefined && isEqual(known.toSorted(), lines.toSorted())) return true;
   if (known !== undefined) {

@@ -25,7 +25,13 @@ export async function changeFile(
   requireTrust();
   const before = await readText(uri);
   const after = Buffer.from(changed(uri, before, change));
-  await write(uri, after, before === undefined ? { mode } : undefined);
+  try {
+    await write(uri, after, before === undefined ? { mode } : undefined);
+  } catch (error) {
+    // On a full disk, the file may be empty now.
+    if (before !== undefined) await write(uri, before, undefined).catch(() => undefined);
+    throw error;
+  }
   return { uri, before, after };
 }
 

@@ -151,6 +151,20 @@ describe('gateway', () => {
     server.close();
   });
 
+  it('closes although a client does not read what it asked for', async () => {
+    const compute = await service.create();
+    const client = await connectTo(await service.uri(compute));
+    const { stream } = client.connection;
+    const received = once(stream, 'data');
+    const asked = client.query("select repeat('x', 100000) from generate_series(1, 1000)");
+    asked.catch(() => undefined);
+    await received;
+    stream.pause();
+    await service.engine.remove(compute.id);
+    service.computes.delete(compute.id);
+    stream.destroy();
+  });
+
   it('frees its port when the compute is removed', async () => {
     const compute = await service.create();
     await query(await service.uri(compute), 'select 1');

@@ -42,6 +42,10 @@ const inserted: readonly (readonly [before: string, after: string])[] = [
   ['PGPORT=5432\nPGHOST=|', 'PGPORT=5433\nPGHOST=127.0.0.1'],
   ['PGHOST="|"\nPGUSER=me\nexport PGPORT="1"', 'PGHOST="127.0.0.1"\nPGUSER=me\nexport PGPORT="5433"'],
   ['{"PGHOST": "|", "PGPORT": 5432}', '{"PGHOST": "127.0.0.1", "PGPORT": 5433}'],
+  [
+    'PGPORT=1\nPGHOST=a\nPGHOST=|\n# PGPORT=2\nPGPORT=3',
+    'PGPORT=1\nPGHOST=a\nPGHOST=127.0.0.1\n# PGPORT=2\nPGPORT=5433',
+  ],
   // Fields
   ['psycopg.connect("host=| dbname=shop")', 'psycopg.connect("host=127.0.0.1 port=5433 dbname=shop")'],
   ['host=| port=5432 dbname=shop', 'host=127.0.0.1 port=5433 dbname=shop'],
