@@ -153,13 +153,16 @@ describe('gateway', () => {
 
   it('closes although a client does not read what it asked for', async () => {
     const compute = await service.create();
-    const client = await connectTo(await service.uri(compute));
+    const uri = await service.uri(compute);
+    const client = await connectTo(uri);
     const { stream } = client.connection;
     const received = once(stream, 'data');
     const asked = client.query("select repeat('x', 100000) from generate_series(1, 1000)");
     asked.catch(() => undefined);
     await received;
     stream.pause();
+    const stuck = "select count(*)::int from pg_stat_activity where wait_event = 'ClientWrite'";
+    await eventually(async () => (await query(uri, stuck))[0] === 1);
     await service.engine.remove(compute.id);
     service.computes.delete(compute.id);
     stream.destroy();
