@@ -71,7 +71,8 @@ export class BranchChanges {
   /** @param change only the attributes that change @throws {ApiError} */
   update(place: Place, change: BranchChange, options?: CallOptions): Promise<AcceptedBranchChange> {
     const isAsWanted = (branch: Branch | undefined) =>
-      branch !== undefined && Object.entries(change).every(([field, value]) => branch[field] === value);
+      branch !== undefined &&
+      Object.entries(change).every(([field, value]) => (branch[field] ?? null) === value);
     return this.#change('edit', place, options, {
       send: ({ branches }, given) => branches.update(place.projectId, place.branchId, change, given),
       wasMade: (list) => isAsWanted(list.branches.get(place.branchId)),

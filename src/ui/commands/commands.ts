@@ -10,6 +10,7 @@ import { setUpPostgres } from './localService/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/apiKeyRotation.ts';
 import * as branch from './branch/branch.ts';
+import { changeExpiry } from './branch/expiry.ts';
 import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
 import * as computeLinks from './compute/computeLinks.ts';
@@ -48,6 +49,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.branch.unprotect': branch.unprotect,
   'hostedPostgres.branch.setDefault': branch.setDefault,
   'hostedPostgres.branch.reset': branch.reset,
+  'hostedPostgres.branch.changeExpiry': changeExpiry,
   'hostedPostgres.branch.delete': deleteBranch,
   'hostedPostgres.compute.create': compute.create,
   'hostedPostgres.compute.edit': edit,

@@ -4,14 +4,18 @@ import type { Command } from './context.ts';
 import { copyText } from './input/dialogs.ts';
 import { pickCompute } from './input/pickers.ts';
 
-/** Refreshes everything visible, or the computes of one project. */
+/** Refreshes everything visible, or one project. */
 export const refresh: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
   const { session, inventory, apiKeys, computesView } = context;
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
     if (session.connection === undefined) return await session.reread();
     const project = asProjectNode(argument);
-    if (project !== undefined) return await inventory.refreshComputes(project.projectId);
+    if (project !== undefined) {
+      const named = inventory.branches.refresh(project.projectId);
+      await Promise.all([inventory.refreshComputes(project.projectId), named]);
+      return;
+    }
     // Only if the keys were shown before. Their view shows the failure.
     const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
     await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);

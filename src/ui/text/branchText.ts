@@ -3,11 +3,11 @@ import { l10n } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
-import { formatDate, markdownTable, type Row } from './computeTable.ts';
+import { formatDate, formatDay, markdownTable, type Row } from './computeTable.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
-/** Such as `main`, `default` and `protected`. A state is shown only if the branch isn't ready. */
+/** Such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch isn't ready. */
 export function branchParts(branch: Branch | undefined): readonly string[] {
   if (branch === undefined) return [];
   const state = branch.current_state ?? 'ready';
@@ -16,6 +16,7 @@ export function branchParts(branch: Branch | undefined): readonly string[] {
     branch.default === true ? l10n.t('default') : '',
     branch.protected === true ? l10n.t('protected') : '',
     state === 'ready' ? '' : sanitize(state),
+    branch.expires_at ? l10n.t('expires {0}', formatDay(branch.expires_at)) : '',
   ];
   return parts.filter((part) => part !== '');
 }

@@ -47,6 +47,11 @@ function computeRows(compute: Compute, branchName: string | undefined, branchUsa
   ];
 }
 
+export const formatDay = (timestamp: string): string => {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleDateString(env.language);
+};
+
 export const formatDate = (timestamp: string): string => {
   const time = Date.parse(timestamp);
   return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString(env.language);

@@ -82,7 +82,7 @@ describe('Branches', () => {
     await quickInput().choose('Select the parent', rewriteBranch);
     await quickInput().choose('Select whether the branch gets a compute', 'Without a compute');
     await quickInput().answer('Delete the branch automatically', '2 days');
-    await computes().waitFor(/^Branch br-\S+, draft, no computes$/);
+    await computes().waitFor(/^Branch br-\S+, draft, expires [\d/]+, no computes$/);
     const created = await find('draft');
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
@@ -101,9 +101,18 @@ describe('Branches', () => {
     await computes().waitFor(`Branch ${emptyBranch}, history, no computes`);
   });
 
+  it('say that they expire instead of being protected, and no longer expire after Change Expiry…', async () => {
+    const { notifications } = opened().workbench;
+    await computes().contextMenu(/^Branch br-\S+, draft, expires/, 'Protect Branch');
+    await notifications.press(/draft expires on .*, so it can't be protected/, 'Change Expiry…');
+    await quickInput().choose('Delete the branch automatically', 'Never');
+    await computes().waitFor(/^Branch br-\S+, draft, no computes$/);
+    assert.equal((await find('draft'))?.expires_at, undefined);
+    await notifications.clear();
+  });
+
   it('are protected, and deleted only after their name is entered', async () => {
     const id = (await find('draft'))?.id ?? '';
-    await api.send('PATCH', `/${shop}/branches/${id}`, { branch: { expires_at: null } });
     const [plain, marked] = [
       `Branch ${id}, draft, no computes`,
       `Branch ${id}, draft, protected, no computes, production`,

@@ -11,6 +11,7 @@ import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askBranchName, askForBranch } from './createBranch.ts';
+import { explainExpiry } from './expiry.ts';
 
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -59,6 +60,7 @@ export const protect: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.protected === true ? l10n.t('already protected') : undefined);
   const picked = await pickBranch(context, l10n.t('Protect Branch'), argument, problem);
   if (picked === undefined) return;
+  if (await explainExpiry(picked)) return;
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't protect {0}", name);
   const question = l10n.t('Protect {0}?', name);
@@ -90,6 +92,7 @@ export const setDefault: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.default === true ? l10n.t('already the default') : undefined);
   const picked = await pickBranch(context, l10n.t('Set as Default Branch'), argument, problem);
   if (picked === undefined) return;
+  if (await explainExpiry(picked)) return;
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't set {0} as default", name);
   const detail = l10n.t('New branches start from the default branch unless they name another parent.');
@@ -115,7 +118,7 @@ export const reset: Command = async (context, argument, run) => {
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
   const question = l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent)));
   const detail = l10n.t(
-    "This can't be undone. Its data is replaced with the current data of its parent. Its active computes are restarted, and their connections are dropped.",
+    "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
   );
   if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Reset') }))) return;
   const { isPending } = await withProgress(l10n.t('Resetting {0}', name), (options) =>

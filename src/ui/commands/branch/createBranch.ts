@@ -3,14 +3,13 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
-import { parseDelay } from '../../../model/settings/delay.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { delayProblem, duration } from '../../text/durationText.ts';
 import type { CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askProject, onlyProject } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
+import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
 
 export interface BranchAnswers {
   readonly projectId: string;
@@ -32,6 +31,11 @@ export async function askForBranch(
   argument: unknown,
 ): Promise<BranchAnswers | undefined> {
   const branch = asBranchNode(argument);
+  if (branch !== undefined) {
+    const { projectId, branchId } = branch;
+    const record = context.inventory.branches.get(projectId, branchId);
+    if (await explainExpiry({ projectId, branchId, branch: record })) return undefined;
+  }
   const start: State = {
     projectId: (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context)),
     parentId: branch?.branchId,
@@ -42,13 +46,11 @@ export async function askForBranch(
 }
 
 function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): BranchCreation {
-  const expires = lifetime === 0 ? undefined : new Date(Date.now() + lifetime * 1000);
   return {
     branch: {
       ...(name === undefined ? {} : { name }),
       ...(parentId === undefined ? {} : { parent_id: parentId }),
-      // The service takes no fractions of a second.
-      ...(expires === undefined ? {} : { expires_at: expires.toISOString().replace(/\.\d+/, '') }),
+      ...(lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) }),
     },
     ...(withCompute === true ? { endpoints: [{ type: 'read_write' as const }] } : {}),
   };
@@ -128,39 +130,4 @@ async function askCompute(page: Page): Promise<Answer<boolean>> {
   ];
   const placeholder = l10n.t('Select whether the branch gets a compute');
   return mapAnswer(await pickOne(page, { placeholder, items }), (item) => item.withCompute);
-}
-
-interface LifetimeItem extends QuickPickItem {
-  /** Undefined if the entered text isn't valid. */
-  readonly lifetime: number | undefined;
-}
-
-const DAY = 24 * 60 * 60;
-
-/** The service accepts at most 30 days. */
-const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
-
-async function askLifetime(page: Page): Promise<Answer<number>> {
-  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
-  const items: readonly LifetimeItem[] = [{ label: l10n.t('Never'), lifetime: 0 }, ...presets];
-  const picked = await pickOne(page, {
-    placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
-    items,
-    typed: typedLifetime,
-    isUnavailable: ({ lifetime }) => lifetime === undefined,
-  });
-  return mapAnswer(picked, ({ lifetime }) => lifetime ?? 0);
-}
-
-const lifetimeItem = (lifetime: number): LifetimeItem => ({
-  label: l10n.t('In {0}', duration(lifetime)),
-  lifetime,
-});
-
-export function typedLifetime(text: string): LifetimeItem | undefined {
-  const parsed = parseDelay(text, LIFETIME_LIMITS);
-  if (parsed === undefined) return undefined;
-  if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
-  const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
-  return { label: text, description, alwaysShow: true, lifetime: undefined };
 }

@@ -1,9 +1,10 @@
 /** Create and delete projects. Not every service or key offers that. */
-import { l10n } from 'vscode';
+import { l10n, window } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
+import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -46,6 +47,13 @@ export const deleteProject: Command = async (context, argument, run) => {
   if (projectId === undefined) return;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const list = await context.inventory.branches.refresh(projectId);
+  const kept = [...(list?.branches.values() ?? [])].find((branch) => branch.protected === true);
+  if (kept !== undefined) {
+    const branch = branchTitle(kept.id, kept);
+    const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
+    return void window.showWarningMessage(problem);
+  }
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
   const button = l10n.t('Delete');

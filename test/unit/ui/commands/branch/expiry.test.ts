@@ -1,7 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { typedLifetime } = await import('../../../../../src/ui/commands/branch/createBranch.ts');
+const { typedLifetime } = await import('../../../../../src/ui/commands/branch/expiry.ts');
 
 describe('typedLifetime', () => {
   it('accepts up to 30 days, as the list offers', () => {

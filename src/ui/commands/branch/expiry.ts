@@ -1,0 +1,117 @@
+/** When a branch is deleted automatically: the question, Change Expiry…, and what an expiry rules out. */
+import { commands, l10n, window, type QuickPickItem } from 'vscode';
+import type { Branch } from '../../../api/records/records.ts';
+import { parseDelay } from '../../../model/settings/delay.ts';
+import { announce } from '../../notifications/announce.ts';
+import { approve } from '../../notifications/approval.ts';
+import { branchTitle } from '../../text/branchText.ts';
+import { formatDate } from '../../text/computeTable.ts';
+import { delayProblem, duration } from '../../text/durationText.ts';
+import type { Command } from '../context.ts';
+import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { withProgress } from '../input/dialogs.ts';
+import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { pickOne } from '../input/quickInput.ts';
+
+interface LifetimeItem extends QuickPickItem {
+  /** Undefined if the entered text isn't valid. */
+  readonly lifetime: number | undefined;
+}
+
+const DAY = 24 * 60 * 60;
+
+/** The service accepts at most 30 days. */
+const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
+
+/** @returns seconds from now; 0 is never */
+export async function askLifetime(page: Page): Promise<Answer<number>> {
+  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
+  const items: readonly LifetimeItem[] = [{ label: l10n.t('Never'), lifetime: 0 }, ...presets];
+  const picked = await pickOne(page, {
+    placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
+    items,
+    typed: typedLifetime,
+    isUnavailable: ({ lifetime }) => lifetime === undefined,
+  });
+  return mapAnswer(picked, ({ lifetime }) => lifetime ?? 0);
+}
+
+const lifetimeItem = (lifetime: number): LifetimeItem => ({
+  label: l10n.t('In {0}', duration(lifetime)),
+  lifetime,
+});
+
+export function typedLifetime(text: string): LifetimeItem | undefined {
+  const parsed = parseDelay(text, LIFETIME_LIMITS);
+  if (parsed === undefined) return undefined;
+  if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
+  const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
+  return { label: text, description, alwaysShow: true, lifetime: undefined };
+}
+
+/** @param lifetime seconds from now. @returns a time without fractions of a second, which the service rejects */
+export const expiryAfter = (lifetime: number): string =>
+  new Date(Date.now() + lifetime * 1000).toISOString().replace(/\.\d+/, '');
+
+export const changeExpiry: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't change the expiry");
+  const title = l10n.t('Change Expiry');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  const { projectId, branchId, branch } = picked;
+  const name = branchTitle(branchId, branch);
+  run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
+  const obstacle = expiryObstacle(picked);
+  if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
+  const lifetime = await singleStep(title, askLifetime);
+  if (lifetime === undefined) return;
+  const question = l10n.t('Change the expiry of {0}?', name);
+  const button = l10n.t('Change');
+  if (!(await approve(context.guards, { projectId, branchId, name, question, button }))) return;
+  const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
+  await withProgress(l10n.t('Changing the expiry of {0}', name), (options) =>
+    context.branchChanges.update(picked, { expires_at }, options),
+  );
+  announce(
+    expires_at === null
+      ? l10n.t('{0} no longer expires', name)
+      : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
+  );
+};
+
+/** Why the service accepts no expiry; one that exists can be removed. */
+function expiryObstacle({ branchId, branch, list }: PickedBranch): string | undefined {
+  const name = branchTitle(branchId, branch);
+  if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
+  if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
+  const [child] = list.childrenOf(branchId);
+  if (child === undefined) return undefined;
+  const childName = branchTitle(child.id, child);
+  return l10n.t("{0} has child branches, such as {1}, so it can't expire.", name, childName);
+}
+
+/**
+ * The service neither protects a branch that expires, nor makes it the default or a parent. Says so, with a button that
+ * changes the expiry.
+ * @returns whether the branch expires
+ */
+export async function explainExpiry({ projectId, branchId, branch }: ExpiringBranch): Promise<boolean> {
+  if (!branch?.expires_at) return false;
+  const message = l10n.t(
+    "{0} expires on {1}, so it can't be protected, be the default or have child branches.",
+    branchTitle(branchId, branch),
+    formatDate(branch.expires_at),
+  );
+  const button = l10n.t('Change Expiry…');
+  if ((await window.showWarningMessage(message, button)) === button)
+    await commands.executeCommand('hostedPostgres.branch.changeExpiry', {
+      kind: 'branch',
+      projectId,
+      branchId,
+    });
+  return true;
+}
+
+interface ExpiringBranch extends Pick<PickedBranch, 'projectId' | 'branchId'> {
+  readonly branch: Branch | undefined;
+}
