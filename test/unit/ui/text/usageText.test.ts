@@ -19,7 +19,7 @@ describe('usageText', () => {
 
 describe('usageStep', () => {
   it('changes once for each tenth of an hour', () => {
-    const steps = [0, 3599, 3600, 7300].map((seconds) => usageStep({ compute_time_seconds: seconds }));
-    assert.deepEqual(steps, [0, 0, 1, 2]);
+    const steps = [0, 359, 360, 3600].map((seconds) => usageStep({ compute_time_seconds: seconds }));
+    assert.deepEqual(steps, [0, 0, 1, 10]);
   });
 });
