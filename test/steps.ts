@@ -90,7 +90,7 @@ const inside: Step = {
 };
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '120000', ...parallel, ...uiSuites()],
+  command: [...mocha, '--timeout', '180000', ...parallel, ...uiSuites()],
   counts: 'results',
 };
 /** Builds packages from dist/ and tries one without network and Postgres. */

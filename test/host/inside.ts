@@ -4,7 +4,7 @@ import { launchBrowser } from '../workbench/chromium.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { openWorkbench } from '../workbench/open.ts';
 
-const timeoutMs = 180_000;
+const timeoutMs = 600_000;
 /** Marks the lines of the test report, because VS Code mixes its own log with the extension host's. See index.ts. */
 const reportPrefix = '[suites] ';
 

@@ -6,6 +6,7 @@ import { faultOf, isRefused } from '../../src/api/errors.ts';
 import { branchCalls, type Created } from '../helpers/branchCalls.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
 
 const KILLS = 50;
 const WRITERS = 4;
@@ -181,14 +182,17 @@ describe(`The service killed ${KILLS} times under load`, () => {
   after(() => rmSync(folder, { recursive: true }));
 
   it('has every confirmed change after the restart', async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     const options = { postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
     const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
     const reader = new Reader();
+    const replies = () => writers.reduce((sum, writer) => sum + writer.replies, 0);
     for (let kill = 0; kill < KILLS; kill += 1) {
       const service = await startLocalService(options);
       await check(service, writers, reader);
       const writing = Promise.all([...writers.map((writer) => writer.write(service)), reader.read(service)]);
+      const [replied, read] = [replies(), reader.reads];
+      await until('some replies', async () => replies() > replied + WRITERS && reader.reads > read);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
       await service.kill();
       await writing;
@@ -196,9 +200,6 @@ describe(`The service killed ${KILLS} times under load`, () => {
     const last = await startLocalService(options);
     await check(last, writers, reader);
     await last.stop();
-    const replies = writers.reduce((sum, writer) => sum + writer.replies, 0);
-    assert(replies > KILLS * WRITERS, `only ${replies} replies`);
-    assert(reader.reads > KILLS, `only ${reader.reads} reads`);
   });
 });
 

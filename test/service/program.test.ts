@@ -280,7 +280,7 @@ describe('The program', () => {
     const sockets = Array.from({ length: 3_000 }, () =>
       net.connect(Number(port), '127.0.0.1').on('error', () => undefined),
     );
-    await until('all of them', async () => sockets.every((socket) => !socket.connecting), 15_000);
+    await until('all of them', async () => sockets.every((socket) => !socket.connecting));
     assert.equal((await call(service.baseUrl, { path: '/projects', key: service.key })).status, 200);
     for (const socket of sockets) socket.destroy();
     await service.stop();

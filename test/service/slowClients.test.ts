@@ -9,7 +9,7 @@ describe('Slow clients', () => {
     const listener: RequestListener = (request, response) => {
       request.resume().on('end', () => response.end('{}'));
     };
-    server = await listen(listener, 0, { headers: 100, request: 200, idle: 100 });
+    server = await listen(listener, 0, { headers: 2000, request: 4000, idle: 1000 });
   });
   after(() => server.close());
 

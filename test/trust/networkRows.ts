@@ -30,7 +30,7 @@ const network: Expected = { kind: 'network' };
 const reset: Expected = { kind: 'network', code: 'ECONNRESET' };
 const refused = (status: number): Expected => ({ kind: 'refused', status });
 const odd = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
-export const shortTimes = { limits: { attempt: 500 }, retries: 1 };
+export const shortTimes = { limits: { attempt: 2000 }, retries: 1 };
 const patient = { longestWait: 5000 };
 
 /** Reads that succeed after a single fault, and fail like this if it persists. */

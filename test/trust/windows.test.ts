@@ -238,7 +238,7 @@ describe('Windows on one account', () => {
     window.dispose();
     const next = await open(window.memory);
     assert.equal((await follow(next)).outcome, 'finished');
-    assert.ok(next.clock.now() < MINUTE);
+    assert.ok(next.clock.now() < 30 * HOUR);
   });
 
   it('measure time with a monotonic clock', () => {

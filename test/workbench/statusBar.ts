@@ -23,7 +23,7 @@ const RECORD = `(() => {
   }).observe(bar, { subtree: true, childList: true, attributes: true });
 })()`;
 /** Milliseconds. An older announcement belongs to an earlier action. */
-const RECENT = 20_000;
+const RECENT = 60_000;
 
 /** The status bar of a window. */
 export class StatusBar {

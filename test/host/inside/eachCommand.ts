@@ -29,7 +29,7 @@ async function runAndCancel(command: string): Promise<string | undefined> {
     (error: unknown) => (outcome = String(error)),
   );
   // No API reports that a prompt has opened, so close prompts again and again until the command ends.
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 60_000;
   while (outcome === undefined && Date.now() < deadline) {
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     await Promise.race([ended, delay(20)]);

@@ -37,8 +37,7 @@ describe('Rows of the tree', () => {
   const computes = () => opened().workbench.tree('Computes');
   const press = (key: string) => opened().workbench.page.keyboard.press(key);
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const file = path.join(folder, 'projects.json');
     const account = { projects: [{ ...plain, branches: branches('plain', 'orders') }, ...projects] };
     await writeFile(file, JSON.stringify(account));

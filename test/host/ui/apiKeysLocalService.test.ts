@@ -6,11 +6,10 @@ describe('the API key of the local service', () => {
   const computes = () => opened().workbench.tree('Computes');
   const keys = () => opened().workbench.tree('API Keys');
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     await opened().workbench.openView('Hosted Postgres');
     await opened().workbench.runCommand('Hosted Postgres: Start Local Service');
-    await computes().waitFor('Project shop', 60_000);
+    await computes().waitFor('Project shop');
     await opened().workbench.page.locator('.pane-header[aria-label="API Keys Section"]').click();
   });
 
@@ -39,6 +38,6 @@ describe('the API key of the local service', () => {
     await opened().workbench.dialog.press('Revoke');
     assert.match(await opened().workbench.welcomeText('Computes'), /local service/);
     await opened().workbench.clickWelcome('Computes', 'Try it with the local service');
-    await computes().waitFor('Project shop', 60_000);
+    await computes().waitFor('Project shop');
   });
 });

@@ -37,8 +37,7 @@ describe('the commonest jobs', () => {
     });
   }
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ args: shopAccount(folder) });
     await connect(opened().workbench, service);
     await computes().expand('Project shop');

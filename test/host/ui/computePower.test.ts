@@ -17,8 +17,7 @@ describe('Start Compute and Suspend Compute', () => {
   const computes = () => opened().workbench.tree('Computes');
   const row = (state: string) => new RegExp(`^Compute ${compute}, ${state},`);
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService();
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });

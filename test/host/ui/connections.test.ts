@@ -73,8 +73,7 @@ describe('a connection', () => {
       return isExpected(text) && text;
     });
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ args: shopAccount(folder) });
     const { items } = await service.client.listComputes(shop);
     const compute = items.find(({ id }) => id === primary);

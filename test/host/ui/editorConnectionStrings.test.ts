@@ -56,8 +56,7 @@ describe('connection strings', () => {
     await opened().workbench.notifications.clear();
   };
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ args: shopAccount(folder) });
     const { items } = await service.client.listComputes(shop);
     host = items.find(({ id }) => id === primary)?.host ?? '';
@@ -184,7 +183,7 @@ describe('connection strings', () => {
         return rows.some((row) => text.test(row.replaceAll('\u00a0', ' ')));
       };
       // The compute is suspended: Postgres has to start.
-      return until(`${String(text)} in the terminal`, isShown, 40_000);
+      return until(`${String(text)} in the terminal`, isShown);
     };
     await shows(/app=>/);
     await shown;

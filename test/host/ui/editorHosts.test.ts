@@ -18,8 +18,7 @@ describe('hosts in the editor', () => {
   /** The host's lines in an environment file. */
   let variables: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ args: shopAccount(folder) });
     const { items } = await service.client.listComputes(shop);
     const compute = items.find(({ id }) => id === primary);

@@ -18,8 +18,7 @@ describe('the editor, with a large account and without psql', () => {
   let proxy: FaultProxy;
   let editor: Editor;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const file = path.join(folder, 'projects.json');
     const projects = Array.from({ length: PROJECTS }, (_, p) => ({
       id: `project-${p}`,

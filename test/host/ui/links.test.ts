@@ -24,8 +24,7 @@ describe('links to a compute', () => {
     return (await row.getAttribute('aria-label')) ?? '';
   };
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ postgres: false });
   });
   after(() => service.stop());

@@ -19,7 +19,7 @@ describe('the life of the local service', () => {
   const showComputes = async (workbench: Workbench) => {
     await workbench.openView('Hosted Postgres');
     await workbench.tree('Computes').expand('Project shop');
-    await workbench.tree('Computes').waitFor(active, 60_000);
+    await workbench.tree('Computes').waitFor(active);
   };
 
   it('starts one process, with Postgres processes below it', async () => {
@@ -107,9 +107,9 @@ describe('the life of the local service', () => {
     const extensionHost = (await listProcesses()).find(({ pid }) => pid === service.pid)?.parent ?? 0;
     assert.ok(extensionHost > 1 && isAlive(extensionHost));
     await close(workbench);
-    await until('the extension host to end', async () => !isAlive(extensionHost), 30_000);
+    await until('the extension host to end', async () => !isAlive(extensionHost));
     process.kill(service.pid, 'SIGTERM');
-    await until('all of it to end', async () => !all.some(isAlive), 30_000);
+    await until('all of it to end', async () => !all.some(isAlive));
     assert.equal(existsSync(ownServiceFolder(dataFolder)), true);
   });
 });

@@ -28,7 +28,7 @@ describe('polling of operations and computes', () => {
   };
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '4000'] });
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '6000'] });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
     await computes().expand('Project shop');
@@ -62,7 +62,7 @@ describe('polling of operations and computes', () => {
     const { spinning } = await workbench.statusBar.waitFor(/^\d operations?\n/);
     assert.equal(spinning, true);
     proxy.clear();
-    await workbench.statusBar.waitFor(new RegExp(`Restarted (${primary}|${replica})`), 30_000);
+    await workbench.statusBar.waitFor(new RegExp(`Restarted (${primary}|${replica})`));
     await workbench.statusBar.waitUntilGone(/^\d operation/);
     await workbench.openView('Hosted Postgres');
     await computes().expand('Project shop');

@@ -12,10 +12,9 @@ describe('the settings document of a compute', () => {
   let service: LocalService;
   let editor: Editor;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     service = await startLocalService();
-    await until('the compute to run', async () => (await record())?.current_state === 'active', 30_000);
+    await until('the compute to run', async () => (await record())?.current_state === 'active');
     await connect(opened().workbench, service);
     editor = new Editor(opened().workbench.page);
     await opened().workbench.tree('Computes').expand('Project analytics');
@@ -47,7 +46,7 @@ describe('the settings document of a compute', () => {
   };
   const apply = () => opened().workbench.dialog.press('Apply and Restart');
   const whenSettled = () =>
-    until('the change to have ended', async () => ((await record())?.pending_state ?? '') === '', 30_000);
+    until('the change to have ended', async () => ((await record())?.pending_state ?? '') === '');
   /** The change has ended, and the window has noticed. */
   const whenIdle = async () => {
     await whenSettled();

@@ -29,7 +29,7 @@ describe('the local service without Postgres', () => {
     const { workbench } = opened();
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await computes().waitFor(row, 60_000);
+    await computes().waitFor(row);
     await computes().expand('Project shop');
     await computes().waitFor(new RegExp(`^Compute ${compute}`));
     assert.match(await message(), /^Computes can't start\. No Postgres \d+ or newer .* in \/.*no-postgres-/);
@@ -51,10 +51,10 @@ describe('the local service without Postgres', () => {
     const { workbench } = opened();
     await computes().click(row);
     await chooseFolder(findPrograms(undefined).first ?? '');
-    await computes().waitUntilGone(row, 60_000);
+    await computes().waitUntilGone(row);
     await until('the message to disappear', async () => (await message()) === '');
     await computes().inlineAction(new RegExp(`^Compute ${compute}`), 'Restart Compute');
     await workbench.dialog.press('Restart');
-    await computes().waitFor(new RegExp(`^Compute ${compute}, active`), 60_000);
+    await computes().waitFor(new RegExp(`^Compute ${compute}, active`));
   });
 });

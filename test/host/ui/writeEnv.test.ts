@@ -38,8 +38,7 @@ describe('Write DATABASE_URL to .env', () => {
   const isWritten = (name: string) =>
     until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     service = await startLocalService({ postgres: false, args: shopAccount(account) });
     await connect(opened().workbench, service);
   });

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Compute } from '../../../src/api/records/records.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
 import { FREE, PROJECT, sampleProject } from '../sampleProject.ts';
 import { query } from './clients.ts';
 
@@ -33,7 +34,8 @@ describe('The service without Postgres', () => {
 
   it('shows the sample computes as idle, and logs the reason', async () => {
     assert.deepEqual(await states(), new Set(['idle']));
-    assert.match(service.stderr(), /^No compute can start. No Postgres \d+ or newer .* in \/.*no-postgres-/m);
+    const reason = /^No compute can start. No Postgres \d+ or newer .* in \/.*no-postgres-/m;
+    await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 
   const create = { branch_id: FREE, type: 'read_only' };
@@ -111,10 +113,9 @@ describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: 
     if (!canHide) return this.skip();
     const service = await startLocalService({ under: HIDDEN });
     try {
-      assert.match(
-        service.stderr(),
-        /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m,
-      );
+      const reason =
+        /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m;
+      await until('the reason in the log', async () => reason.test(service.stderr()));
     } finally {
       await service.stop();
     }

@@ -31,7 +31,7 @@ const FIRST_PACKET_LIMIT = 60_000;
 const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
 /** For a client to read its error before the connection is closed. Milliseconds. */
-const ERROR_LIMIT = 1000;
+const ERROR_LIMIT = 10_000;
 /** For clients to read the last bytes when the address closes. Milliseconds. */
 const LAST_BYTES_LIMIT = 1000;
 /** A process that is ending may still use the port. Milliseconds. */

@@ -20,10 +20,11 @@ export async function canStream(
   try {
     let sent: string | undefined;
     for (let until = performance.now() + LIMIT; client !== undefined && !isOver();) {
-      const { rows } = await client.query<{ state: string; sent_lsn: string }>(STATE, [standby.name]);
+      const { rows } = await client.query<{ state: string; sent_lsn: string | null }>(STATE, [standby.name]);
       if (rows.some(({ state }) => state === 'streaming')) return true;
       if (performance.now() > until) return isOver();
-      const position = rows[0]?.sent_lsn;
+      // Null until the standby has asked for its first position.
+      const position = rows[0]?.sent_lsn ?? undefined;
       // It is catching up.
       if (position !== undefined && position !== sent) until = performance.now() + LIMIT;
       sent = position ?? sent;

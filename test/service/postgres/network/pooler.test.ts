@@ -18,7 +18,7 @@ const openFiles = Number(
 const tooFew = openFiles < CLIENTS + 500 ? ` (skipped: only ${openFiles} open files allowed)` : '';
 
 describe(`pooled connections${reason}`, function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;
@@ -58,7 +58,7 @@ describe(`pooled connections${reason}`, function () {
   it('let the compute be suspended while they are idle, and wake it again', async () => {
     const client = await connectTo(uri);
     await client.query('select 1');
-    await eventually(() => service.open.get(compute.id) === 0, 20_000);
+    await eventually(() => service.open.get(compute.id) === 0);
     await service.engine.suspend(compute.id);
     service.woken.length = 0;
     assert.equal((await client.query('select 2 as two')).rows[0]?.two, 2);
@@ -82,11 +82,11 @@ describe(`pooled connections${reason}`, function () {
   it('get separate sessions while pooling is switched off', async () => {
     const server = async () => (await query(uri, 'select pg_backend_pid()'))[0];
     const sessions = async () => new Set([await server(), await server()]).size;
-    assert.equal(await sessions(), 1);
+    await eventually(async () => (await sessions()) === 1);
     compute = await service.change(compute, { poolerEnabled: false });
     assert.equal(await sessions(), 2);
     compute = await service.change(compute, { poolerEnabled: true });
-    assert.equal(await sessions(), 1);
+    await eventually(async () => (await sessions()) === 1);
   });
 
   it('leave nothing behind when their compute is removed', async () => {

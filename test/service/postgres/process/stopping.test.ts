@@ -37,7 +37,7 @@ describe('service that is stopped while it creates its first data directories', 
   });
 
   it('stops at once during a copy of the template and leaves no unfinished copy', async () => {
-    await stopAt('branches/*/data.new');
+    await stopAt('branches/*/data{.new,}');
     assert.deepEqual(files('{template-*.new,branches/*/data.new}'), []);
   });
 

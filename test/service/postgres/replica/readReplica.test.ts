@@ -34,7 +34,7 @@ describe('read replica', () => {
 
   it('shows a row that is committed later', async () => {
     await query(await service.uri(primary), 'insert into t values (2)');
-    await eventually(async () => (await ids(replica)).includes(2));
+    await eventually(async () => shows(2));
   });
 
   it('serves reads while its primary is suspended, without waking it', async () => {
@@ -46,7 +46,7 @@ describe('read replica', () => {
 
   it('follows its primary after it was started again', async () => {
     await query(await service.uri(primary), 'insert into t values (3)');
-    await eventually(async () => (await ids(replica)).includes(3));
+    await eventually(async () => shows(3));
   });
 
   it('does not count as activity of its primary', async () => {
@@ -108,7 +108,8 @@ describe('read replica', () => {
     await eventually(async () => !(await shows(5)));
   });
 
-  it('copies the branch again if it fell too far behind', async () => {
+  it('copies the branch again if it fell too far behind', async function () {
+    this.timeout(180_000);
     await service.engine.suspend(replica.id);
     primary = await service.change(primary, { pgSettings: { wal_keep_size: 0, max_wal_size: '32MB' } });
     const client = await connectTo(await service.uri(primary));
@@ -123,7 +124,7 @@ describe('read replica', () => {
     // Its first checkpoint after that removes the WAL.
     await service.engine.suspend(primary.id);
     await ids(primary);
-    await eventually(async () => shows(6));
+    await eventually(async () => shows(6), 120_000);
     assert.ok(
       service.log.some(
         (line) => line.startsWith(`${replica.id}: `) && line.includes('cannot follow its primary'),

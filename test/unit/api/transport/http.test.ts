@@ -115,7 +115,7 @@ describe('Http', () => {
       const error = await errorOf(httpWith(() => never, { limits }).call('DELETE', '/x'));
       assert.deepEqual(error.fault, { kind: 'timeout' });
       assert.ok(error.mayHaveExecuted);
-      assert.equal(error.message, 'DELETE /x: no reply within 5 ms');
+      assert.match(error.message, /^DELETE \/x: no reply within [1-5] ms$/);
     });
   }
 
