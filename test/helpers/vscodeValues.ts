@@ -93,7 +93,7 @@ const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
 /** The next answers of the user to input boxes and modal messages. Without one, the user cancels. */
-export const answers: (string | undefined)[] = [];
+export const answers: (string | undefined | Promise<string | undefined>)[] = [];
 /** What the user was asked. */
 export const questions: string[] = [];
 const ask = async (question: string) => {

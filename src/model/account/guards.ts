@@ -1,6 +1,7 @@
 /** Accounts and projects that the user has marked, and what that means for changes. */
 import type { Event } from '../../base/event.ts';
 import { accountId, type Account } from './accounts.ts';
+import type { Connection } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
@@ -59,10 +60,13 @@ export class Guards {
     this.onDidChange = settings.onDidChangeMarks;
   }
 
+  get connection(): Connection | undefined {
+    return this.#session.connection;
+  }
+
   /** The mark of the connected account. */
   get account(): Mark | undefined {
-    const { connection } = this.#session;
-    return connection && this.ofAccount(connection.account);
+    return this.connection && this.ofAccount(this.connection.account);
   }
 
   /** The mark of an account, connected or not. */

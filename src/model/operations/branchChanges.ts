@@ -123,14 +123,17 @@ export class BranchChanges {
 
   /** @throws {ApiError} */
   async createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
-    // If the reply is lost, an older project with this name must not be taken for the new one.
-    await this.#refreshProjects();
-    const before = new Set(this.#inventory.projects?.entries.keys());
+    let before = new Set<string>();
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
     return sendChange<ProjectOutcome, AcceptedProject>(
       this.#session,
       {
-        send: (client, given) => client.createProject(creation, given),
+        send: async (client, given) => {
+          // If the reply is lost, an older project with this name must not be taken for the new one.
+          await this.#refreshProjects();
+          before = new Set(this.#inventory.projects?.entries.keys());
+          return await client.createProject(creation, given);
+        },
         accept: async ({ project, operations }, isCurrent) => {
           const target = { projectId: project.id, name: project.name };
           const isPending = isCurrent && this.#tracker.follow('create', target, operations);

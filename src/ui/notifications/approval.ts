@@ -3,6 +3,7 @@
  * makes it. `test/unit/architecture.test.ts` checks that.
  */
 import { l10n, window } from 'vscode';
+import type { Connection } from '../../model/account/connection.ts';
 import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 
@@ -31,9 +32,32 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
   if (guards.known(target) === 'readOnly') throw readOnlyError(guards, target);
 }
 
-/** @returns whether to make the change @throws {ReadOnlyError} */
-export async function approve(guards: Guards, change: Change): Promise<boolean> {
+/**
+ * Other windows can switch the account of this one while a question is open.
+ * @param since what the window was connected to when the command began, if it has asked other questions before
+ * @returns whether to make the change
+ * @throws {ReadOnlyError}
+ * @throws {Error} with a message for the user if the window has another account than it had before
+ */
+export async function approve(
+  guards: Guards,
+  change: Change,
+  since: Connection | undefined = guards.connection,
+): Promise<boolean> {
+  requireSameAccount(guards, since);
   requireWritable(guards, change);
+  const isApproved = await ask(guards, change);
+  if (isApproved) requireSameAccount(guards, since);
+  return isApproved;
+}
+
+/** The connection may have another key by now. */
+function requireSameAccount({ connection }: Guards, before: Connection | undefined): void {
+  if (connection === undefined || connection.isSameAccount(before)) return;
+  throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
+}
+
+async function ask(guards: Guards, change: Change): Promise<boolean> {
   const { question, detail, button, name, byName = false } = change;
   if ((await guards.load(change)) === 'production')
     return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
 import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
@@ -169,6 +170,19 @@ describe('BranchChanges', () => {
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
+  });
+
+  it('creates no project in an account that the window switches to in the meantime', async () => {
+    const listed = Promise.withResolvers<unknown>();
+    const { script } = service;
+    service.script = (call) => (call === 'GET /projects' ? listed.promise : script(call));
+    const { connection } = store.session;
+    const creating = changes.createProject({ name: 'blog' });
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await until('the other account', async () => store.session.connection !== connection);
+    listed.resolve({ projects });
+    await assert.rejects(creating, (error) => isCancelled(error));
+    assert.deepEqual(sent(), []);
   });
 
   it('finds a new project in the list after a lost reply', async () => {

@@ -1,6 +1,8 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Account } from '../../../../src/model/account/accounts.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { until } from '../../../workbench/until.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { approve } = await import('../../../../src/ui/notifications/approval.ts');
@@ -71,6 +73,50 @@ describe('approve', () => {
     });
     assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
     assert.deepEqual(questions, []);
+  });
+
+  describe('when another window switches the account', () => {
+    const key = {
+      name: 'ci',
+      question: 'Create API key ci?',
+      button: 'Create',
+      detail: 'It has all rights.',
+    };
+    const connectTo = async (account: Account, value: string) => {
+      const { connection } = store.session;
+      await store.accounts.add(account, value);
+      await until('the connection', async () => store.session.connection !== connection);
+    };
+    const other = () => ({ ...store.account, name: 'other' });
+
+    for (const [kind, isProduction, answer] of [
+      ['the confirmation', false, 'Create'],
+      ['the question for a name', true, 'ci'],
+    ] as const)
+      it(`throws if that happens during ${kind}`, async () => {
+        if (isProduction) store.marks[service.baseUrl] = 'production';
+        const answered = Promise.withResolvers<string>();
+        answers.push(answered.promise);
+        const approving = approve(store.guards, key);
+        await until('the question', async () => questions.length === 1);
+        await connectTo(other(), 'key');
+        answered.resolve(answer);
+        await assert.rejects(approving, /switched to another account. Nothing was changed/);
+      });
+
+    it('throws without a question if that happened since the command began', async () => {
+      const since = store.session.connection;
+      await connectTo(other(), 'key');
+      await assert.rejects(approve(store.guards, key, since), /switched to another account/);
+      assert.deepEqual(questions, []);
+    });
+
+    it('continues with another key of the account', async () => {
+      const since = store.session.connection;
+      await connectTo(store.account, 'another key');
+      answers.push('Create');
+      assert.equal(await approve(store.guards, key, since), true);
+    });
   });
 
   it('rejects each change of an account marked as read-only', async () => {
