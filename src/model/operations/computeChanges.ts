@@ -11,6 +11,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
+import type { Connection } from '../account/connection.ts';
 import type { Session } from '../account/session.ts';
 
 /** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
@@ -122,10 +123,14 @@ export class ComputeChanges {
    * The open client connections of a compute, as far as the service says.
    * @returns undefined if that isn't known
    */
-  async openConnections({ projectId, computeId }: ComputeNode): Promise<number | undefined> {
+  async openConnections(
+    { projectId, computeId }: ComputeNode,
+    options: CallOptions = {},
+  ): Promise<number | undefined> {
     const { connection } = this.#session;
-    const client = await connection?.client();
-    const compute = await client?.findCompute(projectId, computeId, { signal: connection?.signal });
+    if (connection === undefined) return undefined;
+    const client = await connection.client();
+    const compute = await client.findCompute(projectId, computeId, untilClosed(connection, options));
     return compute?.connections ?? undefined;
   }
 
@@ -213,8 +218,7 @@ export async function sendChange<Outcome, Accepted>(
 ): Promise<Accepted> {
   const { connection } = session;
   if (connection === undefined) throw new Error('Not connected');
-  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-  const given = { ...options, signal: AbortSignal.any(signals) };
+  const given = untilClosed(connection, options);
   try {
     const outcome = await send(await connection.client(), given);
     return await accept(outcome, connection === session.connection);
@@ -227,6 +231,12 @@ export async function sendChange<Outcome, Accepted>(
     if (found === undefined) throw error;
     return found;
   }
+}
+
+/** Also ends the call when the connection is closed. */
+function untilClosed(connection: Connection, options: CallOptions): CallOptions {
+  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+  return { ...options, signal: AbortSignal.any(signals) };
 }
 
 function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {

@@ -44,10 +44,24 @@ export async function approve(
   change: Change,
   since: Connection | undefined = guards.connection,
 ): Promise<boolean> {
-  requireSameAccount(guards, since);
-  requireWritable(guards, change);
-  const isApproved = await ask(guards, change);
-  if (isApproved) requireSameAccount(guards, since);
+  const check = () => {
+    requireSameAccount(guards, since);
+    requireWritable(guards, change);
+  };
+  check();
+  const location = { viewId: 'hostedPostgres.computes' };
+  const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
+  if (!guards.isProtectionKnown(change)) await refreshed;
+  const request = nameRequest(guards, change);
+  let isApproved = await ask(change, request);
+  if (isApproved && request === undefined) {
+    // Another client may have protected the branch since the list was loaded.
+    await refreshed;
+    check();
+    const later = nameRequest(guards, change);
+    isApproved = later === undefined || (await confirmByName(change, later));
+  }
+  if (isApproved) check();
   return isApproved;
 }
 
@@ -57,11 +71,19 @@ function requireSameAccount({ connection }: Guards, before: Connection | undefin
   throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
 }
 
-async function ask(guards: Guards, change: Change): Promise<boolean> {
-  const { question, detail, button, name, byName = false } = change;
-  if ((await guards.load(change)) === 'production')
-    return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));
-  if (byName) return await confirmByName(change, l10n.t('Enter “{0}” to continue.', name));
+/** Why the user has to enter the name, if so. */
+function nameRequest(guards: Guards, change: Change): string | undefined {
+  const { name, byName = false } = change;
+  if (guards.known(change) === 'production')
+    return l10n.t('This is production. Enter “{0}” to continue.', name);
+  if (!guards.isProtectionKnown(change))
+    return l10n.t("Couldn't check whether the branch is protected. Enter “{0}” to continue.", name);
+  return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
+}
+
+async function ask(change: Change, request: string | undefined): Promise<boolean> {
+  if (request !== undefined) return await confirmByName(change, request);
+  const { question, detail, button } = change;
   if (detail === undefined) return true;
   return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isCancelled } from '../../../../src/api/errors.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import {
@@ -208,6 +209,8 @@ describe('ComputeChanges', () => {
     assert.equal(await store.changes.openConnections(node), undefined);
     one = 404;
     assert.equal(await store.changes.openConnections(node), undefined);
+    const signal = AbortSignal.abort();
+    await assert.rejects(store.changes.openConnections(node, { signal }), (error) => isCancelled(error));
   });
 
   it('ignores new computes of another branch or type after a lost reply', async () => {

@@ -64,6 +64,70 @@ describe('approve', () => {
     assert.match(questions.join(), /This is production/);
   });
 
+  describe('while the list of branches hangs', () => {
+    let listed: PromiseWithResolvers<unknown>;
+    const hang = () => {
+      listed = Promise.withResolvers();
+      service.script = (call) => (call.endsWith('/branches') ? listed.promise : {});
+    };
+    const waitTwoSeconds = async () => {
+      await until('the wait', async () => store.clock.waits.length > 0);
+      assert.equal(store.clock.next(), 2000);
+    };
+    const isAsked = () => until('a question', async () => questions.length > 0);
+
+    it('asks for the name after two seconds if no list was loaded before', async () => {
+      for (const one of [change, severe]) {
+        hang();
+        questions.length = 0;
+        answers.push('main');
+        const approving = approve(store.guards, one);
+        await waitTwoSeconds();
+        assert.equal(await approving, true);
+        assert.match(questions.join(), /Couldn't check whether the branch is protected. Enter “main”/);
+        listed.resolve(500);
+        await store.inventory.branches.refresh('shop');
+      }
+    });
+
+    it('asks at once if a list was loaded before, and once more if it turns out to be old', async () => {
+      await store.inventory.branches.ensure('shop');
+      hang();
+      answers.push('Restart', 'main');
+      const approving = approve(store.guards, severe);
+      await isAsked();
+      assert.deepEqual(questions, ['Restart main? Its connections are dropped.']);
+      listed.resolve({ branches: [{ id: 'br-main', name: 'main', protected: true }], annotations: {} });
+      assert.equal(await approving, true);
+      assert.match(questions[1] ?? '', /This is production/);
+    });
+
+    it('trusts a list loaded before after two seconds', async () => {
+      await store.inventory.branches.ensure('shop');
+      hang();
+      answers.push('Restart');
+      const approving = approve(store.guards, severe);
+      await waitTwoSeconds();
+      assert.equal(await approving, true);
+      assert.equal(questions.length, 1);
+      listed.resolve(500);
+    });
+  });
+
+  it('asks for the name if the service fails to list branches', async () => {
+    service.script = () => 503;
+    answers.push('main');
+    assert.equal(await approve(store.guards, change), true);
+    assert.match(questions.join(), /Couldn't check whether the branch is protected/);
+  });
+
+  for (const status of [403, 404, 405])
+    it(`asks nothing more if the service offers no branches (${status})`, async () => {
+      service.script = (call) => (call.endsWith('/branches') ? status : { endpoints: [] });
+      assert.equal(await approve(store.guards, change), true);
+      assert.deepEqual(questions, []);
+    });
+
   it('rejects each change of a project marked as read-only, and offers to change the mark', async () => {
     store.marks['shop'] = 'readOnly';
     const error: unknown = await approve(store.guards, severe).catch((reason: unknown) => reason);
