@@ -40,6 +40,10 @@ export function explainError(error: unknown): ErrorMessage {
       : { message: localServiceMessage(error.reason), action: 'localService' };
   }
   if (isReadOnlyError(error)) return { message: sanitize(error.message), action: 'mark' };
+  if (error instanceof Error && error.name === 'ProtectionLostError') {
+    const { message, action } = explainError(error.cause);
+    return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
+  }
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };

@@ -120,16 +120,25 @@ describe('BranchChanges', () => {
     assert.deepEqual(sent(), [DELETE]);
   });
 
-  it('protects the branch again if the service rejects the deletion, not if its outcome is unknown', async () => {
-    for (const [rejected, calls] of [
-      [409, [PATCH, DELETE, PATCH]],
-      [502, [PATCH, DELETE]],
-    ] as const) {
-      service.requests.length = 0;
-      change = () => (sent().at(-1) === DELETE ? rejected : { branch: branches[1], operations });
-      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${rejected}`));
-      assert.deepEqual(sent(), calls);
-    }
+  for (const failed of [409, 502])
+    it(`protects the branch again if it is still there after a ${failed}`, async () => {
+      change = () => (sent().at(-1) === DELETE ? failed : { branch: branches[1], operations });
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
+    });
+
+  it('says that the branch is no longer protected if it cannot be protected again', async () => {
+    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 502);
+    await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
+      assert.match(String(error.cause), /status 502/);
+      return error.name === 'ProtectionLostError';
+    });
+    assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
+  });
+
+  it('says only why the deletion failed if the branch is gone', async () => {
+    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 404);
+    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 404/);
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
