@@ -16,13 +16,14 @@ import { askText, pickOne } from '../input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(
-  { keyKind }: Pick<ApiKeyList, 'keyKind'>,
+  apiKeys: Pick<ApiKeyList, 'keyKind'>,
   call: () => Promise<T>,
 ): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!isRefused(error, 403) || keyKind === 'personal') throw error;
+    // The kind is known after the call.
+    if (!isRefused(error, 403) || apiKeys.keyKind === 'personal') throw error;
     throw new Error(
       l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
     );
