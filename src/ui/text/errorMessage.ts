@@ -54,6 +54,9 @@ export function explainError(error: unknown): ErrorMessage {
     : { message, action };
 }
 
+/** Whether the error has an action that removes its cause, such as entering another key. */
+export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
+
 function messageOfFault(fault: Fault, message: string): ErrorMessage {
   switch (fault.kind) {
     case 'refused':
