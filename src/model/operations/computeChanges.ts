@@ -91,7 +91,7 @@ export class ComputeChanges {
     );
   }
 
-  /** @returns undefined if the service doesn't offer the call @throws {ApiError} */
+  /** @returns undefined if the service doesn't offer the call, or not for this key @throws {ApiError} */
   start(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange | undefined> {
     return this.#ifOffered(
       node,
@@ -156,10 +156,11 @@ export class ComputeChanges {
       return await this.#make(call, options);
     } catch (error) {
       if (isRefused(error, 405)) return undefined;
-      if (!isRefused(error, 404)) throw error;
-      // The same status as for a compute that was deleted.
+      if (!isRefused(error, 403, 404)) throw error;
+      // The same status as for a compute that was deleted, or that the key can't read.
       await this.#refreshQuietly(projectId);
-      if (this.#inventory.compute(projectId, computeId) === undefined) throw error;
+      const list = this.#inventory.computesOf(projectId);
+      if (list?.failure !== undefined || list?.computes.has(computeId) !== true) throw error;
       return undefined;
     }
   }

@@ -187,7 +187,7 @@ describe('ComputeChanges', () => {
       await assert.rejects(store.changes[verb](node), /status 504/);
     });
 
-    for (const status of [404, 405]) {
+    for (const status of [403, 404, 405]) {
       it(`returns undefined if the service replies ${status} to a ${verb}`, async () => {
         answerChangesWith(() => status);
         assert.equal(await store.changes[verb](node), undefined);
@@ -198,6 +198,12 @@ describe('ComputeChanges', () => {
       answerChangesWith(() => 404);
       computes = [];
       await assert.rejects(store.changes[verb](node), /status 404/);
+    });
+
+    it(`throws if the key can't read the compute to ${verb}`, async () => {
+      await store.inventory.loadComputes('shop');
+      service.script = () => 403;
+      await assert.rejects(store.changes[verb](node), /status 403/);
     });
   }
 
