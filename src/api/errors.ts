@@ -78,7 +78,8 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
 /** Whether the service understood the request and said no, which only another request changes. */
 export function isPermanentRejection(error: unknown): boolean {
   const fault = faultOf(error);
-  return fault?.kind === 'refused' && fault.status < 500 && ![401, 408, 423, 429].includes(fault.status);
+  if (fault?.kind !== 'refused' || fault.code === POSTGRES_MISSING) return false;
+  return fault.status < 500 && ![401, 408, 423, 429].includes(fault.status);
 }
 
 /** Whether two failures are the same to the user. Each attempt fails with a new error object. */

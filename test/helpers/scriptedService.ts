@@ -5,7 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 
-/** Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number. */
+/** An error with the code that the service gives it. */
+export class CodedError {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string) {
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number, or a
+ * {@link CodedError}.
+ */
 export type Script = (call: string) => unknown;
 
 export interface ScriptedService {
@@ -23,8 +36,7 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
     const call = `${request.method} ${path.replace('/api/v2', '')}`;
     service.requests.push(call);
     void Promise.resolve(service.script(call)).then((answer) => {
-      const status = typeof answer === 'number' ? answer : 200;
-      const body = typeof answer === 'number' ? { message: `status ${answer}` } : answer;
+      const { status, body } = replyOf(answer);
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
@@ -44,6 +56,13 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
     },
   };
   return service;
+}
+
+function replyOf(answer: unknown): { readonly status: number; readonly body: unknown } {
+  if (typeof answer === 'number') return { status: answer, body: { message: `status ${answer}` } };
+  if (!(answer instanceof CodedError)) return { status: 200, body: answer };
+  const { status, code } = answer;
+  return { status, body: { code, message: `${code} ${status}` } };
 }
 
 /** Creates a compute record. Tests pass only the fields that matter to them. */

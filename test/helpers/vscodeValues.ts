@@ -93,7 +93,7 @@ const write = (line: string) => void outputLines.push(line);
 const channel = { info: write, warn: write, error: write, dispose: () => undefined };
 
 /** The next answers of the user to input boxes and modal messages. Without one, the user cancels. */
-export const answers: (string | undefined)[] = [];
+export const answers: (string | undefined | Promise<string | undefined>)[] = [];
 /** What the user was asked. */
 export const questions: string[] = [];
 const ask = async (question: string) => {
@@ -113,7 +113,7 @@ interface FakeTerminal {
 
 type TerminalListener = (closed: FakeTerminal | undefined) => void;
 
-/** Terminals that were opened, which are their options, and the listeners for their end. */
+/** Terminals that were opened, with their options, and the listeners for their end. */
 export const fakeTerminals = {
   opened: new Array<FakeTerminal>(),
   listeners: new Set<TerminalListener>(),
@@ -124,8 +124,9 @@ export const fakeTerminals = {
 
 const window = {
   createTerminal(options: FakeTerminal) {
-    fakeTerminals.opened.push(options);
-    return options;
+    const terminal = { show: () => undefined, ...options };
+    fakeTerminals.opened.push(terminal);
+    return terminal;
   },
   onDidCloseTerminal(listener: TerminalListener) {
     fakeTerminals.listeners.add(listener);

@@ -26,13 +26,22 @@ class ConnectionKeys extends RemoteList<number, ApiKey> {
   protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
     const { signal } = this.connection;
     const client = await this.connection.client();
-    const listed = client.listApiKeys({ signal });
-    const { items, unreadable } = await listed.catch(async (error: unknown) => {
-      if (isRefused(error, 403))
-        this.keyKind = await client.account.findKeyKind({ signal }).catch(() => undefined);
-      throw error;
-    });
+    const { items, unreadable } = await this.askKindAfter403(client.listApiKeys({ signal }));
     return { items: new Map(items.map((key) => [key.id, key])), unreadable };
+  }
+
+  async askKindAfter403<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      if (isRefused(error, 403)) this.keyKind = await this.#findKeyKind().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #findKeyKind(): Promise<KeyKind | undefined> {
+    const client = await this.connection.client();
+    return await client.account.findKeyKind({ signal: this.connection.signal });
   }
 
   protected override notify(): void {
@@ -114,7 +123,8 @@ export class ApiKeyList implements Disposable {
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
     const list = this.#connected();
     try {
-      const created = await (await list.connection.client()).createApiKey(name, options);
+      const client = await list.connection.client();
+      const created = await list.askKindAfter403(client.createApiKey(name, options));
       await refreshAfterEdit(list);
       return created;
     } catch (error) {

@@ -1,6 +1,8 @@
 /** Accounts and projects that the user has marked, and what that means for changes. */
+import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Event } from '../../base/event.ts';
 import { accountId, type Account } from './accounts.ts';
+import type { Connection } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
@@ -35,9 +37,14 @@ export interface GuardTarget {
 /** The branches of the service as far as they are known. */
 export interface KnownBranches {
   get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
+  /** False if the service may have branches that couldn't be loaded so far. */
+  isKnown(projectId: string): boolean;
   /** Never rejects. */
   refresh(projectId: string): Promise<unknown>;
 }
+
+/** Milliseconds that a change waits for the list of branches. */
+const LONGEST_WAIT = 2000;
 
 /** The user's settings. */
 export interface MarkSettings {
@@ -49,20 +56,30 @@ export class Guards {
   readonly #session: Pick<Session, 'connection'>;
   readonly #branches: KnownBranches;
   readonly #settings: MarkSettings;
+  readonly #clock: Clock;
 
   readonly onDidChange: Event<void>;
 
-  constructor(session: Pick<Session, 'connection'>, branches: KnownBranches, settings: MarkSettings) {
+  constructor(
+    session: Pick<Session, 'connection'>,
+    branches: KnownBranches,
+    settings: MarkSettings,
+    clock: Clock = systemClock,
+  ) {
     this.#session = session;
     this.#branches = branches;
     this.#settings = settings;
+    this.#clock = clock;
     this.onDidChange = settings.onDidChangeMarks;
+  }
+
+  get connection(): Connection | undefined {
+    return this.#session.connection;
   }
 
   /** The mark of the connected account. */
   get account(): Mark | undefined {
-    const { connection } = this.#session;
-    return connection && this.ofAccount(connection.account);
+    return this.connection && this.ofAccount(this.connection.account);
   }
 
   /** The mark of an account, connected or not. */
@@ -82,10 +99,18 @@ export class Guards {
     return guardOf(this.account, this.project(projectId), protectedBranch);
   }
 
-  /** For a change: first loads again whether the branch is protected, because another client may have changed it. */
-  async load(target: GuardTarget): Promise<Mark | undefined> {
-    if (target.projectId !== undefined && target.branchId !== undefined)
-      await this.#branches.refresh(target.projectId);
-    return this.known(target);
+  /** Whether `known` is right about the branches. */
+  isProtectionKnown({ projectId, branchId }: GuardTarget): boolean {
+    return projectId === undefined || branchId === undefined || this.#branches.isKnown(projectId);
+  }
+
+  /** For a change: another client may have protected the branch. Never rejects, and takes at most two seconds. */
+  async refreshProtection({ projectId, branchId }: GuardTarget): Promise<void> {
+    if (projectId === undefined || branchId === undefined) return;
+    const { promise: limit, resolve } = Promise.withResolvers<void>();
+    const timer = this.#clock.after(LONGEST_WAIT, resolve);
+    // The request continues after that, because others may wait for it, too.
+    await Promise.race([this.#branches.refresh(projectId), limit]);
+    timer.dispose();
   }
 }

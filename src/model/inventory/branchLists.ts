@@ -44,6 +44,12 @@ export class BranchLists {
     return list?.isLoaded === true ? list : undefined;
   }
 
+  /** False while the branches of a project couldn't be loaded, although the service may have some. */
+  isKnown(projectId: string): boolean {
+    const list = this.#lists.get(projectId);
+    return !this.isOffered || list?.isLoaded === true || isRefused(list?.failure, 403, 404, 405);
+  }
+
   get(projectId: string, branchId: string): Branch | undefined {
     return this.of(projectId)?.branches.get(branchId);
   }

@@ -4,9 +4,10 @@
  */
 import type { BranchOutcome } from '../../api/branchCalls.ts';
 import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
-import { isOutcomeUnknown } from '../../api/errors.ts';
+import { isRefused } from '../../api/errors.ts';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
+import type { Connection } from '../account/connection.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchList.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
@@ -36,6 +37,16 @@ interface ChangeRequest {
   readonly send: (client: Client, options: CallOptions) => Promise<BranchOutcome>;
   /** Whether the list requested after a lost reply shows that the change was made, or the new branch. */
   readonly wasMade: (list: BranchList) => Branch | boolean;
+}
+
+/** A deletion failed, and so did protecting the branch again. Identified by its name: see `LocalServiceError`. */
+export class ProtectionLostError extends Error {
+  override readonly name = 'ProtectionLostError';
+
+  /** @param cause why the deletion failed */
+  constructor(cause: unknown) {
+    super('The branch is no longer protected', { cause });
+  }
 }
 
 type Place = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -98,9 +109,10 @@ export class BranchChanges {
 
   /**
    * Permanent.
-   * @param unprotect whether to remove the protection first, because the user saw it and agreed. If the service rejects
-   * the deletion, the branch is protected again.
+   * @param unprotect whether to remove the protection first, because the user saw it and agreed. If the branch is
+   * still there afterwards, it is protected again.
    * @throws {ApiError}
+   * @throws {ProtectionLostError} if the branch is still there without its protection
    */
   async delete(
     place: Place,
@@ -115,23 +127,36 @@ export class BranchChanges {
         wasMade: (list) => !list.branches.has(place.branchId),
       });
     } catch (error) {
-      const isKept = !isOutcomeUnknown(error) && connection === this.#session.connection;
-      // Without the options: the user may have canceled. The list shows it if this fails too.
-      if (unprotect && isKept) await this.update(place, { protected: true }).catch(() => undefined);
+      if (unprotect) await this.#protectAgain(place, connection, error);
       throw error;
+    }
+  }
+
+  /** After a deletion that failed, or that the list doesn't show. @throws {ProtectionLostError} */
+  async #protectAgain(place: Place, before: Connection | undefined, error: unknown): Promise<void> {
+    try {
+      if (before?.isSameAccount(this.#session.connection) !== true) throw error;
+      // Without the options: the user may have canceled.
+      await this.update(place, { protected: true });
+    } catch (failure) {
+      // The service doesn't know the branch: it was deleted after all.
+      if (!isRefused(failure, 404)) throw new ProtectionLostError(error);
     }
   }
 
   /** @throws {ApiError} */
   async createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
-    // If the reply is lost, an older project with this name must not be taken for the new one.
-    await this.#refreshProjects();
-    const before = new Set(this.#inventory.projects?.entries.keys());
+    let before = new Set<string>();
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
     return sendChange<ProjectOutcome, AcceptedProject>(
       this.#session,
       {
-        send: (client, given) => client.createProject(creation, given),
+        send: async (client, given) => {
+          // If the reply is lost, an older project with this name must not be taken for the new one.
+          await this.#refreshProjects();
+          before = new Set(this.#inventory.projects?.entries.keys());
+          return await client.createProject(creation, given);
+        },
         accept: async ({ project, operations }, isCurrent) => {
           const target = { projectId: project.id, name: project.name };
           const isPending = isCurrent && this.#tracker.follow('create', target, operations);

@@ -11,6 +11,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
+import type { Connection } from '../account/connection.ts';
 import type { Session } from '../account/session.ts';
 
 /** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
@@ -90,7 +91,7 @@ export class ComputeChanges {
     );
   }
 
-  /** @returns undefined if the service doesn't offer the call @throws {ApiError} */
+  /** @returns undefined if the service doesn't offer the call, or not for this key @throws {ApiError} */
   start(node: ComputeNode, options?: CallOptions): Promise<AcceptedChange | undefined> {
     return this.#ifOffered(
       node,
@@ -122,10 +123,14 @@ export class ComputeChanges {
    * The open client connections of a compute, as far as the service says.
    * @returns undefined if that isn't known
    */
-  async openConnections({ projectId, computeId }: ComputeNode): Promise<number | undefined> {
+  async openConnections(
+    { projectId, computeId }: ComputeNode,
+    options: CallOptions = {},
+  ): Promise<number | undefined> {
     const { connection } = this.#session;
-    const client = await connection?.client();
-    const compute = await client?.findCompute(projectId, computeId, { signal: connection?.signal });
+    if (connection === undefined) return undefined;
+    const client = await connection.client();
+    const compute = await client.findCompute(projectId, computeId, untilClosed(connection, options));
     return compute?.connections ?? undefined;
   }
 
@@ -151,10 +156,11 @@ export class ComputeChanges {
       return await this.#make(call, options);
     } catch (error) {
       if (isRefused(error, 405)) return undefined;
-      if (!isRefused(error, 404)) throw error;
-      // The same status as for a compute that was deleted.
+      if (!isRefused(error, 403, 404)) throw error;
+      // The same status as for a compute that was deleted, or that the key can't read.
       await this.#refreshQuietly(projectId);
-      if (this.#inventory.compute(projectId, computeId) === undefined) throw error;
+      const list = this.#inventory.computesOf(projectId);
+      if (list?.failure !== undefined || list?.computes.has(computeId) !== true) throw error;
       return undefined;
     }
   }
@@ -213,8 +219,7 @@ export async function sendChange<Outcome, Accepted>(
 ): Promise<Accepted> {
   const { connection } = session;
   if (connection === undefined) throw new Error('Not connected');
-  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-  const given = { ...options, signal: AbortSignal.any(signals) };
+  const given = untilClosed(connection, options);
   try {
     const outcome = await send(await connection.client(), given);
     return await accept(outcome, connection === session.connection);
@@ -227,6 +232,12 @@ export async function sendChange<Outcome, Accepted>(
     if (found === undefined) throw error;
     return found;
   }
+}
+
+/** Also ends the call when the connection is closed. */
+function untilClosed(connection: Connection, options: CallOptions): CallOptions {
+  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+  return { ...options, signal: AbortSignal.any(signals) };
 }
 
 function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {

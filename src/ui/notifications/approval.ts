@@ -3,6 +3,7 @@
  * makes it. `test/unit/architecture.test.ts` checks that.
  */
 import { l10n, window } from 'vscode';
+import type { Connection } from '../../model/account/connection.ts';
 import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 
@@ -31,13 +32,58 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
   if (guards.known(target) === 'readOnly') throw readOnlyError(guards, target);
 }
 
-/** @returns whether to make the change @throws {ReadOnlyError} */
-export async function approve(guards: Guards, change: Change): Promise<boolean> {
-  requireWritable(guards, change);
-  const { question, detail, button, name, byName = false } = change;
-  if ((await guards.load(change)) === 'production')
-    return await confirmByName(change, l10n.t('This is production. Enter “{0}” to continue.', name));
-  if (byName) return await confirmByName(change, l10n.t('Enter “{0}” to continue.', name));
+/**
+ * Other windows can switch the account of this one while a question is open.
+ * @param since what the window was connected to when the command began, if it has asked other questions before
+ * @returns whether to make the change
+ * @throws {ReadOnlyError}
+ * @throws {Error} with a message for the user if the window has another account than it had before
+ */
+export async function approve(
+  guards: Guards,
+  change: Change,
+  since: Connection | undefined = guards.connection,
+): Promise<boolean> {
+  const check = () => {
+    requireSameAccount(guards, since);
+    requireWritable(guards, change);
+  };
+  check();
+  const location = { viewId: 'hostedPostgres.computes' };
+  const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
+  if (!guards.isProtectionKnown(change)) await refreshed;
+  const request = nameRequest(guards, change);
+  let isApproved = await ask(change, request);
+  if (isApproved && request === undefined) {
+    // Another client may have protected the branch since the list was loaded.
+    await refreshed;
+    check();
+    const later = nameRequest(guards, change);
+    isApproved = later === undefined || (await confirmByName(change, later));
+  }
+  if (isApproved) check();
+  return isApproved;
+}
+
+/** The connection may have another key by now. */
+function requireSameAccount({ connection }: Guards, before: Connection | undefined): void {
+  if (connection === undefined || connection.isSameAccount(before)) return;
+  throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
+}
+
+/** Why the user has to enter the name, if so. */
+function nameRequest(guards: Guards, change: Change): string | undefined {
+  const { name, byName = false } = change;
+  if (guards.known(change) === 'production')
+    return l10n.t('This is production. Enter “{0}” to continue.', name);
+  if (!guards.isProtectionKnown(change))
+    return l10n.t("Couldn't check whether the branch is protected. Enter “{0}” to continue.", name);
+  return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
+}
+
+async function ask(change: Change, request: string | undefined): Promise<boolean> {
+  if (request !== undefined) return await confirmByName(change, request);
+  const { question, detail, button } = change;
   if (detail === undefined) return true;
   return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
 }

@@ -8,7 +8,7 @@ export function requireOffered(change: AcceptedChange | undefined): AcceptedChan
   setStartOffered(false);
   throw new Error(
     l10n.t(
-      "This service can't start or suspend computes on request. They start when a client connects, and suspend after inactivity.",
+      "This service can't start or suspend computes on request, or this API key doesn't allow it. They start when a client connects, and suspend after inactivity.",
     ),
   );
 }

@@ -5,6 +5,7 @@ import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { areSameSettings, settingsOn, type SettingsText } from '../../model/settings/pgSettings.ts';
+import type { Connection } from '../../model/account/connection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import { belongsToAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
@@ -59,6 +60,7 @@ export async function applySettings(
   wanted: SettingsText,
 ): Promise<boolean> {
   const owner = requireAccount(session, document.uri);
+  const { connection } = session;
   const compute = await readCompute(inventory, owner);
   const before = settingsOn(compute);
   const name = nameOrId(compute.name, compute.id);
@@ -71,7 +73,7 @@ export async function applySettings(
   }
   const isConfirmed =
     (document.isKnown(before) || (await confirmOverwrite(document, compute))) &&
-    (await approveRestart(guards, compute));
+    (await approveRestart(guards, compute, connection));
   if (!isConfirmed) {
     document.save(text, 'notApplied');
     return false;
@@ -99,12 +101,16 @@ function keepRejected(document: SettingsDocument, text: string, error: unknown):
 }
 
 /** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
-async function approveRestart(guards: Guards, compute: Compute): Promise<boolean> {
+async function approveRestart(
+  guards: Guards,
+  compute: Compute,
+  since: Connection | undefined,
+): Promise<boolean> {
   const name = nameOrId(compute.name, compute.id);
   const question = l10n.t('Apply the Postgres settings to {0}?', name);
   const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
   const { project_id: projectId, branch_id: branchId } = compute;
-  return await approve(guards, { projectId, branchId, ...texts });
+  return await approve(guards, { projectId, branchId, ...texts }, since);
 }
 
 /** Another client has changed the settings. */

@@ -40,6 +40,10 @@ export function explainError(error: unknown): ErrorMessage {
       : { message: localServiceMessage(error.reason), action: 'localService' };
   }
   if (isReadOnlyError(error)) return { message: sanitize(error.message), action: 'mark' };
+  if (error instanceof Error && error.name === 'ProtectionLostError') {
+    const { message, action } = explainError(error.cause);
+    return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
+  }
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };
@@ -49,6 +53,9 @@ export function explainError(error: unknown): ErrorMessage {
     ? { message: l10n.t('{0} Check the current state in the list.', message), action }
     : { message, action };
 }
+
+/** Whether the error has an action that removes its cause, such as entering another key. */
+export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
 
 function messageOfFault(fault: Fault, message: string): ErrorMessage {
   switch (fault.kind) {

@@ -16,13 +16,14 @@ import { askText, pickOne } from '../input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(
-  { keyKind }: Pick<ApiKeyList, 'keyKind'>,
+  apiKeys: Pick<ApiKeyList, 'keyKind'>,
   call: () => Promise<T>,
 ): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!isRefused(error, 403) || keyKind === 'personal') throw error;
+    // The kind is known after the call.
+    if (!isRefused(error, 403) || apiKeys.keyKind === 'personal') throw error;
     throw new Error(
       l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
     );
@@ -30,7 +31,7 @@ export async function requireKeyAccess<T>(
 }
 
 export const create: Command = async (context, _argument, run) => {
-  requireConnection(context);
+  const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fails now rather than after the question.
@@ -40,7 +41,7 @@ export const create: Command = async (context, _argument, run) => {
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
   if (name === undefined) return;
   const question = l10n.t('Create API key “{0}”?', sanitize(name));
-  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }))) return;
+  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }, connection))) return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
     requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
   );
@@ -63,9 +64,9 @@ async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
 }
 
 export const revoke: Command = async (context, argument, run) => {
-  requireConnection(context);
+  const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't revoke the API key");
-  const { apiKeys, session } = context;
+  const { apiKeys } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
   if (id === undefined) return;
   const name = nameOrId(apiKeys.key(id)?.name, String(id));
@@ -73,12 +74,12 @@ export const revoke: Command = async (context, argument, run) => {
   const isInUse = apiKeys.isInUse(id);
   const question = l10n.t('Revoke API key “{0}”?', name);
   const detail = revocationDetail(context, isInUse);
-  if (!(await approve(context.guards, { name, question, detail, button: l10n.t('Revoke') }))) return;
-  const account = session.connection?.account;
+  const change = { name, question, detail, button: l10n.t('Revoke') };
+  if (!(await approve(context.guards, change, connection))) return;
   await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
   // A 401 right after that means that it was the key in use, even if that wasn't known.
   const wasInUse = isInUse || isRefused(apiKeys.failure, 401);
-  if (wasInUse && account !== undefined) await signOut(context, account);
+  if (wasInUse) await signOut(context, connection.account);
   else announce(l10n.t('Revoked API key “{0}”', name));
 };
 

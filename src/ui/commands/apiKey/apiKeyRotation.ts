@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import { accountId } from '../../../model/account/accounts.ts';
+import type { Connection } from '../../../model/account/connection.ts';
 import { rotateKey } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
@@ -24,7 +25,7 @@ export const rotate: Command = async (context, _argument, run) => {
   if (!(await isFreeToRotate(context, account))) return;
   await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
   const answers = await askForRotation(context);
-  if (answers === undefined || !(await approveRotation(context, answers))) return;
+  if (answers === undefined || !(await approveRotation(context, answers, connection))) return;
   const { name, old } = answers;
   const keys = { name, oldKey: old && { id: old.id, name: old.name } };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
@@ -111,15 +112,19 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 }
 
 /** Only asks if a key is to be revoked. */
-async function approveRotation({ guards }: CommandContext, { old, name }: RotationAnswers): Promise<boolean> {
+async function approveRotation(
+  { guards }: CommandContext,
+  { old, name }: RotationAnswers,
+  since: Connection,
+): Promise<boolean> {
   const button = l10n.t('Rotate');
   if (old === undefined)
-    return await approve(guards, { name, question: l10n.t('Rotate the API key?'), button });
+    return await approve(guards, { name, question: l10n.t('Rotate the API key?'), button }, since);
   const oldName = nameOrId(old.name, String(old.id));
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
     oldName,
   );
   const question = l10n.t('Rotate API key “{0}”?', oldName);
-  return await approve(guards, { name: oldName, question, detail, button });
+  return await approve(guards, { name: oldName, question, detail, button }, since);
 }

@@ -5,6 +5,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../model/connection/connectionStrings.ts';
 import { canLogIn, isInCatalog, loginChoices, type Catalog } from '../../../model/connection/loginChoices.ts';
+import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
@@ -36,7 +37,8 @@ export function lastLogin(context: LoginContext, request: LoginRequest): Login |
 /**
  * Asks nothing if the branch has the last role and database, or if there is no choice. On this machine, the first
  * database is good enough.
- * @returns undefined if the user canceled. @throws {ApiError} if nothing was used before and the service isn't reachable
+ * @returns undefined if the user canceled
+ * @throws {ApiError} if the user can remove the cause, or if nothing was used before and the service isn't reachable
  */
 export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   const last = lastLogin(context, request);
@@ -44,7 +46,7 @@ export async function knownLogin(context: LoginContext, request: LoginRequest): 
   try {
     catalog = await loadCatalog(context, request);
   } catch (error) {
-    if (last === undefined) throw error;
+    if (last === undefined || hasRemedy(error)) throw error;
   }
   if (last !== undefined && (catalog === undefined || isInCatalog(catalog, last))) return last;
   const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);

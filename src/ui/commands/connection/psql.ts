@@ -4,6 +4,7 @@ import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, passwordOf } from '../../../model/connection/connectionStrings.ts';
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
+import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -62,7 +63,7 @@ async function findLogin(context: CommandContext, request: LoginRequest): Promis
     return login && { login, password: await passwordFor(login) };
   } catch (error) {
     // If the service can't be reached, the compute may be.
-    if (last === undefined) throw error;
+    if (last === undefined || hasRemedy(error)) throw error;
     return { login: last, password: undefined };
   }
 }

@@ -30,16 +30,6 @@ export function requireConnection({ session }: Pick<CommandContext, 'session'>):
   return session.connection;
 }
 
-/**
- * After questions that named things of one account: the connection to that account, perhaps with another key by now.
- * @throws {Error} with a message for the user if the window has another account
- */
-export function requireSameAccount(context: Pick<CommandContext, 'session'>, before: Connection): Connection {
-  const connection = requireConnection(context);
-  if (connection.isSameAccount(before)) return connection;
-  throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
-}
-
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
   { inventory }: Pick<CommandContext, 'inventory'>,

@@ -15,7 +15,7 @@ import { askText } from '../input/quickInput.ts';
 const MAX_PROJECT_NAME = 256;
 
 export const create: Command = async (context, _argument, run) => {
-  requireConnection(context);
+  const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the project");
   requireWritable(context.guards, {});
   const name = await singleStep(l10n.t('Create Project'), (page) =>
@@ -27,8 +27,9 @@ export const create: Command = async (context, _argument, run) => {
   );
   if (name === undefined) return;
   const question = l10n.t('Create the project {0}?', sanitize(name));
-  if (!(await approve(context.guards, { name: sanitize(name), question, button: l10n.t('Create') }))) return;
-  const organizationId = context.config.organizationOf(context.session.connection?.account);
+  const change = { name: sanitize(name), question, button: l10n.t('Create') };
+  if (!(await approve(context.guards, change, connection))) return;
+  const organizationId = context.config.organizationOf(connection.account);
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
     ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),

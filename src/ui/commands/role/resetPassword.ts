@@ -11,7 +11,7 @@ import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickCompute, requireConnection, requireSameAccount } from '../input/pickers.ts';
+import { pickCompute, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -32,8 +32,8 @@ export const resetPassword: Command = async (context, argument, run) => {
     "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
   );
   const change = { ...branch, name, question, detail, button: l10n.t('Reset Password') };
-  if (!(await approve(context.guards, change))) return;
-  const connection = requireSameAccount(context, before);
+  if (!(await approve(context.guards, change, before))) return;
+  const connection = requireConnection(context);
   const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
     const client = await connection.client();
     const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);

@@ -28,6 +28,7 @@ describe('Guards', () => {
     let isLoaded = false;
     const branches = {
       get: () => (isLoaded ? branch : undefined),
+      isKnown: () => isLoaded,
       refresh: async () => void (isLoaded = true),
     };
     const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
@@ -39,20 +40,23 @@ describe('Guards', () => {
     const guards = guardsWith({}, isProtected);
     const target = { projectId: 'shop', branchId: 'br-main' };
     assert.equal(guards.known(target), undefined);
-    assert.equal(await guards.load(target), 'production');
+    assert.equal(guards.isProtectionKnown(target), false);
+    await guards.refreshProtection(target);
+    assert.equal(guards.isProtectionKnown(target), true);
     assert.equal(guards.known(target), 'production');
   });
 
-  it('find out whether the branch is protected that a compute is moved to', async () => {
+  it('find out whether the branch is protected that a compute is moved to', () => {
     const branches = {
       get: (_: string, id: string) => ({ protected: id === 'br-main' }),
+      isKnown: () => true,
       refresh: async () => undefined,
     };
     const onDidChangeMarks = () => ({ dispose: () => undefined });
     const guards = new Guards({ connection: undefined }, branches, { marks: {}, onDidChangeMarks });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
-    assert.equal(await guards.load({ ...compute, toBranchId: 'br-qa' }), undefined);
-    assert.equal(await guards.load({ ...compute, toBranchId: 'br-main' }), 'production');
+    assert.equal(guards.known({ ...compute, toBranchId: 'br-qa' }), undefined);
+    assert.equal(guards.known({ ...compute, toBranchId: 'br-main' }), 'production');
   });
 
   it('count the marks of the account for its projects and keys', () => {

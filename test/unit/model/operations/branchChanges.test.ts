@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
 import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
@@ -119,16 +120,25 @@ describe('BranchChanges', () => {
     assert.deepEqual(sent(), [DELETE]);
   });
 
-  it('protects the branch again if the service rejects the deletion, not if its outcome is unknown', async () => {
-    for (const [rejected, calls] of [
-      [409, [PATCH, DELETE, PATCH]],
-      [502, [PATCH, DELETE]],
-    ] as const) {
-      service.requests.length = 0;
-      change = () => (sent().at(-1) === DELETE ? rejected : { branch: branches[1], operations });
-      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${rejected}`));
-      assert.deepEqual(sent(), calls);
-    }
+  for (const failed of [409, 502])
+    it(`protects the branch again if it is still there after a ${failed}`, async () => {
+      change = () => (sent().at(-1) === DELETE ? failed : { branch: branches[1], operations });
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
+    });
+
+  it('says that the branch is no longer protected if it cannot be protected again', async () => {
+    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 502);
+    await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
+      assert.match(String(error.cause), /status 502/);
+      return error.name === 'ProtectionLostError';
+    });
+    assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
+  });
+
+  it('says only why the deletion failed if the branch is gone', async () => {
+    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 404);
+    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 404/);
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
@@ -169,6 +179,19 @@ describe('BranchChanges', () => {
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
+  });
+
+  it('creates no project in an account that the window switches to in the meantime', async () => {
+    const listed = Promise.withResolvers<unknown>();
+    const { script } = service;
+    service.script = (call) => (call === 'GET /projects' ? listed.promise : script(call));
+    const { connection } = store.session;
+    const creating = changes.createProject({ name: 'blog' });
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await until('the other account', async () => store.session.connection !== connection);
+    listed.resolve({ projects });
+    await assert.rejects(creating, (error) => isCancelled(error));
+    assert.deepEqual(sent(), []);
   });
 
   it('finds a new project in the list after a lost reply', async () => {

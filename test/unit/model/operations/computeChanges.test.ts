@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isCancelled } from '../../../../src/api/errors.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
 import {
@@ -186,7 +187,7 @@ describe('ComputeChanges', () => {
       await assert.rejects(store.changes[verb](node), /status 504/);
     });
 
-    for (const status of [404, 405]) {
+    for (const status of [403, 404, 405]) {
       it(`returns undefined if the service replies ${status} to a ${verb}`, async () => {
         answerChangesWith(() => status);
         assert.equal(await store.changes[verb](node), undefined);
@@ -198,6 +199,12 @@ describe('ComputeChanges', () => {
       computes = [];
       await assert.rejects(store.changes[verb](node), /status 404/);
     });
+
+    it(`throws if the key can't read the compute to ${verb}`, async () => {
+      await store.inventory.loadComputes('shop');
+      service.script = () => 403;
+      await assert.rejects(store.changes[verb](node), /status 403/);
+    });
   }
 
   it('returns the number of connections only if the service does', async () => {
@@ -208,6 +215,8 @@ describe('ComputeChanges', () => {
     assert.equal(await store.changes.openConnections(node), undefined);
     one = 404;
     assert.equal(await store.changes.openConnections(node), undefined);
+    const signal = AbortSignal.abort();
+    await assert.rejects(store.changes.openConnections(node, { signal }), (error) => isCancelled(error));
   });
 
   it('ignores new computes of another branch or type after a lost reply', async () => {

@@ -1,6 +1,8 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Account } from '../../../../src/model/account/accounts.ts';
 import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { until } from '../../../workbench/until.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { approve } = await import('../../../../src/ui/notifications/approval.ts');
@@ -62,6 +64,70 @@ describe('approve', () => {
     assert.match(questions.join(), /This is production/);
   });
 
+  describe('while the list of branches hangs', () => {
+    let listed: PromiseWithResolvers<unknown>;
+    const hang = () => {
+      listed = Promise.withResolvers();
+      service.script = (call) => (call.endsWith('/branches') ? listed.promise : {});
+    };
+    const waitTwoSeconds = async () => {
+      await until('the wait', async () => store.clock.waits.length > 0);
+      assert.equal(store.clock.next(), 2000);
+    };
+    const isAsked = () => until('a question', async () => questions.length > 0);
+
+    it('asks for the name after two seconds if no list was loaded before', async () => {
+      for (const one of [change, severe]) {
+        hang();
+        questions.length = 0;
+        answers.push('main');
+        const approving = approve(store.guards, one);
+        await waitTwoSeconds();
+        assert.equal(await approving, true);
+        assert.match(questions.join(), /Couldn't check whether the branch is protected. Enter “main”/);
+        listed.resolve(500);
+        await store.inventory.branches.refresh('shop');
+      }
+    });
+
+    it('asks at once if a list was loaded before, and once more if it turns out to be old', async () => {
+      await store.inventory.branches.ensure('shop');
+      hang();
+      answers.push('Restart', 'main');
+      const approving = approve(store.guards, severe);
+      await isAsked();
+      assert.deepEqual(questions, ['Restart main? Its connections are dropped.']);
+      listed.resolve({ branches: [{ id: 'br-main', name: 'main', protected: true }], annotations: {} });
+      assert.equal(await approving, true);
+      assert.match(questions[1] ?? '', /This is production/);
+    });
+
+    it('trusts a list loaded before after two seconds', async () => {
+      await store.inventory.branches.ensure('shop');
+      hang();
+      answers.push('Restart');
+      const approving = approve(store.guards, severe);
+      await waitTwoSeconds();
+      assert.equal(await approving, true);
+      assert.equal(questions.length, 1);
+      listed.resolve(500);
+    });
+  });
+
+  it('asks for the name if the service fails to list branches', async () => {
+    service.script = () => 503;
+    answers.push('main');
+    assert.equal(await approve(store.guards, change), true);
+    assert.match(questions.join(), /Couldn't check whether the branch is protected/);
+  });
+
+  for (const status of [403, 404, 405])
+    it(`asks nothing more if the service offers no branches (${status})`, async () => {
+      service.script = (call) => (call.endsWith('/branches') ? status : { endpoints: [] });
+      assert.equal(await approve(store.guards, change), true);
+      assert.deepEqual(questions, []);
+    });
+
   it('rejects each change of a project marked as read-only, and offers to change the mark', async () => {
     store.marks['shop'] = 'readOnly';
     const error: unknown = await approve(store.guards, severe).catch((reason: unknown) => reason);
@@ -71,6 +137,50 @@ describe('approve', () => {
     });
     assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
     assert.deepEqual(questions, []);
+  });
+
+  describe('when another window switches the account', () => {
+    const key = {
+      name: 'ci',
+      question: 'Create API key ci?',
+      button: 'Create',
+      detail: 'It has all rights.',
+    };
+    const connectTo = async (account: Account, value: string) => {
+      const { connection } = store.session;
+      await store.accounts.add(account, value);
+      await until('the connection', async () => store.session.connection !== connection);
+    };
+    const other = () => ({ ...store.account, name: 'other' });
+
+    for (const [kind, isProduction, answer] of [
+      ['the confirmation', false, 'Create'],
+      ['the question for a name', true, 'ci'],
+    ] as const)
+      it(`throws if that happens during ${kind}`, async () => {
+        if (isProduction) store.marks[service.baseUrl] = 'production';
+        const answered = Promise.withResolvers<string>();
+        answers.push(answered.promise);
+        const approving = approve(store.guards, key);
+        await until('the question', async () => questions.length === 1);
+        await connectTo(other(), 'key');
+        answered.resolve(answer);
+        await assert.rejects(approving, /switched to another account. Nothing was changed/);
+      });
+
+    it('throws without a question if that happened since the command began', async () => {
+      const since = store.session.connection;
+      await connectTo(other(), 'key');
+      await assert.rejects(approve(store.guards, key, since), /switched to another account/);
+      assert.deepEqual(questions, []);
+    });
+
+    it('continues with another key of the account', async () => {
+      const since = store.session.connection;
+      await connectTo(store.account, 'another key');
+      answers.push('Create');
+      assert.equal(await approve(store.guards, key, since), true);
+    });
   });
 
   it('rejects each change of an account marked as read-only', async () => {

@@ -1,6 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
+import { ProtectionLostError } from '../../../../src/model/operations/branchChanges.ts';
 
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 const { failedState } = await import('../../../../src/ui/state/followSession.ts');
@@ -55,6 +56,12 @@ describe('explainError', () => {
     ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
+  it('adds that a branch has lost its protection', () => {
+    const error = new ProtectionLostError(new ApiError('Not now.', refused(503), { mayHaveExecuted: false }));
+    const message = 'Not now. The branch is no longer protected.';
+    assert.deepEqual(explainError(error), { message, action: 'retry' });
+  });
+
   for (const [what, fault, message, action, state = 'failed'] of rows) {
     it(`explains ${what} and offers an action`, () => {
       const error = new ApiError('the service says', fault, { mayHaveExecuted: false });

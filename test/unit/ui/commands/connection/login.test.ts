@@ -1,16 +1,19 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import type { Connection } from '../../../../../src/model/account/connection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { Config } from '../../../../../src/ui/state/config.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
 import {
+  CodedError,
   computeRecord,
   scriptService,
   type Script,
   type ScriptedService,
 } from '../../../../helpers/scriptedService.ts';
 
+const { hasRemedy } = await import('../../../../../src/ui/text/errorMessage.ts');
 const { knownLogin, lastLogin, loadCatalog } =
   await import('../../../../../src/ui/commands/connection/login.ts');
 
@@ -77,6 +80,13 @@ describe('knownLogin', () => {
       assert.deepEqual(await find(), { ...used, pooled: false });
     });
   }
+
+  for (const answer of [401, new CodedError(409, POSTGRES_MISSING)])
+    it(`reports what the user can remedy (${JSON.stringify(answer)}), even if a role was used before`, async () => {
+      await connectionDefaults.remember('shop', used);
+      service.script = () => answer;
+      await assert.rejects(find(), hasRemedy);
+    });
 
   it('reports that the service is not reachable only if nothing was used before', async () => {
     service.script = () => 500;

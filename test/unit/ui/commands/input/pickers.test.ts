@@ -2,11 +2,9 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
-import { until } from '../../../../workbench/until.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
-const { pickCompute, requireCompute, requireConnection, requireSameAccount } =
-  await import('../../../../../src/ui/commands/input/pickers.ts');
+const { pickCompute, requireCompute } = await import('../../../../../src/ui/commands/input/pickers.ts');
 
 describe('pickers', () => {
   let service: ScriptedService;
@@ -48,16 +46,5 @@ describe('pickers', () => {
     const row = { kind: 'compute', projectId: 'shop', branchId: 'br-old', computeId: 'ep-first' };
     const node = await pickCompute({ ...store, lastCompute, computesView }, 'Restart', row);
     assert.equal(node?.branchId, 'br-main');
-  });
-
-  it('continue after questions with another key of the account, but not with another account', async () => {
-    const before = requireConnection(store);
-    await store.accounts.add(store.account, 'another key');
-    await until('the new key', async () => store.session.connection !== before);
-    const now = requireSameAccount(store, before);
-    assert.notEqual(now, before);
-    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
-    await until('the other account', async () => store.session.connection !== now);
-    assert.throws(() => requireSameAccount(store, before), /switched to another account/);
   });
 });

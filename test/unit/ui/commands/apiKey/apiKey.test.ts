@@ -1,0 +1,47 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { ApiKeyList } from '../../../../../src/model/account/apiKeyList.ts';
+import { connectStore, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+
+const { requireKeyAccess } = await import('../../../../../src/ui/commands/apiKey/apiKey.ts');
+
+describe('requireKeyAccess', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let apiKeys: ApiKeyList;
+  let method: string;
+
+  beforeEach(async () => {
+    service = await scriptService((call) => (call === 'GET /auth' ? { auth_method: method } : 403));
+    store = await connectStore(service);
+    apiKeys = new ApiKeyList(store.session);
+  });
+  afterEach(async () => {
+    apiKeys.dispose();
+    store.dispose();
+    await service.close();
+  });
+
+  const calls = [
+    ['list the keys', () => apiKeys.load()],
+    ['create a key', () => apiKeys.create('ci')],
+  ] as const;
+  for (const [what, call] of calls) {
+    it(`shows the service's error if a personal key can't ${what}`, async () => {
+      method = 'api_key_user';
+      await assert.rejects(
+        requireKeyAccess(apiKeys, async () => void (await call())),
+        /status 403/,
+      );
+    });
+
+    it(`says that the key belongs to an organization if that can't ${what}`, async () => {
+      method = 'api_key_org';
+      await assert.rejects(
+        requireKeyAccess(apiKeys, async () => void (await call())),
+        /belongs to an organization/,
+      );
+    });
+  }
+});

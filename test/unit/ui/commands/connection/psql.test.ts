@@ -1,0 +1,67 @@
+import { fakeTerminals } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
+import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
+import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
+import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import {
+  CodedError,
+  computeRecord,
+  scriptService,
+  type ScriptedService,
+} from '../../../../helpers/scriptedService.ts';
+
+const { openPsql } = await import('../../../../../src/ui/commands/connection/psql.ts');
+const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
+
+describe('Open psql', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let context: CommandContext;
+  let folder: string;
+  let answer: unknown;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'psql-'));
+    for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
+    const endpoints = [computeRecord('ep-one')];
+    service = await scriptService((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
+    store = await connectStore(service);
+    const memory = new MemoryMap();
+    const connectionDefaults = new ConnectionDefaults(store.session, memory);
+    await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
+    const config = { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) };
+    const others = { connectionDefaults, config, lastCompute: new LastCompute(store.session, memory) };
+    context = { ...store, ...others } as unknown as CommandContext;
+    fakeTerminals.opened.length = 0;
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+  const open = async () => openPsql(context, row, { failureMessage: '' });
+
+  for (const [status, action, given] of [
+    [401, 'newKey', 401],
+    [409, 'postgres', new CodedError(409, POSTGRES_MISSING)],
+  ] as const)
+    it(`offers the remedy instead of a prompt for the password after a ${status} (${action})`, async () => {
+      answer = given;
+      await assert.rejects(open(), (error) => explainError(error).action === action);
+      assert.equal(fakeTerminals.opened.length, 0);
+    });
+
+  for (const status of [403, 404, 405, 412, 503])
+    it(`lets psql ask for the password after a ${status}`, async () => {
+      answer = status;
+      await open();
+      assert.equal(fakeTerminals.opened.length, 1);
+    });
+});
