@@ -6,7 +6,7 @@ import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askProject, onlyProject } from '../input/pickers.ts';
+import { currentBranch, onlyProject, projectStep } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
@@ -59,15 +59,13 @@ function answersOf({
 }
 
 const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [
-  {
-    applies: (state) => state.projectId === undefined,
-    ask: async (page, state) =>
-      mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
-  },
+  projectStep(context),
   {
     applies: (state) => state.branchId === undefined,
     ask: async (page, state) => {
-      const branch = await askBranch(context, page, { projectId: state.projectId ?? '' });
+      const { projectId = '' } = state;
+      const current = currentBranch(context, projectId);
+      const branch = await askBranch(context, page, { projectId, current });
       return mapAnswer(branch, (branchId) => ({ ...state, branchId }));
     },
   },

@@ -79,12 +79,39 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
   return mapAnswer(picked, (item) => item.value);
 }
 
+/** Takes the current project without asking. The user can go back to choose another one. */
+export const projectStep = <State extends { readonly projectId?: string | undefined }>(
+  context: CommandContext,
+): Step<State> => ({
+  applies: ({ projectId }) => projectId === undefined,
+  assume: (state) => {
+    const projectId = currentProject(context);
+    const isListed = projectId !== undefined && context.inventory.projects?.entries.has(projectId) === true;
+    return isListed ? { ...state, projectId } : undefined;
+  },
+  ask: async (page, state) =>
+    mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
+});
+
 /** The project of the selected row, or else of the compute used last. */
 const currentProject = ({ computesView, lastCompute }: CommandContext): string | undefined =>
   projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
 
 const projectOf = (row: unknown): string | undefined =>
   (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
+
+/** The branch in this project of the selected row, or else of the compute used last. */
+export function currentBranch(
+  { computesView, lastCompute, inventory }: CommandContext,
+  projectId: string,
+): string | undefined {
+  const [row] = computesView.view.selection;
+  const nodes = [asBranchNode(row) ?? asComputeNode(row), lastCompute.node];
+  const node = nodes.find((each) => each?.projectId === projectId);
+  // The last compute may have moved to another branch.
+  const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;
+  return compute?.branch_id ?? node?.branchId;
+}
 
 /** The only project of the account, so that no command has to ask for it. */
 export async function onlyProject({ inventory }: CommandContext): Promise<string | undefined> {
