@@ -1,4 +1,4 @@
-import '../../../../helpers/vscodeValues.ts';
+import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
@@ -59,5 +59,78 @@ describe('pickers', () => {
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== now);
     assert.throws(() => requireSameAccount(store, before), /switched to another account/);
+  });
+});
+
+describe('pickCompute', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let lastCompute: LastCompute;
+  let blogReply: PromiseWithResolvers<unknown>;
+
+  const computesOf = (...ids: string[]) => ({ endpoints: ids.map((id) => computeRecord(id)) });
+  const blog = { endpoints: [computeRecord('ep-blog', { project_id: 'blog' })] };
+
+  beforeEach(async () => {
+    blogReply = Promise.withResolvers<unknown>();
+    service = await scriptService((call) => {
+      if (call.endsWith('/shop/endpoints')) return computesOf('ep-one', 'ep-two');
+      if (call.endsWith('/blog/endpoints')) return blogReply.promise;
+      return { projects: ['blog', 'shop'].map((id) => ({ id, name: id })) };
+    });
+    store = await connectStore(service);
+    lastCompute = new LastCompute(store.session, new MemoryMap());
+    await store.inventory.projects?.load();
+    await store.inventory.loadComputes('shop');
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const open = async () => {
+    const computesView = { view: { selection: [] } };
+    const picked = pickCompute({ ...store, lastCompute, computesView }, 'Suspend', undefined);
+    const question = await until('the question', async () => quickPicks[0]);
+    return { question, picked, labels: () => question.items.map(({ label }) => label) };
+  };
+
+  it('keeps the active compute and the places of all when more are loaded', async () => {
+    const { question, picked, labels } = await open();
+    question.down();
+    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two'], 'ep-two']);
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two', 'ep-blog'], 'ep-two']);
+    question.accept();
+    assert.equal((await picked)?.computeId, 'ep-two');
+  });
+
+  it('waits for the project of the compute that was used last, and offers that compute first', async () => {
+    await lastCompute.remember({
+      kind: 'compute',
+      projectId: 'blog',
+      branchId: 'br-main',
+      computeId: 'ep-blog',
+    });
+    const { question, picked, labels } = await open();
+    assert.deepEqual(labels(), []);
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.equal(question.active, 'ep-blog');
+    question.accept();
+    assert.equal((await picked)?.computeId, 'ep-blog');
+  });
+
+  it('does not load branches', async () => {
+    blogReply.resolve(blog);
+    const { question, picked } = await open();
+    await until('all computes', async () => !question.busy);
+    question.cancel();
+    assert.equal(await picked, undefined);
+    assert.deepEqual(
+      service.requests.filter((call) => call.endsWith('/branches')),
+      [],
+    );
   });
 });
