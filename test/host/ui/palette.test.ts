@@ -96,7 +96,9 @@ describe('Commands from the palette', () => {
     await workbench.runCommand('Hosted Postgres: Delete Compute');
     await offered();
     await workbench.quickInput.accept('Select a compute');
-    assert.equal((await workbench.dialog.read()).message, 'Delete reports?');
+    const { message, detail } = await workbench.dialog.read();
+    assert.equal(message, 'Delete reports?');
+    assert.match(detail, /The data stays on branch br-aged-salad-000001 \(main\)\./);
     await workbench.dialog.press('Cancel');
     assert.equal((await service.client.listComputes(shop)).items.length, 3);
   });
