@@ -180,10 +180,10 @@ describe('The manifest', () => {
     assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered', 'branchesNotOffered']);
   });
 
-  it('offers changes of branches and projects only if the service has branches', () => {
+  it('offers changes of branches, roles and projects only if the service has branches', () => {
     const { commandPalette = [], 'view/title': title = [] } = menus;
     const changing = [...commandPalette, ...title].filter(({ command = '' }) =>
-      /\.(branch|project)\.(?!mark)/.test(command),
+      /\.(branch|project|role)\.(?!mark)/.test(command),
     );
     assert.ok(changing.length > 0);
     for (const { command, when } of changing)

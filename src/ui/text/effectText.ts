@@ -1,10 +1,9 @@
 /** What a change does to open connections (section 3.2), shown in confirmations. */
 import { l10n } from 'vscode';
 import type { ChangeEffect } from '../../api/records/effects.ts';
-import { sanitize } from './sanitize.ts';
 
-/** @param branchId the target of a move. @returns undefined if connections are not affected */
-export function effectText(effect: ChangeEffect, branchId = ''): string | undefined {
+/** @param branch the label of the target of a move. @returns undefined if connections are not affected */
+export function effectText(effect: ChangeEffect, branch = ''): string | undefined {
   switch (effect) {
     case 'none':
       return undefined;
@@ -15,7 +14,7 @@ export function effectText(effect: ChangeEffect, branchId = ''): string | undefi
     case 'move':
       return l10n.t(
         'The compute is suspended and its connections are dropped. Its host stays the same and then serves the data of {0}.',
-        sanitize(branchId),
+        branch,
       );
     case 'disable':
       return l10n.t(

@@ -75,8 +75,8 @@ describe('Branches', () => {
 
   it('are created without a compute and with an expiry from the palette', async () => {
     const { workbench } = opened();
+    await computes().click('Project shop');
     await workbench.runCommand('Hosted Postgres: Create Branch…');
-    await quickInput().choose('Select a project', 'shop');
     assert.match(await quickInput().validationMessage('Name of the new branch', 'qa'), /has this name/);
     await quickInput().answer('Create Branch', 'draft');
     await quickInput().choose('Select the parent', rewriteBranch);

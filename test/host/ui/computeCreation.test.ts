@@ -97,8 +97,8 @@ describe('Create Compute…', () => {
   });
 
   it('goes back through all steps', async () => {
+    await opened().workbench.tree('Computes').click('Project shop');
     await create();
-    await quickInput().choose('Select a project', 'shop');
     await quickInput().choose('Select a branch', mainBranch);
     await quickInput().choose('Select the type', 'Read replica');
     await quickInput().choose('Select a fixed size', 'Autoscaling…');

@@ -56,7 +56,7 @@ describe('Edit Compute…', () => {
       'Size… 0.25 CU',
       'Autosuspend… after 5 minutes (default)',
       'Postgres Settings… none',
-      'Move to Another Branch… br-aged-salad-000001',
+      'Move to Another Branch… br-aged-salad-000001 (main)',
       'Name… primary',
       'Turn Pooled Connections Off on',
       'Disable… enabled',
@@ -116,7 +116,7 @@ describe('Edit Compute…', () => {
     await quickInput().answer('Select a branch', emptyBranch);
     assert.match(
       (await opened().workbench.dialog.read()).detail,
-      new RegExp(`serves the data of ${emptyBranch}`),
+      new RegExp(`serves the data of ${emptyBranch} \\(empty\\)`),
     );
     await opened().workbench.dialog.press('Move');
     await waitForChange(primary, ({ branch_id }) => branch_id === emptyBranch);

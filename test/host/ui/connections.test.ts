@@ -236,7 +236,7 @@ describe('a connection', () => {
     await computes().contextMenu(new RegExp(`^Branch ${mainBranch}`), 'Reset Password…');
     await workbench.quickInput.choose('Select a role', 'app_owner');
     const question = await workbench.dialog.read();
-    assert.equal(question.message, `Reset the password of app_owner on branch ${mainBranch}?`);
+    assert.equal(question.message, `Reset the password of app_owner on branch ${mainBranch} (main)?`);
     await workbench.dialog.press('Reset Password');
     const { detail, buttons } = await until('the new password', async () => {
       const shown = await workbench.dialog.read();

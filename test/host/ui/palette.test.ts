@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { dashboards, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { dashboards, rewriteBranch, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -58,19 +59,34 @@ describe('Commands from the palette', () => {
     await workbench.quickInput.cancel('Select a compute');
   });
 
-  it('propose the project of the selected row for a new compute', async () => {
+  it('change the selected branch with Enter', async () => {
     const { workbench } = opened();
+    await computes().click(/^Branch br-sweet-breeze-000002/);
+    await workbench.runCommand('Hosted Postgres: Protect Branch');
+    await until('the branches', async () => {
+      const { items } = await workbench.quickInput.waitFor('Select a branch');
+      return items.length === 3;
+    });
+    await workbench.quickInput.accept('Select a branch');
+    await workbench.statusBar.waitFor('Protected rewrite');
+    const branches = await branchCalls(service).branches(shop);
+    const protectedIds = branches.filter((branch) => branch.protected === true).map(({ id }) => id);
+    assert.deepEqual(protectedIds, [rewriteBranch]);
+  });
+
+  it('take the project of the selected row for a new compute, and offer the others with Back', async () => {
+    const { workbench } = opened();
+    const branchesOf = (project: string, branch: string) =>
+      until(`the branches of ${project}`, async () => {
+        const { items } = await workbench.quickInput.waitFor('Select a branch');
+        return items.join().includes(branch);
+      });
     await computes().click(/^Project analytics/);
     await workbench.runCommand('Hosted Postgres: Create Compute…');
-    await until('both projects', async () => {
-      const { items } = await workbench.quickInput.waitFor('Select a project');
-      return items.length === 2;
-    });
-    await workbench.quickInput.accept('Select a project');
-    await until('the branch of analytics', async () => {
-      const { items } = await workbench.quickInput.waitFor('Select a branch');
-      return items.join().includes('br-wispy-meadow-000004');
-    });
+    await branchesOf('analytics', 'br-wispy-meadow-000004');
+    await workbench.quickInput.pressButton('Back');
+    await workbench.quickInput.choose('Select a project', 'shop');
+    await branchesOf('shop', rewriteBranch);
     await workbench.quickInput.cancel('Select a branch');
   });
 
@@ -80,7 +96,9 @@ describe('Commands from the palette', () => {
     await workbench.runCommand('Hosted Postgres: Delete Compute');
     await offered();
     await workbench.quickInput.accept('Select a compute');
-    assert.equal((await workbench.dialog.read()).message, 'Delete reports?');
+    const { message, detail } = await workbench.dialog.read();
+    assert.equal(message, 'Delete reports?');
+    assert.match(detail, /The data stays on branch br-aged-salad-000001 \(main\)\./);
     await workbench.dialog.press('Cancel');
     assert.equal((await service.client.listComputes(shop)).items.length, 3);
   });

@@ -7,7 +7,7 @@ import { branchTitle } from '../../text/branchText.ts';
 import type { CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askProject, onlyProject } from '../input/pickers.ts';
+import { currentBranch, onlyProject, projectStep } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
 
@@ -57,11 +57,7 @@ function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): Branc
 }
 
 const steps = (context: CommandContext): readonly Step<State>[] => [
-  {
-    applies: (state) => state.projectId === undefined,
-    ask: async (page, state) =>
-      mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
-  },
+  projectStep(context),
   {
     ask: async (page, state) => {
       const list = await requireBranches(context, state.projectId ?? '');
@@ -81,7 +77,8 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
     ask: async (page, state) => {
       const { projectId = '' } = state;
       const placeholder = l10n.t('Select the parent, whose data the branch starts with');
-      const parent = await askBranch(context, page, { projectId, placeholder });
+      const current = currentBranch(context, projectId);
+      const parent = await askBranch(context, page, { projectId, placeholder, current });
       return mapAnswer(parent, (parentId) => ({ ...state, parentId }));
     },
   },

@@ -4,6 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -55,7 +56,7 @@ export const deleteCompute: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const detail = l10n.t(
     "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
-    node.branchId,
+    branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
   );
   const question = l10n.t('Delete {0}?', name);
   if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Delete') }))) return;

@@ -3,10 +3,11 @@ import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askProject, onlyProject } from '../input/pickers.ts';
+import { currentBranch, onlyProject, projectStep } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
@@ -59,15 +60,13 @@ function answersOf({
 }
 
 const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [
-  {
-    applies: (state) => state.projectId === undefined,
-    ask: async (page, state) =>
-      mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
-  },
+  projectStep(context),
   {
     applies: (state) => state.branchId === undefined,
     ask: async (page, state) => {
-      const branch = await askBranch(context, page, { projectId: state.projectId ?? '' });
+      const { projectId = '' } = state;
+      const current = currentBranch(context, projectId);
+      const branch = await askBranch(context, page, { projectId, current });
       return mapAnswer(branch, (branchId) => ({ ...state, branchId }));
     },
   },
@@ -95,15 +94,16 @@ interface TypeItem extends QuickPickItem {
 async function askType(
   context: CommandContext,
   page: Page,
-  branch: { readonly projectId: string; readonly branchId: string },
+  { projectId, branchId }: { readonly projectId: string; readonly branchId: string },
 ): Promise<Answer<ComputeType>> {
   const items = async (): Promise<readonly TypeItem[]> => {
-    const list = await context.inventory.loadComputes(branch.projectId);
-    const primary = list?.branches().get(branch.branchId)?.find(isPrimary);
+    const list = await context.inventory.loadComputes(projectId);
+    const primary = list?.branches().get(branchId)?.find(isPrimary);
     const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
     return primary === undefined ? [first, replica] : [replica, first];
   };
-  const placeholder = l10n.t('Select the type of the compute on {0}', branch.branchId);
+  const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
+  const placeholder = l10n.t('Select the type of the compute on {0}', label);
   const isUnavailable = (item: TypeItem) => item.isUnavailable;
   return mapAnswer(await pickOne(page, { placeholder, items: items(), isUnavailable }), (item) => item.type);
 }

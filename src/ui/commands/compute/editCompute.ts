@@ -9,6 +9,7 @@ import { sizeText } from '../../../model/inventory/computeStatus.ts';
 import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -40,34 +41,39 @@ export const edit: Command = async (context, argument, run) => {
 
 /** Asks only if connections are affected (section 3.2, rule 4), or in production. @returns whether to continue */
 async function approveEdit(
-  { guards }: CommandContext,
+  { guards, inventory }: CommandContext,
   compute: Compute,
   change: ComputeChange,
 ): Promise<boolean> {
   const name = nameOrId(compute.name, compute.id);
   const effect = changeEffect(compute, change);
-  const detail = effectText(effect, change.branch_id);
   const { project_id: projectId, branch_id: branchId } = compute;
+  const { branch_id: toBranchId = '' } = change;
+  const toBranch = branchLabel(toBranchId, inventory.branches.get(projectId, toBranchId));
+  const detail = effectText(effect, toBranch);
   const target = { projectId, branchId, toBranchId: change.branch_id, name, detail };
-  return await approve(guards, { ...target, ...questionFor(effect, name, compute, change) });
+  const size = sizeText({ ...compute, ...change });
+  return await approve(guards, { ...target, ...questionFor(effect, name, { toBranch, size }) });
 }
 
-function questionFor(effect: ChangeEffect, name: string, compute: Compute, change: ComputeChange) {
+function questionFor(
+  effect: ChangeEffect,
+  name: string,
+  { toBranch, size }: { readonly toBranch: string; readonly size: string },
+) {
   switch (effect) {
     case 'disable':
       return { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') };
     case 'move':
       return {
-        question: l10n.t('Move {0} to {1}?', name, change.branch_id ?? ''),
+        question: l10n.t('Move {0} to {1}?', name, toBranch),
         button: l10n.t('Move'),
       };
-    case 'restart': {
-      const size = sizeText({ ...compute, ...change });
+    case 'restart':
       return {
         question: l10n.t('Change the size of {0} to {1}?', name, size),
         button: l10n.t('Change and Restart'),
       };
-    }
     case 'none':
       return { question: l10n.t('Change {0}?', name), button: l10n.t('Change') };
     default:

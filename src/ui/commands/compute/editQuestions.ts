@@ -7,6 +7,7 @@ import { isPrimary, labelOf, sizeOf, sizeText } from '../../../model/inventory/c
 import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
 import { requireWritable } from '../../notifications/approval.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { autosuspendText } from '../../text/durationText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
@@ -83,7 +84,9 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
     {
       ask: async (page, state) => {
         const compute = await computeIn(state);
-        return compute && mapAnswer(await askWhat(page, compute), (edited) => ({ ...state, edited }));
+        return (
+          compute && mapAnswer(await askWhat(context, page, compute), (edited) => ({ ...state, edited }))
+        );
       },
     },
     ...sizeSteps<EditState>(sizeIn, ({ edited }) => edited === 'size'),
@@ -97,12 +100,15 @@ interface EditItem extends QuickPickItem {
   readonly edited: Edited;
 }
 
-async function askWhat(page: Page, compute: Compute): Promise<Answer<Edited>> {
+async function askWhat({ inventory }: CommandContext, page: Page, compute: Compute): Promise<Answer<Edited>> {
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
-  return mapAnswer(await pickOne(page, { placeholder, items: editItems(compute) }), ({ edited }) => edited);
+  const items = editItems(compute, branch);
+  return mapAnswer(await pickOne(page, { placeholder, items }), ({ edited }) => edited);
 }
 
-function editItems(compute: Compute): EditItem[] {
+function editItems(compute: Compute, branch: string): EditItem[] {
   const isPooled = compute.pooler_enabled === true;
   const isDisabled = compute.disabled === true;
   const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
@@ -115,7 +121,7 @@ function editItems(compute: Compute): EditItem[] {
       l10n.t('Postgres Settings…'),
       sanitize(settings.join(', ')) || l10n.t('none'),
     ),
-    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), sanitize(compute.branch_id)),
+    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), branch),
     item('name', 'tag', l10n.t('Name…'), sanitize(compute.name ?? '') || l10n.t('none')),
     isPooled
       ? item('pooler', 'plug', l10n.t('Turn Pooled Connections Off'), l10n.t('on'))

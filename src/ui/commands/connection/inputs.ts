@@ -1,6 +1,6 @@
 /**
  * Commands for `inputs` of the type `command` in tasks.json and launch.json. They ask nothing if their arguments say which
- * compute and database to use.
+ * compute to use, except for a role and a database that are neither known nor listed by the service.
  */
 import { l10n } from 'vscode';
 import { isId } from '../../../api/records/ids.ts';
@@ -89,24 +89,60 @@ async function findOrPick(
   // A task may be the first thing that runs in the window.
   await context.session.whenRead();
   requireConnection(context);
-  if (project === undefined || compute === undefined) return await pickRecord(context, title, undefined);
-  const projectId = await findProject(context, project);
-  const find = () => {
-    const computes = [...(context.inventory.computesOf(projectId)?.computes.values() ?? [])];
-    const text = l10n.t(
-      'Several computes of {0} are named {1}. Use the id.',
-      sanitize(project),
-      sanitize(compute),
-    );
-    return findByIdOrName(computes, compute, text);
-  };
-  await context.inventory.loadComputes(projectId);
-  // It may be newer than the loaded list.
-  if (find() === undefined) await context.inventory.refreshComputes(projectId);
-  const found = find();
-  if (found === undefined)
-    throw new Error(l10n.t('{0} has no compute {1}.', sanitize(project), sanitize(compute)));
+  if (compute === undefined) return await pickRecord(context, title, undefined);
+  return project === undefined
+    ? await findAnywhere(context, compute)
+    : await findInProject(context, compute, project);
+}
+
+async function findInProject(context: CommandContext, compute: string, project: string): Promise<Compute> {
+  const [inProject, named] = [sanitize(project), sanitize(compute)];
+  const found = await findLoaded(context, compute, {
+    projectIds: [await findProject(context, project)],
+    ambiguous: l10n.t('Several computes of {0} are named {1}. Use the id.', inProject, named),
+  });
+  if (found === undefined) throw new Error(l10n.t('{0} has no compute {1}.', inProject, named));
   return found;
+}
+
+async function findAnywhere(context: CommandContext, compute: string): Promise<Compute> {
+  const { inventory } = context;
+  // An id is unique, so a known one needs no lists.
+  const known = [...inventory.allComputes()].find(({ id }) => id === compute);
+  if (known !== undefined) return known;
+  await inventory.projects?.load();
+  const found = await findLoaded(context, compute, {
+    projectIds: [...(inventory.projects?.entries.keys() ?? [])],
+    ambiguous: l10n.t('Several computes are named {0}. Use the id.', sanitize(compute)),
+  });
+  if (found === undefined) throw new Error(l10n.t('There is no compute {0}.', sanitize(compute)));
+  return found;
+}
+
+interface SearchScope {
+  readonly projectIds: readonly string[];
+  /** The error if several computes have the name. */
+  readonly ambiguous: string;
+}
+
+async function findLoaded(
+  { inventory }: CommandContext,
+  compute: string,
+  { projectIds, ambiguous }: SearchScope,
+): Promise<Compute | undefined> {
+  const find = () => {
+    const lists = projectIds.map((id) => inventory.computesOf(id)?.computes.values() ?? []);
+    return findByIdOrName(
+      lists.flatMap((computes) => [...computes]),
+      compute,
+      ambiguous,
+    );
+  };
+  // A failure matters only if the compute isn't in the other lists.
+  await inventory.loadComputesOf(projectIds).catch(() => undefined);
+  // It may be newer than the loaded lists.
+  if (find() === undefined) await inventory.refreshComputesOf(projectIds);
+  return find();
 }
 
 /** @param project id or name. An id may belong to a project that the account doesn't list */
@@ -144,6 +180,8 @@ async function findLogin(
   const pooled = isPooled(compute, args);
   const { role, database } = args;
   if (role !== undefined && database !== undefined) return { role, database, pooled };
-  const known = await knownLogin(context, { title, compute, scope: undefined, canBePooled: false });
+  const takesFirst = args.compute !== undefined;
+  const request = { title, compute, scope: undefined, canBePooled: false, takesFirst };
+  const known = await knownLogin(context, request);
   return known && { role: role ?? known.role, database: database ?? known.database, pooled };
 }

@@ -21,6 +21,8 @@ export interface LoginRequest {
   readonly scope: Uri | undefined;
   /** Whether the pooled host fits, too. */
   readonly canBePooled: boolean;
+  /** Whether to take the first database instead of asking which. */
+  readonly takesFirst?: boolean;
 }
 
 /** @returns undefined if the user canceled */
@@ -36,7 +38,7 @@ export function lastLogin(context: LoginContext, request: LoginRequest): Login |
 
 /**
  * Asks nothing if the branch has the last role and database, or if there is no choice. On this machine, the first
- * database is good enough.
+ * database is good enough, as for a caller that asks for it.
  * @returns undefined if the user canceled
  * @throws {ApiError} if the user can remove the cause, or if nothing was used before and the service isn't reachable
  */
@@ -50,7 +52,7 @@ export async function knownLogin(context: LoginContext, request: LoginRequest): 
   }
   if (last !== undefined && (catalog === undefined || isInCatalog(catalog, last))) return last;
   const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);
-  const isClear = another === undefined || isLocalCompute(request.compute);
+  const isClear = another === undefined || request.takesFirst === true || isLocalCompute(request.compute);
   return only !== undefined && isClear ? only : await ask(context, request, catalog);
 }
 

@@ -10,7 +10,7 @@ import { branchParts } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
-import { askProject, onlyProject, requireConnection } from './pickers.ts';
+import { currentBranch, onlyProject, projectStep, requireConnection } from './pickers.ts';
 import { pickOne } from './quickInput.ts';
 
 export interface BranchQuestion {
@@ -127,10 +127,7 @@ export async function pickBranch(
   const projectId = asProjectNode(argument)?.projectId;
   const start: BranchState = node ?? { projectId: projectId ?? (await onlyProject(context)) };
   const state = await runSteps<BranchState>(title, start, [
-    {
-      applies: ({ projectId }) => projectId === undefined,
-      ask: async (page) => mapAnswer(await askProject(context, page), (projectId) => ({ projectId })),
-    },
+    projectStep(context),
     {
       applies: ({ branchId }) => branchId === undefined,
       ask: async (page, { projectId = '' }) => {
@@ -140,7 +137,9 @@ export async function pickBranch(
           return branch === undefined ? l10n.t('not listed by the service') : problem?.(branch);
         };
         const placeholder = l10n.t('Select a branch');
-        const picked = await askBranch(context, page, { projectId, placeholder, problem: problemOf });
+        const current = currentBranch(context, projectId);
+        const question = { projectId, placeholder, current, problem: problemOf };
+        const picked = await askBranch(context, page, question);
         return mapAnswer(picked, (branchId) => ({ projectId, branchId }));
       },
     },

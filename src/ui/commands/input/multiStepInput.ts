@@ -18,6 +18,8 @@ export interface Page {
 export interface Step<State> {
   /** Whether to ask; true by default. */
   readonly applies?: (state: State) => boolean;
+  /** An answer that is taken instead of asking, until the user goes back to this step. */
+  readonly assume?: (state: State) => State | undefined;
   readonly ask: (page: Page, state: State) => Promise<Answer<State>>;
 }
 
@@ -29,6 +31,7 @@ export async function runSteps<State>(
 ): Promise<State | undefined> {
   const previous: { readonly index: number; readonly state: State }[] = [];
   let state = start;
+  let isBack = false;
   for (let index = 0; index < steps.length;) {
     const step = steps[index];
     if (step === undefined || step.applies?.(state) === false) {
@@ -37,11 +40,11 @@ export async function runSteps<State>(
     }
     const left = steps.slice(index).filter((other) => other.applies?.(state) !== false).length;
     const asked = previous.length;
-    const answer = await step.ask(
-      { title, step: asked + 1, steps: asked + left, canGoBack: asked > 0 },
-      state,
-    );
+    const page = { title, step: asked + 1, steps: asked + left, canGoBack: asked > 0 };
+    const assumed: State | undefined = isBack ? undefined : step.assume?.(state);
+    const answer: Answer<State> = assumed ?? (await step.ask(page, state));
     if (answer === undefined) return undefined;
+    isBack = answer === BACK;
     if (answer === BACK) {
       const last = previous.pop();
       if (last === undefined) return undefined;

@@ -69,12 +69,39 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
   return mapAnswer(picked, (item) => item.value);
 }
 
+/** Takes the current project without asking. The user can go back to choose another one. */
+export const projectStep = <State extends { readonly projectId?: string | undefined }>(
+  context: CommandContext,
+): Step<State> => ({
+  applies: ({ projectId }) => projectId === undefined,
+  assume: (state) => {
+    const projectId = currentProject(context);
+    const isListed = projectId !== undefined && context.inventory.projects?.entries.has(projectId) === true;
+    return isListed ? { ...state, projectId } : undefined;
+  },
+  ask: async (page, state) =>
+    mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
+});
+
 /** The project of the selected row, or else of the compute used last. */
-const currentProject = ({ computesView, lastCompute }: CommandContext): string | undefined =>
+const currentProject = ({ computesView, lastCompute }: PickerContext): string | undefined =>
   projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
 
 const projectOf = (row: unknown): string | undefined =>
   (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
+
+/** The branch in this project of the selected row, or else of the compute used last. */
+export function currentBranch(
+  { computesView, lastCompute, inventory }: CommandContext,
+  projectId: string,
+): string | undefined {
+  const [row] = computesView.view.selection;
+  const nodes = [asBranchNode(row) ?? asComputeNode(row), lastCompute.node];
+  const node = nodes.find((each) => each?.projectId === projectId);
+  // The last compute may have moved to another branch.
+  const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;
+  return compute?.branch_id ?? node?.branchId;
+}
 
 /** The only project of the account, so that no command has to ask for it. */
 export async function onlyProject({ inventory }: CommandContext): Promise<string | undefined> {
@@ -123,9 +150,13 @@ export const computeSteps = <State extends ComputeState>(
   {
     applies: ({ node }) => node === undefined,
     ask: async (page, state) => {
-      const firstItems = computeItems(context, canPick);
-      const items = allItems(context, canPick);
-      return mapAnswer(await pickOne(page, { placeholder, firstItems, items }), ({ value }) => ({
+      // Computes of the current project come first, so the list waits for them.
+      const firstItems = isCurrentLoaded(context) ? computeItems(context, canPick) : [];
+      const items = allItems(context, canPick, firstItems);
+      const idOf = ({ value }: Choice<ComputeNode | ProjectNode>) =>
+        value.kind === 'compute' ? value.computeId : value.projectId;
+      const picked = await pickOne(page, { placeholder, firstItems, items, idOf });
+      return mapAnswer(picked, ({ value }) => ({
         ...state,
         projectId: value.projectId,
         node: asComputeNode(value),
@@ -138,7 +169,7 @@ export const computeSteps = <State extends ComputeState>(
       const { projectId = '' } = state;
       const { inventory } = context;
       const items = async () => {
-        await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensure(projectId)]);
+        await inventory.loadComputes(projectId);
         return computeItems(context, (each) => each.project_id === projectId && canPick(each));
       };
       const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
@@ -169,25 +200,40 @@ function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeN
     .sort((one, other) => rank(one) - rank(other));
 }
 
-/** All computes, and the projects whose computes aren't loaded. */
+function isCurrentLoaded(context: PickerContext): boolean {
+  const { inventory } = context;
+  const projectId = currentProject(context) ?? '';
+  return (
+    inventory.projects?.entries.has(projectId) !== true || inventory.computesOf(projectId)?.isLoaded === true
+  );
+}
+
+/**
+ * All computes, and the projects whose computes aren't loaded.
+ * @param shown these keep their place, because the user may be about to pick one
+ */
 async function allItems(
   context: PickerContext,
   canPick: CanPick,
+  shown: readonly Choice<ComputeNode>[],
 ): Promise<Choice<ComputeNode | ProjectNode>[]> {
   const { inventory } = context;
   await inventory.projects?.load();
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   // A project that couldn't be loaded is listed. Picking it shows the error.
   const ids = projects.map(({ id }) => id);
-  if (ids.length <= MAX_LOADED)
-    await Promise.allSettled([inventory.loadComputesOf(ids), inventory.ensureBranchesOf(ids)]);
+  const loaded = ids.length <= MAX_LOADED ? ids : ids.filter((id) => id === currentProject(context));
+  await inventory.loadComputesOf(loaded).catch(() => undefined);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
     label: `$(project) ${nameOrId(record?.name, id)}`,
     description: id,
     value: { kind: 'project', projectId: id },
   }));
-  return [...computeItems(context, canPick), ...projectItems];
+  const places = new Map(shown.map(({ value }, index) => [value.computeId, index]));
+  const placeOf = ({ value }: Choice<ComputeNode>) => places.get(value.computeId) ?? shown.length;
+  const computes = computeItems(context, canPick).sort((one, other) => placeOf(one) - placeOf(other));
+  return [...computes, ...projectItems];
 }
 
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */

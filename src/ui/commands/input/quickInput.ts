@@ -16,6 +16,8 @@ export interface PickOptions<T extends QuickPickItem> {
   readonly items: readonly T[] | Promise<readonly T[]>;
   /** Shown until `items` resolves. */
   readonly firstItems?: readonly T[];
+  /** Finds the item of `firstItems` that the user made active among the later `items`. */
+  readonly idOf?: (item: T) => string;
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => T | undefined;
   /** These items are shown but can't be picked; their description says why. */
@@ -37,9 +39,15 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T
       input.items = typed === undefined ? items : [typed, ...items];
     };
     const setItems = (loaded: readonly T[]) => {
+      const [active] = input.activeItems;
+      const activeId = active && pick.idOf?.(active);
       items = loaded;
+      // VS Code makes the first of new items active, which the user may not have in mind when pressing Enter.
       show();
-      const current = pick.isCurrent && items.find(pick.isCurrent);
+      const current =
+        activeId === undefined
+          ? pick.isCurrent && items.find(pick.isCurrent)
+          : items.find((item) => pick.idOf?.(item) === activeId);
       if (current !== undefined) input.activeItems = [current];
     };
     if (pick.items instanceof Promise) {

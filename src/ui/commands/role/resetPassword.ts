@@ -1,17 +1,19 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
 import { l10n, ProgressLocation, window } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
-import { isPermanentRejection } from '../../../api/errors.ts';
+import { isPermanentRejection, isRefused } from '../../../api/errors.ts';
 import { isFinal } from '../../../api/records/operationStatus.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/loginChoices.ts';
-import { asBranchNode, type BranchNode } from '../../../model/inventory/nodes.ts';
+import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
+import { branchLabel } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { pickBranch } from '../input/branchPicker.ts';
 import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickCompute, requireConnection } from '../input/pickers.ts';
+import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
@@ -20,29 +22,43 @@ export const resetPassword: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the password");
   const title = l10n.t('Reset Password');
   const before = requireConnection(context);
-  const branch: Branch | undefined = asBranchNode(argument) ?? (await pickCompute(context, title, argument));
+  const branch = await pickBranch(context, title, argument);
   if (branch === undefined) return;
   requireWritable(context.guards, branch);
   const role = await askForRole(context, title, branch);
   if (role === undefined) return;
   const name = sanitize(role);
   run.failureMessage = l10n.t("Couldn't reset the password of {0}", name);
-  const question = l10n.t('Reset the password of {0} on branch {1}?', name, branch.branchId);
+  const label = branchLabel(branch.branchId, branch.branch);
+  const question = l10n.t('Reset the password of {0} on branch {1}?', name, label);
   const detail = l10n.t(
     "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
   );
-  const change = { ...branch, name, question, detail, button: l10n.t('Reset Password') };
+  const { projectId, branchId } = branch;
+  const change = { projectId, branchId, name, question, detail, button: l10n.t('Reset Password') };
   if (!(await approve(context.guards, change, before))) return;
   const connection = requireConnection(context);
   const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
     const client = await connection.client();
     const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
     const given = { ...options, signal: AbortSignal.any(signals) };
-    return await client.resetPassword(branch.projectId, branch.branchId, role, given);
+    return await ifOffered(client.resetPassword(projectId, branchId, role, given));
   });
   context.log.addSecret(result.password);
   await showOnce(name, result);
 };
+
+/** @throws {Error} with a message for the user if the service doesn't offer the call, or not for this key */
+async function ifOffered<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!isRefused(error, 403, 404, 405)) throw error;
+    throw new Error(
+      l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
+    );
+  }
+}
 
 async function askForRole(
   context: CommandContext,

@@ -1,12 +1,14 @@
-import '../../../../helpers/vscodeValues.ts';
+import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Connection } from '../../../../../src/model/account/connection.ts';
+import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectStore, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
-const { inputHost } = await import('../../../../../src/ui/commands/connection/inputs.ts');
+const { inputHost, inputUrl } = await import('../../../../../src/ui/commands/connection/inputs.ts');
 
-describe('inputHost', () => {
+describe('The inputs of tasks', () => {
   let service: ScriptedService;
   let store: ConnectedStore;
 
@@ -15,7 +17,18 @@ describe('inputHost', () => {
     const endpoints = ['main', 'ep-third', 'main'].map((name, index) =>
       computeRecord(['ep-first', 'ep-second', 'ep-third'][index] ?? '', { name, host: `host-${index}` }),
     );
-    service = await scriptService((call) => (call.endsWith('/endpoints') ? { endpoints } : { projects }));
+    const onlyOne = computeRecord('ep-blog', { project_id: 'blog-1', name: 'only', host: 'host-blog' });
+    const replies = new Map<string, unknown>([
+      ['shop/endpoints', { endpoints }],
+      ['blog-1/endpoints', { endpoints: [onlyOne] }],
+      ['blog-2/endpoints', 403],
+      ['br-main/roles', { roles: [{ name: 'owner' }] }],
+      ['br-main/databases', { databases: ['app', 'old'].map((name) => ({ name, owner_name: 'owner' })) }],
+    ]);
+    service = await scriptService((call) => {
+      const reply = [...replies].find(([path]) => call.endsWith(path));
+      return reply === undefined ? { projects } : reply[1];
+    });
     store = await connectStore(service);
   });
   afterEach(async () => {
@@ -23,18 +36,59 @@ describe('inputHost', () => {
     await service.close();
   });
 
-  const find = (project: string, compute: string) =>
-    inputHost(store as unknown as CommandContext, { project, compute }, { failureMessage: '' });
+  const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
+    const session = { connection: { isLocal: false } as Connection };
+    const connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
+    const config = { connectionString: () => ({ role: '', database: '' }) };
+    const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
+    return Promise.resolve(command(context, args, { failureMessage: '' }));
+  };
 
-  it('prefers an id to a name', async () => {
-    assert.equal(await find('shop', 'ep-third'), 'host-2');
+  it('prefer an id to a name', async () => {
+    assert.equal(await run(inputHost, { project: 'shop', compute: 'ep-third' }), 'host-2');
   });
 
-  it('rejects a name that is not unique', async () => {
-    const message = 'Several computes of shop are named main. Use the id.';
-    await assert.rejects(async () => find('shop', 'main'), { message });
-    await assert.rejects(async () => find('blog', 'ep-first'), {
+  it('reject a name that is not unique', async () => {
+    await assert.rejects(run(inputHost, { project: 'shop', compute: 'main' }), {
+      message: 'Several computes of shop are named main. Use the id.',
+    });
+    await assert.rejects(run(inputHost, { project: 'blog', compute: 'ep-first' }), {
       message: 'Several projects are named blog. Use the id.',
+    });
+    await assert.rejects(run(inputHost, { compute: 'main' }), {
+      message: 'Several computes are named main. Use the id.',
+    });
+  });
+
+  it('find a compute without its project, though another project is not readable', async () => {
+    assert.equal(await run(inputHost, { compute: 'ep-blog' }), 'host-blog');
+    assert.equal(await run(inputHost, { compute: 'only' }), 'host-blog');
+  });
+
+  it('load no list for a known id', async () => {
+    await store.inventory.loadComputes('shop');
+    assert.equal(await run(inputHost, { compute: 'ep-second' }), 'host-1');
+    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
+  });
+
+  it('take the first of several databases if the compute is named', async () => {
+    assert.equal(
+      await run(inputUrl, { compute: 'ep-blog' }),
+      'postgresql://owner@host-blog/app?sslmode=require',
+    );
+    assert.deepEqual(quickPicks, []);
+  });
+
+  it('take a database of the arguments', async () => {
+    const args = { project: 'shop', compute: 'ep-first', database: 'old' };
+    assert.equal(await run(inputUrl, args), 'postgresql://owner@host-0/old?sslmode=require');
+  });
+
+  it('say which compute does not exist', async () => {
+    service.script = (call) =>
+      call.endsWith('/endpoints') ? { endpoints: [] } : { projects: [{ id: 'shop' }] };
+    await assert.rejects(run(inputHost, { compute: 'ep-deleted' }), {
+      message: 'There is no compute ep-deleted.',
     });
   });
 });

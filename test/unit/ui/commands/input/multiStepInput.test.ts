@@ -8,11 +8,12 @@ interface State {
 }
 
 /** Runs the steps with these answers, in the order of the questions. */
-async function run(answers: readonly unknown[], start: State = {}) {
+async function run(answers: readonly unknown[], start: State = {}, assumed: State = {}) {
   const asked: string[] = [];
   const left = [...answers];
   const step = (field: keyof State, applies?: (state: State) => boolean): Step<State> => ({
     applies: (state) => state[field] === undefined && applies?.(state) !== false,
+    assume: (state) => (assumed[field] === undefined ? undefined : { ...state, [field]: assumed[field] }),
     ask: async (page: Page, state) => {
       asked.push(`${field} ${page.step}/${page.steps}${page.canGoBack ? ' back' : ''}`);
       const answer = left.shift();
@@ -45,6 +46,13 @@ describe('runSteps', () => {
     const { state, asked } = await run(['grape', BACK, 'apple', 'small', 'green']);
     assert.deepEqual(state, { fruit: 'apple', size: 'small', color: 'green' });
     assert.deepEqual(asked.slice(0, 4), ['fruit 1/3', 'color 2/2 back', 'fruit 1/3', 'size 2/3 back']);
+  });
+
+  it('assumes an answer, until the user goes back to its question', async () => {
+    const { state, asked } = await run(['small', BACK, BACK, 'pear', 'big', 'red'], {}, { fruit: 'apple' });
+    assert.deepEqual(state, { fruit: 'pear', size: 'big', color: 'red' });
+    const expected = ['size 2/3 back', 'color 3/3 back', 'size 2/3 back', 'fruit 1/3', 'size 2/3 back'];
+    assert.deepEqual(asked.slice(0, 5), expected);
   });
 
   it('returns undefined when a question is closed', async () => {

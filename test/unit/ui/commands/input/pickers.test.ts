@@ -1,8 +1,9 @@
-import '../../../../helpers/vscodeValues.ts';
+import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const { pickCompute, requireCompute } = await import('../../../../../src/ui/commands/input/pickers.ts');
 
@@ -46,5 +47,78 @@ describe('pickers', () => {
     const row = { kind: 'compute', projectId: 'shop', branchId: 'br-old', computeId: 'ep-first' };
     const node = await pickCompute({ ...store, lastCompute, computesView }, 'Restart', row);
     assert.equal(node?.branchId, 'br-main');
+  });
+});
+
+describe('pickCompute', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let lastCompute: LastCompute;
+  let blogReply: PromiseWithResolvers<unknown>;
+
+  const computesOf = (...ids: string[]) => ({ endpoints: ids.map((id) => computeRecord(id)) });
+  const blog = { endpoints: [computeRecord('ep-blog', { project_id: 'blog' })] };
+
+  beforeEach(async () => {
+    blogReply = Promise.withResolvers<unknown>();
+    service = await scriptService((call) => {
+      if (call.endsWith('/shop/endpoints')) return computesOf('ep-one', 'ep-two');
+      if (call.endsWith('/blog/endpoints')) return blogReply.promise;
+      return { projects: ['blog', 'shop'].map((id) => ({ id, name: id })) };
+    });
+    store = await connectStore(service);
+    lastCompute = new LastCompute(store.session, new MemoryMap());
+    await store.inventory.projects?.load();
+    await store.inventory.loadComputes('shop');
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const open = async () => {
+    const computesView = { view: { selection: [] } };
+    const picked = pickCompute({ ...store, lastCompute, computesView }, 'Suspend', undefined);
+    const question = await until('the question', async () => quickPicks[0]);
+    return { question, picked, labels: () => question.items.map(({ label }) => label) };
+  };
+
+  it('keeps the active compute and the places of all when more are loaded', async () => {
+    const { question, picked, labels } = await open();
+    question.down();
+    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two'], 'ep-two']);
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two', 'ep-blog'], 'ep-two']);
+    question.accept();
+    assert.equal((await picked)?.computeId, 'ep-two');
+  });
+
+  it('waits for the project of the compute that was used last, and offers that compute first', async () => {
+    await lastCompute.remember({
+      kind: 'compute',
+      projectId: 'blog',
+      branchId: 'br-main',
+      computeId: 'ep-blog',
+    });
+    const { question, picked, labels } = await open();
+    assert.deepEqual(labels(), []);
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.equal(question.active, 'ep-blog');
+    question.accept();
+    assert.equal((await picked)?.computeId, 'ep-blog');
+  });
+
+  it('does not load branches', async () => {
+    blogReply.resolve(blog);
+    const { question, picked } = await open();
+    await until('all computes', async () => !question.busy);
+    question.cancel();
+    assert.equal(await picked, undefined);
+    assert.deepEqual(
+      service.requests.filter((call) => call.endsWith('/branches')),
+      [],
+    );
   });
 });

@@ -1,0 +1,62 @@
+import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
+import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
+import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { resetPassword } = await import('../../../../../src/ui/commands/role/resetPassword.ts');
+
+describe('resetPassword', () => {
+  let service: ScriptedService;
+  let store: ConnectedStore;
+  let status: number;
+
+  beforeEach(async () => {
+    service = await scriptService((call) => {
+      if (call.endsWith('/reset_password')) return status;
+      if (call.endsWith('/roles')) return { roles: [{ name: 'ada', branch_id: 'br-dev' }] };
+      if (call.endsWith('/endpoints')) return { endpoints: [] };
+      if (call.endsWith('/branches')) return { branches: [{ id: 'br-dev', name: 'dev' }] };
+      return { projects: [{ id: 'shop', name: 'shop' }] };
+    });
+    store = await connectStore(service);
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+    answers.length = 0;
+    questions.length = 0;
+  });
+
+  /** Accepts each first item. */
+  async function run(...placeholders: string[]): Promise<void> {
+    const lastCompute = new LastCompute(store.session, new MemoryMap());
+    const context = { ...store, lastCompute, computesView: { view: { selection: [] } } };
+    answers.push('Reset Password');
+    const done = resetPassword(context as unknown as CommandContext, undefined, { failureMessage: '' });
+    const accepted = (async () => {
+      for (const placeholder of placeholders)
+        (
+          await until(placeholder, async () =>
+            quickPicks.find((shown) => shown.placeholder === placeholder && shown.items.length > 0),
+          )
+        ).accept();
+    })();
+    await Promise.all([done, accepted]);
+  }
+
+  it('reaches a branch without computes, and says what a service without the call does not support', async () => {
+    for (status of [403, 404, 405])
+      await assert.rejects(run('Select a branch', 'Select a role'), {
+        message: "This service doesn't support resetting passwords, or this API key doesn't allow it.",
+      });
+    assert.match(questions[0] ?? '', /^Reset the password of ada on branch br-dev \(dev\)\?/);
+  });
+
+  it('passes on other errors', async () => {
+    status = 422;
+    await assert.rejects(run('Select a branch', 'Select a role'), /status 422/);
+  });
+});
