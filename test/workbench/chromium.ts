@@ -22,7 +22,8 @@ export async function launchBrowser(): Promise<Browser> {
     env: { ...stringsOf(process.env), ...executable.env },
     // The sandbox does not work for root or in a plain container, and the pages are our own.
     chromiumSandbox: false,
-    args: ['--disable-dev-shm-usage', '--font-render-hinting=none'],
+    // Animations cost much CPU time without a GPU.
+    args: ['--disable-dev-shm-usage', '--font-render-hinting=none', '--force-prefers-reduced-motion'],
   });
 }
 
