@@ -2,6 +2,7 @@
 import {
   connectionString,
   isLocalCompute,
+  securityOf,
   splitHost,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
@@ -40,7 +41,8 @@ export function formatConnection(format: ConnectionFormat, parts: FormatParts): 
     case 'dotnet':
       return dotnetString(parts);
     case 'go':
-      return `sql.Open("pgx", ${JSON.stringify(connectionString(parts))})`;
+      // Many versions of pgx don't know channel_binding.
+      return `sql.Open("pgx", ${JSON.stringify(connectionString({ ...parts, channelBinding: false }))})`;
     case 'python':
       return pythonCall(parts);
     case 'env':
@@ -75,7 +77,7 @@ const LIBPQ_NAMES = { host: 'host', port: 'port', database: 'dbname', role: 'use
 /** The keywords of libpq with their values, unescaped. */
 export const libpqFields = (parts: ConnectionStringParts): readonly (readonly [string, string])[] => [
   ...fieldsOf(parts, LIBPQ_NAMES),
-  ...(requiresTls(parts) ? [['sslmode', 'require'] as const] : []),
+  ...securityOf(parts),
 ];
 
 const libpqKeywords = (parts: ConnectionStringParts): string =>
@@ -91,6 +93,7 @@ function jdbcUrl(parts: ConnectionStringParts): string {
   const query = new URLSearchParams({ user: parts.role.toWellFormed() });
   if (parts.password !== undefined) query.set('password', parts.password.toWellFormed());
   if (requiresTls(parts)) query.set('sslmode', 'require');
+  if (parts.channelBinding === true) query.set('channelBinding', 'require');
   return `jdbc:postgresql://${host}${pathname}?${query.toString()}`;
 }
 
@@ -103,7 +106,11 @@ const DOTNET_NAMES = {
 };
 
 const dotnetString = (parts: ConnectionStringParts): string =>
-  [...fieldsOf(parts, DOTNET_NAMES), ...(requiresTls(parts) ? [['SSL Mode', 'Require'] as const] : [])]
+  [
+    ...fieldsOf(parts, DOTNET_NAMES),
+    ...(requiresTls(parts) ? [['SSL Mode', 'Require'] as const] : []),
+    ...(parts.channelBinding === true ? [['Channel Binding', 'Require'] as const] : []),
+  ]
     .map(([name, value]) => `${name}=${dotnetValue(value)}`)
     .join(';');
 
@@ -114,6 +121,7 @@ const dotnetValue = (value: string): string =>
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
   const text = (value: string) => JSON.stringify(value.toWellFormed());
+  const query = securityOf(parts).map(([key, value]) => `${text(key)}: ${text(value)}`);
   const values = [
     '"postgresql+psycopg"',
     `username=${text(parts.role)}`,
@@ -121,7 +129,7 @@ function pythonCall(parts: ConnectionStringParts): string {
     `host=${text(name)}`,
     `port=${port}`,
     `database=${text(parts.database)}`,
-    ...(requiresTls(parts) ? ['query={"sslmode": "require"}'] : []),
+    ...(query.length === 0 ? [] : [`query={${query.join(', ')}}`]),
   ];
   return `create_engine(URL.create(${values.join(', ')}))`;
 }

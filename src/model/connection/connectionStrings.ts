@@ -24,13 +24,35 @@ export interface ConnectionStringParts {
   readonly role: string;
   readonly database: string;
   readonly password?: string | undefined;
+  /** Whether the service asks for channel binding, without which another server could ask for the password itself. */
+  readonly channelBinding?: boolean | undefined;
 }
 
 /** `postgresql://…`, every part percent-encoded. Requires TLS except on this machine. */
-export function connectionString({ host, role, database, password }: ConnectionStringParts): string {
+export function connectionString(parts: ConnectionStringParts): string {
+  const { host, role, database, password } = parts;
   const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
-  return `postgresql://${login}@${host}/${encode(database)}${tlsQuery(host)}`;
+  const query = securityOf(parts).map(([name, value]) => `${name}=${value}`);
+  const search = query.length === 0 ? '' : `?${query.join('&')}`;
+  return `postgresql://${login}@${host}/${encode(database)}${search}`;
 }
+
+/** What libpq is told about TLS. */
+export const securityOf = ({
+  host,
+  channelBinding,
+}: Pick<ConnectionStringParts, 'host' | 'channelBinding'>): readonly (readonly [string, string])[] => [
+  ...(isLocalCompute({ host }) ? [] : [['sslmode', 'require'] as const]),
+  ...(channelBinding === true ? [['channel_binding', 'require'] as const] : []),
+];
+
+/** What a connection string of the service gives in addition to what the user chose. */
+export const secretsOf = (
+  uri: string | undefined,
+): Pick<ConnectionStringParts, 'password' | 'channelBinding'> => ({
+  password: uri && passwordOf(uri),
+  channelBinding: URL.parse(uri ?? '')?.searchParams.get('channel_binding') === 'require',
+});
 
 /** The decoded password of a connection string, if it has one. */
 export function passwordOf(uri: string): string | undefined {

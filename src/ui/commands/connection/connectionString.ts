@@ -7,7 +7,7 @@ import {
   formatConnection,
   type ConnectionFormat,
 } from '../../../model/connection/connectionFormats.ts';
-import { connectionString, passwordOf, pooledHost } from '../../../model/connection/connectionStrings.ts';
+import { connectionString, pooledHost, secretsOf } from '../../../model/connection/connectionStrings.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -75,8 +75,8 @@ export const copyAs: Command = async (context, argument, run) => {
   if (hasPassword && answer === undefined) return;
   const text = formatConnection(format, {
     ...login,
+    ...answer,
     host: hostOf(compute, login.pooled),
-    password: answer?.password,
     hosts: { direct: compute.host, pooled: pooledHost(compute) },
   });
   await context.connectionDefaults.rememberFormat(formatId(choice));
@@ -97,8 +97,8 @@ async function findOrAskPassword(
   login: Login,
 ): Promise<PasswordAnswer | undefined> {
   const uri = await findUri(context, request, login);
-  const password = uri && passwordOf(uri);
-  if (password !== undefined) return { password, isPlaceholder: false };
+  const { password, channelBinding } = secretsOf(uri);
+  if (password !== undefined) return { password, channelBinding, isPlaceholder: false };
   return await askForPassword(request.title, login.role);
 }
 

@@ -50,6 +50,7 @@ export interface PasswordAnswer {
   /** The text to use as the password. */
   readonly password: string;
   readonly isPlaceholder: boolean;
+  readonly channelBinding?: boolean | undefined;
 }
 
 const PLACEHOLDER = 'PASSWORD';

@@ -1,7 +1,7 @@
 /** Open psql: runs it in a terminal without a shell. A private file gives it the password. */
 import { commands, env, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { findProgram } from '../../../base/findProgram.ts';
-import { connectionString, passwordOf } from '../../../model/connection/connectionStrings.ts';
+import { connectionString, isLocalCompute, secretsOf } from '../../../model/connection/connectionStrings.ts';
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
@@ -26,12 +26,14 @@ export const openPsql: Command = async (context, argument, run) => {
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
   const found = await findLogin(context, { title, compute, scope, canBePooled: false });
   if (found === undefined) return;
-  const { login, password } = found;
+  const { login, password, channelBinding } = found;
   const options = {
     name: `psql ${sanitize(labelOf(compute))}`,
     iconPath: new ThemeIcon('database'),
     shellPath: program,
-    shellArgs: [`--dbname=${connectionString({ ...login, host: compute.host })}`],
+    shellArgs: [`--dbname=${connectionString({ ...login, host: compute.host, channelBinding })}`],
+    // Another program may listen at the address while the local service doesn't run. It must not get the password.
+    env: isLocalCompute(compute) ? { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' } : {},
   };
   // Without a password, psql asks for it.
   const terminal =
@@ -44,27 +46,23 @@ export const openPsql: Command = async (context, argument, run) => {
   terminal.show();
 };
 
-interface FoundLogin {
+interface FoundLogin extends ReturnType<typeof secretsOf> {
   readonly login: Login;
-  readonly password: string | undefined;
 }
 
 /** One request is enough for a role and database that were used before. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
-  const passwordFor = async (login: Login) => {
-    const uri = await findUri(context, request, login);
-    return uri && passwordOf(uri);
-  };
+  const secretsFor = async (login: Login) => secretsOf(await findUri(context, request, login));
   const last = lastLogin(context, request);
   try {
-    const password = last && (await passwordFor(last));
-    if (last !== undefined && password !== undefined) return { login: last, password };
+    const known = last && (await secretsFor(last));
+    if (last !== undefined && known?.password !== undefined) return { login: last, ...known };
     const login = await knownLogin(context, request);
-    return login && { login, password: await passwordFor(login) };
+    return login && { login, ...(await secretsFor(login)) };
   } catch (error) {
     // If the service can't be reached, the compute may be.
     if (last === undefined || hasRemedy(error)) throw error;
-    return { login: last, password: undefined };
+    return { login: last };
   }
 }
 

@@ -56,8 +56,25 @@ describe('formatConnection', () => {
     env: `DATABASE_URL=postgresql://me:secret@${host}/app?sslmode=require\n`,
     docker: `-e DATABASE_URL="postgresql://me:secret@${host}/app?sslmode=require"`,
   };
+  /** How each format asks for channel binding; pgx does not in every version. */
+  const bindings: Readonly<Record<ConnectionFormat, string>> = {
+    url: '?sslmode=require&channel_binding=require',
+    psql: '&channel_binding=require"',
+    libpq: 'sslmode=require channel_binding=require',
+    jdbc: '&channelBinding=require',
+    dotnet: ';Channel Binding=Require',
+    go: '/app?sslmode=require")',
+    python: 'query={"sslmode": "require", "channel_binding": "require"}',
+    env: '&channel_binding=require',
+    docker: '&channel_binding=require"',
+  };
   for (const format of CONNECTION_FORMATS) {
     it(`writes ${format}`, () => assert.equal(formatConnection(format, plain), texts[format]));
+
+    it(`keeps the channel binding that the service asks for in ${format}`, () => {
+      const text = formatConnection(format, { ...plain, channelBinding: true });
+      assert.ok(text.includes(bindings[format]), text);
+    });
 
     it(`writes ${format} without a password`, () => {
       const text = formatConnection(format, { ...plain, password: undefined });
