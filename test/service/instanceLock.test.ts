@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -50,6 +50,16 @@ describe('The lock of a data directory', () => {
     writeFileSync(path.join(folder, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
     await (await start()).stop();
     writeFileSync(path.join(folder, 'service.lock'), 'nonsense');
+    await (await start()).stop();
+  });
+
+  it('is respected on another machine, as long as it is renewed', async () => {
+    const lock = path.join(folder, 'service.lock');
+    const { pid } = process;
+    writeFileSync(lock, JSON.stringify({ pid, startedAt: 1, mark: '1 other', host: 'elsewhere' }));
+    await assert.rejects(start(), didNotStart(3, /already running on .*, on the machine elsewhere/));
+    const minutesAgo = new Date(Date.now() - 120_000);
+    utimesSync(lock, minutesAgo, minutesAgo);
     await (await start()).stop();
   });
 

@@ -5,6 +5,9 @@
  * The lock of a dead process is never deleted, because another process may have replaced it since it was read. Instead, a
  * successor creates a file named after the dead process, which only one process can. If a successor dies as well, the next
  * one creates a file named after that. The last process in this chain has the lock and moves its file to `service.lock`.
+ *
+ * The directory may be shared by machines or containers, which don't see each other's processes. So the lock names its
+ * machine, and its time is renewed while the service runs.
  */
 import {
   accessSync,
@@ -17,6 +20,8 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -75,31 +80,59 @@ export interface InstanceLock {
 export async function lockInstance(folder: string): Promise<InstanceLock> {
   const lock = path.join(folder, 'service.lock');
   const info = path.join(folder, 'service.json');
-  const me = ownIdentity();
+  const me = { ...ownIdentity(), host: os.hostname() };
   const owner = takeLock(lock, me);
   if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
+  const renewal = setInterval(() => renew(lock), RENEWAL_INTERVAL).unref();
   return {
     publish(baseUrl, leaseSecret) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
       replaceFile(info, JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret }));
     },
     release() {
+      clearInterval(renewal);
       rmSync(info, { force: true });
       rmSync(lock, { force: true });
     },
   };
 }
 
+interface LockOwner extends ProcessIdentity {
+  /** The machine's name. Earlier versions wrote none. */
+  readonly host?: string | undefined;
+}
+
+/** Milliseconds. */
+const RENEWAL_INTERVAL = 10_000;
+/** Milliseconds after which the lock of another machine's service counts as left behind. */
+const FOREIGN_LOCK_LIMIT = 60_000;
+
+function renew(lock: string): void {
+  try {
+    utimesSync(lock, new Date(), new Date());
+  } catch {
+    // The file system may be away for a moment.
+  }
+}
+
+const isForeign = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
+
+function mayBeRunning(owner: LockOwner, lock: string): boolean {
+  if (!isForeign(owner)) return isRunning(owner);
+  const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return age < FOREIGN_LOCK_LIMIT;
+}
+
 /** More processes than ever start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
 /** Returns the running process that has the lock; undefined if this process has it now. */
-function takeLock(lock: string, me: ProcessIdentity): ProcessIdentity | undefined {
+function takeLock(lock: string, me: LockOwner): LockOwner | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if (createOwnerFile(lock, me)) return undefined;
     const last = ownerChain(lock).at(-1);
     if (last === undefined) continue; // Just released.
-    if (isRunning(last)) return last;
+    if (mayBeRunning(last, lock)) return last;
     const claim = successorFile(lock, last);
     if (!createOwnerFile(claim, me)) continue;
     // Other successors may have come and gone since the chain was read.
@@ -113,7 +146,7 @@ function takeLock(lock: string, me: ProcessIdentity): ProcessIdentity | undefine
 }
 
 /** Creates a complete file that names this process. Returns false if the file exists. */
-function createOwnerFile(file: string, me: ProcessIdentity): boolean {
+function createOwnerFile(file: string, me: LockOwner): boolean {
   const temporary = `${file}.${me.pid}`;
   try {
     writeFileSync(temporary, JSON.stringify(me), { mode: 0o600 });
@@ -128,8 +161,8 @@ function createOwnerFile(file: string, me: ProcessIdentity): boolean {
 }
 
 /** Returns the first owner of the lock and each successor. */
-function ownerChain(lock: string): ProcessIdentity[] {
-  const owners: ProcessIdentity[] = [];
+function ownerChain(lock: string): LockOwner[] {
+  const owners: LockOwner[] = [];
   let owner = readOwner(lock);
   while (owner !== undefined && owners.length < MAX_ATTEMPTS) {
     owners.push(owner);
@@ -145,21 +178,24 @@ const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolea
   owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.mark === me.mark;
 
 /** Returns undefined if the file is missing, and a process that never runs if the file is not valid. */
-function readOwner(file: string): ProcessIdentity | undefined {
+function readOwner(file: string): LockOwner | undefined {
   const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;
-  const known = typeof owner === 'object' && owner !== null ? (owner as Partial<ProcessIdentity>) : {};
-  const { pid, startedAt, mark } = known;
-  const isMarked = typeof mark === 'string';
-  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: isMarked ? mark : undefined };
+  const known = typeof owner === 'object' && owner !== null ? (owner as Partial<LockOwner>) : {};
+  const { pid, startedAt, mark, host } = known;
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: text(mark), host: text(host) };
 }
 
 /** A service that is just starting has this many times 50 ms to publish its address. */
 const ADDRESS_POLLS = 10;
 
-async function alreadyRunning(folder: string, info: string, { pid }: ProcessIdentity): Promise<DataError> {
+async function alreadyRunning(folder: string, info: string, owner: LockOwner): Promise<DataError> {
+  const { pid } = owner;
   const failure = (where: string) =>
     new DataError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
+  if (isForeign(owner))
+    return failure(`on the machine ${owner.host}. If that has ended, try again in a minute`);
   for (let attempt = 0; attempt < ADDRESS_POLLS; attempt += 1) {
     const running = readJsonFile(info);
     if (typeof running === 'object' && running !== null && 'pid' in running && 'baseUrl' in running) {
