@@ -68,7 +68,7 @@ export class Notifications {
   }
 
   async #toggle(state: 'visible' | 'hidden'): Promise<void> {
-    // A mouse click would be lost if the status bar, which inserts its items anew when one comes or goes, did so between
+    // A mouse click would be lost if the status bar, which inserts all items again when one comes or goes, did so between
     // the press and the release of the button.
     await this.#bell.locator('.statusbar-item-label').dispatchEvent('click');
     await this.#center.waitFor({ state });

@@ -37,7 +37,7 @@ export function connectionString(parts: ConnectionStringParts): string {
   return `postgresql://${login}@${host}/${encode(database)}${search}`;
 }
 
-/** What libpq is told about TLS. */
+/** The keywords of libpq for TLS. */
 export const securityOf = ({
   host,
   channelBinding,

@@ -1,6 +1,6 @@
 /**
  * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings take it with the host: libpq
- * and most libraries read it from a variable or field of its own, such as PGPORT next to PGHOST.
+ * and most libraries read it from a separate variable or field, such as PGPORT next to PGHOST.
  */
 import { OTHER_FIELD, URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
 

@@ -40,7 +40,7 @@ export function isRootsAlone(folder: string): boolean {
   return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;
 }
 
-/** Creates a folder of root that every user can read, whatever the umask is. One that exists gets the same mode. */
+/** Creates a folder of root that every user can read with any umask. One that exists gets the same mode. */
 export function makeReadable(folder: string): void {
   mkdirSync(folder, { recursive: true });
   if (isRootsAlone(folder)) chmodSync(folder, 0o755);

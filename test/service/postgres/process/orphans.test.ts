@@ -73,7 +73,7 @@ describe('engine after its service was killed', function () {
     if (engine !== undefined) process.kill(engine, 'SIGKILL');
   }
 
-  /** @returns undefined if there is none, or it has just ended */
+  /** @returns undefined if it has just ended */
   function stopEngine(): number | undefined {
     try {
       const engine = engineOf(enginePid());

@@ -25,7 +25,7 @@ function insertedInto(marked: string, host = '127.0.0.1:5433'): string {
 }
 
 const inserted: readonly (readonly [before: string, after: string])[] = [
-  // Variables: in a line of their own
+  // Variables: in a separate line
   ['PGHOST=|', 'PGHOST=127.0.0.1\nPGPORT=5433'],
   ['  export PGHOST="|"', '  export PGHOST="127.0.0.1"\n  export PGPORT="5433"'],
   ['POSTGRES_HOST=old|', 'POSTGRES_HOST=127.0.0.1\nPOSTGRES_PORT=5433'],
