@@ -14,6 +14,7 @@ describe('resetPassword', () => {
   let status: number;
 
   beforeEach(async () => {
+    questions.length = 0;
     service = await scriptService((call) => {
       if (call.endsWith('/reset_password')) return status;
       if (call.endsWith('/roles')) return { roles: [{ name: 'ada', branch_id: 'br-dev' }] };
@@ -27,7 +28,6 @@ describe('resetPassword', () => {
     store.dispose();
     await service.close();
     answers.length = 0;
-    questions.length = 0;
   });
 
   /** Accepts each first item. */
