@@ -94,7 +94,9 @@ describe('A service with only the calls of the specification', () => {
     await quickInput().accept('Suspend after inactivity');
     await computes().waitFor(`Branch ${emptyBranch}`);
     const { items: all } = await service.client.listComputes(shop);
-    assert.ok(all.some(({ branch_id }) => branch_id === emptyBranch));
+    const created = all.find(({ branch_id }) => branch_id === emptyBranch);
+    // The command ends by showing it.
+    await computes().waitFor(new RegExp(`^Compute ${created?.id}`));
   });
 
   it('restarts and deletes computes', async () => {

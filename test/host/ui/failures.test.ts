@@ -138,6 +138,7 @@ describe('a failed operation', () => {
     const compute = computeRecord('ep-one', { name: 'reports' });
     service = await scriptService((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
+      if (call.endsWith('/branches')) return 404;
       if (call.startsWith('POST')) return { endpoint: compute, operations: [operationRecord(1)] };
       if (!call.includes('/operations/')) return { endpoints: [compute] };
       return { operation: operationRecord(1, { status: 'failed', error: 'out of compute hours' }) };
