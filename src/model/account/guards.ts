@@ -44,7 +44,7 @@ export interface KnownBranches {
 }
 
 /** Milliseconds that a change waits for the list of branches. */
-const LONGEST_WAIT = 2000;
+const MAX_WAIT = 5000;
 
 /** The user's settings. */
 export interface MarkSettings {
@@ -104,11 +104,11 @@ export class Guards {
     return projectId === undefined || branchId === undefined || this.#branches.isKnown(projectId);
   }
 
-  /** For a change: another client may have protected the branch. Never rejects, and takes at most two seconds. */
+  /** For a change: another client may have protected the branch. Never rejects, and takes at most five seconds. */
   async refreshProtection({ projectId, branchId }: GuardTarget): Promise<void> {
     if (projectId === undefined || branchId === undefined) return;
     const { promise: limit, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(LONGEST_WAIT, resolve);
+    const timer = this.#clock.after(MAX_WAIT, resolve);
     // The request continues after that, because others may wait for it, too.
     await Promise.race([this.#branches.refresh(projectId), limit]);
     timer.dispose();

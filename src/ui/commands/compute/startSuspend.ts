@@ -30,11 +30,11 @@ export const start: Command = async (context, argument, run) => {
 };
 
 /** Milliseconds. */
-const LONGEST_WAIT = 2000;
+const MAX_WAIT = 5000;
 
 /** Undefined without an answer. The question is then more general. */
 async function countConnections({ changes }: CommandContext, node: ComputeNode): Promise<number | undefined> {
-  const options = { signal: AbortSignal.timeout(LONGEST_WAIT) };
+  const options = { signal: AbortSignal.timeout(MAX_WAIT) };
   const count = () => changes.openConnections(node, options).catch(() => undefined);
   return await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, count);
 }

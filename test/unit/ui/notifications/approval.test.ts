@@ -70,19 +70,19 @@ describe('approve', () => {
       listed = Promise.withResolvers();
       service.script = (call) => (call.endsWith('/branches') ? listed.promise : {});
     };
-    const waitTwoSeconds = async () => {
+    const waitFiveSeconds = async () => {
       await until('the wait', async () => store.clock.waits.length > 0);
-      assert.equal(store.clock.next(), 2000);
+      assert.equal(store.clock.next(), 5000);
     };
     const isAsked = () => until('a question', async () => questions.length > 0);
 
-    it('asks for the name after two seconds if no list was loaded before', async () => {
+    it('asks for the name after five seconds if no list was loaded before', async () => {
       for (const one of [change, severe]) {
         hang();
         questions.length = 0;
         answers.push('main');
         const approving = approve(store.guards, one);
-        await waitTwoSeconds();
+        await waitFiveSeconds();
         assert.equal(await approving, true);
         assert.match(questions.join(), /Couldn't check whether the branch is protected. Enter “main”/);
         listed.resolve(500);
@@ -102,12 +102,12 @@ describe('approve', () => {
       assert.match(questions[1] ?? '', /This is production/);
     });
 
-    it('trusts a list loaded before after two seconds', async () => {
+    it('trusts a list loaded before after five seconds', async () => {
       await store.inventory.branches.ensure('shop');
       hang();
       answers.push('Restart');
       const approving = approve(store.guards, severe);
-      await waitTwoSeconds();
+      await waitFiveSeconds();
       assert.equal(await approving, true);
       assert.equal(questions.length, 1);
       listed.resolve(500);
