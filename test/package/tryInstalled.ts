@@ -57,7 +57,7 @@ try {
 async function clickAndQuery({ workbench }: OpenWorkbench): Promise<unknown[]> {
   await workbench.clickWelcome('Computes', 'Try it with the local service');
   const computes = workbench.tree('Computes');
-  await computes.expand('Project shop');
+  await computes.expandProject('shop');
   await computes.waitFor(COMPUTE);
   await computes.contextMenu(COMPUTE, 'Copy Connection String…');
   await workbench.quickInput.accept('Select a database');

@@ -24,7 +24,7 @@ try {
   await workbench.openView('Hosted Postgres');
   await workbench.clickWelcome('Computes', 'Try it with the local service');
   await computes.waitFor(/^Set Up Postgres…/);
-  await computes.expand('Project shop');
+  await computes.expandProject('shop');
   await computes.waitFor(COMPUTE);
   await computes.inlineAction(COMPUTE, 'Restart Compute');
   await workbench.dialog.press('Restart');

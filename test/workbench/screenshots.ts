@@ -48,8 +48,8 @@ async function takeAll(workbench: Workbench): Promise<void> {
   await workbench.notifications.clear();
   await setSideBarWidth(workbench);
   const computes = workbench.tree('Computes');
-  await computes.expand('Project shop');
-  await computes.expand('Project analytics');
+  await computes.expandProject('shop');
+  await computes.expandProject('analytics');
   await computes.waitFor(/^Compute ep-bold-thunder-385207, active/, 60_000);
   await workbench.openFile('app.env');
   for (const [name, arrange] of Object.entries({ code, change, browse })) {

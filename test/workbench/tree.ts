@@ -76,6 +76,22 @@ export class Tree {
     await this.#setExpanded(label, true);
   }
 
+  /**
+   * Expands a project and waits for the names of its branches, which arrive after its rows: VS Code then replaces the rows, so
+   * that a click could hit another one, or one that knows no compute.
+   */
+  async expandProject(name: string): Promise<void> {
+    await this.expand(`Project ${name}`);
+    await until(`the names of the branches of ${name}`, async () => {
+      const branches = (await this.rows())
+        .map(({ label }) => label)
+        .filter((label) => /^Branch br-/.test(label));
+      return (
+        branches.length > 0 && branches.every((label) => /^Branch br-[\w-]+, (?!no computes)/.test(label))
+      );
+    });
+  }
+
   async collapse(label: string | RegExp): Promise<void> {
     await this.#setExpanded(label, false);
   }

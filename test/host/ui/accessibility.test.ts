@@ -43,7 +43,7 @@ describe('Rows of the tree', () => {
     await writeFile(file, JSON.stringify(account));
     service = await startLocalService({ postgres: false, args: ['--projects', file] });
     await connect(opened().workbench, service);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(/^Compute ep-second-plain/);
   });
   after(async () => {

@@ -28,7 +28,7 @@ describe('Branches', () => {
     service = await startLocalService({ args: shopAccount(temporaryFolder()) });
     api = branchCalls(service);
     await connect(opened().workbench, service);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(rewriteRow);
   });
   after(() => service.stop());
@@ -182,7 +182,7 @@ describe('Branches', () => {
     await quickInput().answer('Name of the new project', 'blog');
     await computes().waitFor('Project blog');
     await workbench.statusBar.waitFor('Created blog');
-    await computes().expand('Project blog');
+    await computes().expandProject('blog');
     await computes().waitFor(/^Branch br-\S+, main, default$/);
     await computes().contextMenu('Project blog', 'Delete Project…');
     await quickInput().answer('Delete blog?', 'blog');

@@ -40,7 +40,7 @@ describe('the commonest jobs', () => {
   before(async () => {
     service = await startLocalService({ args: shopAccount(folder) });
     await connect(opened().workbench, service);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(compute);
   });
   after(async () => {

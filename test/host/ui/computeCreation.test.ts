@@ -14,7 +14,7 @@ describe('Create Compute…', () => {
     const args = shopAccount(temporaryFolder());
     service = await startLocalService({ postgres: false, args });
     await connect(opened().workbench, service);
-    await opened().workbench.tree('Computes').expand('Project shop');
+    await opened().workbench.tree('Computes').expandProject('shop');
   });
   after(() => service.stop());
 

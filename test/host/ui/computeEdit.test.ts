@@ -24,7 +24,7 @@ describe('Edit Compute…', () => {
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await opened().workbench.tree('Computes').expand('Project shop');
+    await opened().workbench.tree('Computes').expandProject('shop');
   });
   after(async () => {
     await proxy.stop();

@@ -21,7 +21,7 @@ describe('Start Compute and Suspend Compute', () => {
     service = await startLocalService();
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
   });
   after(async () => {
     await client?.end().catch(() => undefined);

@@ -79,7 +79,7 @@ describe('a connection', () => {
     const compute = items.find(({ id }) => id === primary);
     [host, pooledHost] = [compute?.host ?? '', compute?.pooler_host ?? ''];
     await connect(opened().workbench, service);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
   });
   after(async () => {
     await service.stop();

@@ -165,7 +165,7 @@ describe('connection strings', () => {
     const { page } = workbench;
     const computes = workbench.tree('Computes');
     await workbench.openView('Hosted Postgres');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     await computes.waitFor(/^Compute primary, idle/);
     const login = { computeId: primary, branchId: branch, ...owner, pooled: false, host };
     const { password } = new URL((await service.client.findConnectionUri(shop, login)) ?? '');

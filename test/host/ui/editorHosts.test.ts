@@ -101,7 +101,7 @@ describe('hosts in the editor', () => {
     const { workbench } = opened();
     await workbench.openView('Hosted Postgres');
     const computes = workbench.tree('Computes');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     await computes.inlineAction(/^Compute reports/, 'Copy Host');
     const { items } = await service.client.listComputes(shop);
     const copied = items.find(({ id }) => id === reports)?.host;

@@ -26,7 +26,7 @@ describe('the tree after failed requests', () => {
     service = await startLocalService({ postgres: false });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: await createKey('to be revoked') });
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(/^Compute ep-purple-water-204912/);
     initialLabels = await labels();
   });
@@ -57,7 +57,7 @@ describe('the tree after failed requests', () => {
     assert.match(welcome, /Couldn't load your projects: the service isn't responding\./);
     await proxy.up();
     await workbench.clickWelcome('Computes', 'Try Again');
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await until('the tree', async () => (await labels()).join() === initialLabels.join());
     assert.equal(await workbench.viewDescription('Computes'), proxy.baseUrl.replace('http://', ''));
   });
@@ -121,7 +121,7 @@ describe('the tree after failed requests', () => {
     const { workbench } = opened();
     const deleted = 'ep-purple-water-204912';
     proxy.inject('resetAfter', { method: 'DELETE', path: /\/endpoints\// });
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().contextMenu(new RegExp(`^Compute ${deleted}`), 'Delete Compute');
     await workbench.dialog.press('Delete');
     await workbench.statusBar.waitFor(`Deleted ${deleted}`);
@@ -150,7 +150,7 @@ describe('a failed operation', () => {
   it("is shown with the service's message and the compute's name, and reveals the compute", async () => {
     const { workbench } = opened();
     const computes = workbench.tree('Computes');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     // VS Code replaces the rows when the names of branches arrive. An action of an old row knows no compute.
     await computes.waitFor('Branch br-main, main');
     await computes.inlineAction(/^Compute reports/, 'Restart Compute');

@@ -18,7 +18,7 @@ describe('the life of the local service', () => {
   const family = async () => familyOf([service.pid]);
   const showComputes = async (workbench: Workbench) => {
     await workbench.openView('Hosted Postgres');
-    await workbench.tree('Computes').expand('Project shop');
+    await workbench.tree('Computes').expandProject('shop');
     await workbench.tree('Computes').waitFor(active);
   };
 
@@ -72,7 +72,7 @@ describe('the life of the local service', () => {
     const impostor = await startImpostor(port, IMPOSTORS['answers 200']);
     try {
       await workbench.clickWelcome('Computes', 'Start Local Service');
-      await workbench.tree('Computes').expand('Project shop');
+      await workbench.tree('Computes').expandProject('shop');
       await wake(workbench);
       service = await runningService();
       assert.notEqual(Number(new URL(service.baseUrl).port), port);
@@ -98,7 +98,7 @@ describe('the life of the local service', () => {
     const { workbench, dataFolder } = opened();
     const computes = workbench.tree('Computes');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     await wake(workbench);
     service = await runningService();
     const all = await family();

@@ -47,7 +47,7 @@ describe('the main job on a remote service', () => {
     await quickInput.answer('Select a service', service.baseUrl);
     await quickInput.answer('API key for', service.key);
     await workbench.statusBar.waitFor(`Connected to ${service.baseUrl.replace('http://', '')}`);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });
 
@@ -148,7 +148,7 @@ describe('the main job on a remote service', () => {
   it('shows the error of the service if another client was faster, and creates nothing', async () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
-    await computes().expand('Project playground');
+    await computes().expandProject('playground');
     await computes().contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'Create Compute…');
     await quickInput.choose('Select the type', 'Primary');
     const first = await service.client.createCompute(playground, {

@@ -47,7 +47,7 @@ describe('the main job on the local service', () => {
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
     const computes = workbench.tree('Computes');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     await computes.waitFor(/^Compute ep-little-smoke-851426, active, primary, 0.25 CU/);
     await computes.waitFor(`Branch ${branch}, main, default`);
     service = await findOwnService(dataFolder);

@@ -23,7 +23,7 @@ describe('Marks of projects and accounts', () => {
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
   });
   after(async () => {
     await proxy.stop();

@@ -31,7 +31,7 @@ describe('polling of operations and computes', () => {
     service = await startLocalService({ postgres: false, args: ['--operation-delay', '6000'] });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(/^Compute ep-little-smoke-851426, active/);
   });
   after(async () => {
@@ -65,7 +65,7 @@ describe('polling of operations and computes', () => {
     await workbench.statusBar.waitFor(new RegExp(`Restarted (${primary}|${replica})`));
     await workbench.statusBar.waitUntilGone(/^\d operation/);
     await workbench.openView('Hosted Postgres');
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(new RegExp(`^Compute ${primary}, active,`));
     await workbench.reload();
     await computes().waitFor('Project shop');
@@ -92,7 +92,7 @@ describe('polling of operations and computes', () => {
   it('shows changes made by other clients', async () => {
     const { workbench } = opened();
     await workbench.openView('Hosted Postgres');
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     const change = { suspend_timeout_seconds: 600, autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };
     await service.client.updateCompute(shop, primary, change);
     await computes().waitFor(new RegExp(`^Compute ${primary}, .*, 1 CU$`));

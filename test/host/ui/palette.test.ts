@@ -14,7 +14,7 @@ describe('Commands from the palette', () => {
   before(async () => {
     service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
     await connect(opened().workbench, service);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
   });
   after(() => service.stop());
 

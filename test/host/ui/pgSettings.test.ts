@@ -17,7 +17,7 @@ describe('the settings document of a compute', () => {
     await until('the compute to run', async () => (await record())?.current_state === 'active');
     await connect(opened().workbench, service);
     editor = new Editor(opened().workbench.page);
-    await opened().workbench.tree('Computes').expand('Project analytics');
+    await opened().workbench.tree('Computes').expandProject('analytics');
     await opened()
       .workbench.tree('Computes')
       .contextMenu(new RegExp(`^Compute ${compute}, active`), 'Edit Compute…');

@@ -30,7 +30,7 @@ describe('the Ports view of a remote window', () => {
     const { workbench, dataFolder } = opened();
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await workbench.tree('Computes').expand('Project shop');
+    await workbench.tree('Computes').expandProject('shop');
     await workbench.tree('Computes').waitFor(/^Compute ep-little-smoke-851426, active/);
     const service = await findOwnService(dataFolder);
     program = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -60,7 +60,7 @@ describe('restricted mode', () => {
     const { workbench } = opened();
     await workbench.statusBar.waitFor('Restricted Mode');
     await connect(workbench, service);
-    await tree().expand('Project shop');
+    await tree().expandProject('shop');
     await tree().contextMenu(/^Compute primary/, 'Restart Compute');
     await workbench.dialog.press('Restart');
     await workbench.statusBar.waitFor('Restarted primary');

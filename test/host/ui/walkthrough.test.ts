@@ -53,7 +53,7 @@ describe('the walkthrough', () => {
     await connect(workbench, service);
     await waitForCompleted('Connect with an API key', 'Browse projects and computes');
     const computes = workbench.tree('Computes');
-    await computes.expand('Project shop');
+    await computes.expandProject('shop');
     await computes.inlineAction(/^Compute ep-steep-forest/, 'Copy Host');
     await waitForCompleted('Connect with an API key', 'Browse projects and computes', 'Copy a host');
   });

@@ -30,7 +30,7 @@ describe('the local service without Postgres', () => {
     await workbench.openView('Hosted Postgres');
     await workbench.clickWelcome('Computes', 'Try it with the local service');
     await computes().waitFor(row);
-    await computes().expand('Project shop');
+    await computes().expandProject('shop');
     await computes().waitFor(new RegExp(`^Compute ${compute}`));
     assert.match(await message(), /^Computes can't start\. No Postgres \d+ or newer .* in \/.*no-postgres-/);
     assert.deepEqual(new Set(await states()), new Set(['idle']));
