@@ -102,6 +102,9 @@ async function findOrAskPassword(
   return await askForPassword(request.title, login.role);
 }
 
+/** These put the password on a command line. */
+const COMMAND_FORMATS: readonly ConnectionFormat[] = ['psql', 'docker'];
+
 interface FormatChoice {
   readonly format: ConnectionFormat;
   readonly hasPassword: boolean;
@@ -120,6 +123,10 @@ async function askForFormat(
       label: hasPassword
         ? l10n.t('{0} with password', formatName(format))
         : l10n.t('{0} without password', formatName(format)),
+      description:
+        hasPassword && COMMAND_FORMATS.includes(format)
+          ? l10n.t('other users of the machine can see it while it runs')
+          : '',
       format,
       hasPassword,
     })),

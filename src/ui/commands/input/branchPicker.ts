@@ -1,5 +1,5 @@
 /** Asks for a branch of a project. The service may not list branches: then those with computes, or an id that is entered. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, window, type QuickPickItem } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
@@ -165,7 +165,8 @@ export async function requireBranches(
   { inventory }: Pick<CommandContext, 'inventory'>,
   projectId: string,
 ): Promise<BranchList> {
-  const list = await inventory.branches.refresh(projectId);
+  const location = { viewId: 'hostedPostgres.computes' };
+  const list = await window.withProgress({ location }, () => inventory.branches.refresh(projectId));
   if (list !== undefined) return list;
   throw new Error(
     inventory.branches.isOffered
