@@ -85,7 +85,7 @@ export class Tree {
     await until(`the names of the branches of ${name}`, async () => {
       const branches = (await this.rows())
         .map(({ label }) => label)
-        .filter((label) => /^Branch br-/.test(label));
+        .filter((label) => label.startsWith('Branch br-'));
       return (
         branches.length > 0 && branches.every((label) => /^Branch br-[\w-]+, (?!no computes)/.test(label))
       );

@@ -141,6 +141,7 @@ describe('the key', () => {
     const { workbench, dataFolder, server } = opened();
     await workbench.runCommand('Hosted Postgres: Start Local Service');
     const started = await findOwnService(dataFolder);
+    await workbench.statusBar.waitFor('The local service is running');
     await workbench.tree('Computes').waitFor('Project shop');
     secrets.set('key of the local service', await createKey('of the local service'));
     await addProcesses(places, [server.pid, started.pid]);
