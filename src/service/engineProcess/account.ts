@@ -42,6 +42,6 @@ export function isRootsAlone(folder: string): boolean {
 
 /** Creates a folder of root that every user can read with any umask. One that exists gets the same mode. */
 export function makeReadable(folder: string): void {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
   if (isRootsAlone(folder)) chmodSync(folder, 0o755);
 }

@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { canReach, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
+import { canReach, makeReadable, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
 import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
 import { handOverLogins } from '../../../src/service/engineProcess/earlierLogins.ts';
@@ -34,6 +34,18 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     for (const folder of roots) rmSync(`${folder}.json`, { force: true });
     roots.clear();
   });
+
+  for (const umask of [0o000, 0o077])
+    it(`is reached through folders that only root can write, with the umask ${umask.toString(8)}`, () => {
+      const folder = path.join(closed, 'readable');
+      const before = process.umask(umask);
+      try {
+        makeReadable(folder);
+      } finally {
+        process.umask(before);
+      }
+      assert.equal(statSync(folder).mode & 0o777, 0o755);
+    });
 
   const noted = (root: string) => {
     roots.add(root);

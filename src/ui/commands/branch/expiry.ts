@@ -79,7 +79,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   );
 };
 
-/** Why the service accepts no expiry; one that exists can be removed. */
+/** Why the service accepts no expiry. */
 function expiryObstacle({ branchId, branch, list }: PickedBranch): string | undefined {
   const name = branchTitle(branchId, branch);
   if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
