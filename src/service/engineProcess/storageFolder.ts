@@ -27,18 +27,28 @@ export function storageFolder(dataDir: string, account: Account): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const real = realpathSync(dataDir);
   const inside = path.join(real, 'postgres');
-  if (letThrough(real, account) && (isPrivate(inside, account) || isRootsAlone(real)))
-    return ownedFolder(inside, account);
+  const isReachable = letThrough(real, account);
+  if (isReachable && isPrivate(inside, account)) return inside;
   const note = path.join(real, NOTE);
-  const noted = existsSync(note) ? readFileSync(note, 'utf8') : undefined;
-  // A copy of a data directory has a note with the folder of the original.
-  const isOurs = noted !== undefined && isPrivate(noted, account) && !isAnothers(noted, real);
-  if (isOurs && path.dirname(noted) !== SYSTEM_FOLDER) return noted;
+  const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
+  if (noted !== '') return notedFolder(noted, real, account);
+  if (isReachable && isRootsAlone(real)) return ownedFolder(inside, account);
   makeReadable(SYSTEM_FOLDER);
-  const folder = isOurs ? noted : path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex'));
-  ownedFolder(folder, account);
+  const folder = ownedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
   writeFileSync(note, folder, { mode: 0o600 });
   recordOwner(folder, real);
+  return folder;
+}
+
+/** Throws rather than replacing databases by empty ones: they may be on a disk that is not mounted now. */
+function notedFolder(folder: string, dataDir: string, account: Account): string {
+  // A copy of a data directory has a note with the folder of the original.
+  if (!isPrivate(folder, account) || isAnothers(folder, dataDir))
+    throw new EngineError(
+      `The databases of ${dataDir} are in ${folder}, which is missing or belongs to another data directory. ` +
+        `To start with empty databases, delete ${path.join(dataDir, NOTE)}`,
+    );
+  if (path.dirname(folder) === SYSTEM_FOLDER) recordOwner(folder, dataDir);
   return folder;
 }
 

@@ -139,10 +139,26 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       assert.notEqual(open('mine'), root);
     });
 
-    it('is not shared with a copy of the data directory', () => {
+    it('is found if the account can now reach the data directory', () => {
+      const root = open('mine');
+      chmodSync(closed, 0o755);
+      assert.equal(open('mine'), root);
+    });
+
+    it('is not replaced by an empty one if it is missing', () => {
+      const root = open('mine');
+      const note = path.join(closed, 'mine/postgres-folder');
+      rmSync(root, { recursive: true });
+      assert.throws(() => open('mine'), new RegExp(`are in ${root}, which is missing.* delete ${note}`));
+      assert.ok(!existsSync(root));
+      rmSync(note);
+      assert.notEqual(open('mine'), root);
+    });
+
+    it('is not used by a copy of the data directory', () => {
       const root = open('mine');
       cpSync(path.join(closed, 'mine'), path.join(closed, 'copy'), { recursive: true });
-      assert.notEqual(open('copy'), root);
+      assert.throws(() => open('copy'), /belongs to another data directory/);
       assert.equal(open('mine'), root);
     });
   });

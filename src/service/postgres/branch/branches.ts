@@ -60,7 +60,9 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   // If the service is killed in between, `finishRestore` does the second step.
   renameOver(branches.folder(id), old);
   renameOver(replacement, branches.folder(id));
-  if (preservedId === undefined) await rm(old, { recursive: true, force: true });
+  // The branch is restored. What can't be removed, for example while a virus scanner reads it, the next restore removes.
+  if (preservedId === undefined)
+    await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
 export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
