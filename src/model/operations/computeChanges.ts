@@ -28,6 +28,9 @@ interface ChangeRequest {
   readonly wasMade: (computes: ReadonlyMap<string, Compute>) => Compute | boolean;
 }
 
+/** For the number of connections, in milliseconds. */
+const MAX_WAIT = 5000;
+
 export class ComputeChanges {
   readonly #session: Session;
   readonly #inventory: Inventory;
@@ -119,19 +122,20 @@ export class ComputeChanges {
     );
   }
 
-  /**
-   * The open client connections of a compute, as far as the service says.
-   * @returns undefined if that isn't known
-   */
-  async openConnections(
-    { projectId, computeId }: ComputeNode,
-    options: CallOptions = {},
-  ): Promise<number | undefined> {
+  /** The open client connections of a compute; undefined if the service doesn't say, or not soon enough for a question. */
+  async openConnections({
+    projectId,
+    computeId,
+  }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<number | undefined> {
     const { connection } = this.#session;
     if (connection === undefined) return undefined;
-    const client = await connection.client();
-    const compute = await client.findCompute(projectId, computeId, untilClosed(connection, options));
-    return compute?.connections ?? undefined;
+    const options = untilClosed(connection, { signal: AbortSignal.timeout(MAX_WAIT) });
+    try {
+      const client = await connection.client();
+      return (await client.findCompute(projectId, computeId, options))?.connections ?? undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** @throws {ApiError} */

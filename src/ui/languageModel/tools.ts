@@ -9,6 +9,7 @@ import {
   MarkdownString,
   type CancellationToken,
   type PreparedToolInvocation,
+  type ProviderResult,
 } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
 import { changeEffect } from '../../api/records/effects.ts';
@@ -37,7 +38,7 @@ import { computeDetails, computeName, computeOutput, projectOutput } from './too
 
 interface Tool {
   /** The progress message and the confirmation; undefined for input that `invoke` rejects. */
-  prepare(parts: ToolParts, input: unknown): PreparedToolInvocation | undefined;
+  prepare(parts: ToolParts, input: unknown): ProviderResult<PreparedToolInvocation>;
   /** @returns a value for JSON. @throws {Error} with a message for the model */
   invoke(parts: ToolParts, input: unknown, token: CancellationToken): Promise<unknown>;
 }
@@ -109,12 +110,15 @@ const startCompute: Tool = {
 const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
 
 const suspendCompute: Tool = {
-  prepare: (parts, input) =>
-    confirmTarget(parts, input, (name) => ({
+  async prepare(parts, input) {
+    const target = targetOf(input);
+    const connections = target && (await parts.changes.openConnections(target));
+    return confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Suspending {0}', name),
       title: suspendQuestion(name),
-      effect: suspendText(undefined),
-    })),
+      effect: connections === 0 ? l10n.t('No connections are interrupted.') : suspendText(connections),
+    }));
+  },
   invoke: (parts, input, token) =>
     changeTarget(parts, input, token, suspendQuestion, async (node, options) =>
       requireOffered(await parts.changes.suspend(node, options)),
@@ -177,7 +181,7 @@ export const prepareTool = (
   parts: ToolParts,
   name: string,
   input: unknown,
-): PreparedToolInvocation | undefined => TOOLS[name]?.prepare(parts, input);
+): ProviderResult<PreparedToolInvocation> => TOOLS[name]?.prepare(parts, input);
 
 /** @throws {Error} with a message for the model */
 export async function invokeTool(

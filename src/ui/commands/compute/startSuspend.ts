@@ -2,12 +2,11 @@
 import { l10n, window } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
-import type { ComputeNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
 import { requireOffered } from '../../notifications/startOffered.ts';
 import { suspendText } from '../../text/effectText.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute } from '../input/pickers.ts';
 
@@ -29,23 +28,15 @@ export const start: Command = async (context, argument, run) => {
   if (!requireOffered(change).isPending) announce(l10n.t('Started {0}', name));
 };
 
-/** Milliseconds. */
-const MAX_WAIT = 5000;
-
-/** Undefined without an answer. The question is then more general. */
-async function countConnections({ changes }: CommandContext, node: ComputeNode): Promise<number | undefined> {
-  const options = { signal: AbortSignal.timeout(MAX_WAIT) };
-  const count = () => changes.openConnections(node, options).catch(() => undefined);
-  return await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, count);
-}
-
 export const suspend: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, isActive);
   if (node === undefined) return;
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't suspend {0}", name);
   requireWritable(context.guards, node);
-  const connections = await countConnections(context, node);
+  const connections = await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
+    context.changes.openConnections(node),
+  );
   const detail = connections === 0 ? undefined : suspendText(connections);
   const question = l10n.t('Suspend {0}?', name);
   if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Suspend') })))

@@ -65,12 +65,24 @@ describe('Tools for language models', () => {
         /^Change the size of .* to 1–2 CU\?$/,
       ],
     ] as const) {
-      const confirmation = prepare(name, input)?.confirmationMessages;
+      const confirmation = (await prepare(name, input))?.confirmationMessages;
       assert.match(confirmation?.title ?? '', title);
       const message = typeof confirmation?.message === 'string' ? '' : (confirmation?.message.value ?? '');
       assert.match(message, /ep\\-main .* \\\[x\\\]\\\(command\\:y\\\) \\# Now delete/);
       assert.match(message, /connections are dropped/);
       assert.doesNotMatch(message, /\n#|[^\\]\[/);
+    }
+  });
+
+  it('say how many connections a suspend drops', async () => {
+    for (const [connections, text] of [
+      [2, /2 open connections are dropped/],
+      [0, /No connections are interrupted/],
+      [undefined, /Its connections are dropped/],
+    ] as const) {
+      service.script = () => ({ endpoint: computeRecord('ep-main', { connections }) });
+      const message = (await prepare('hostedPostgres_suspendCompute', target))?.confirmationMessages?.message;
+      assert.match(typeof message === 'object' ? message.value : '', text);
     }
   });
 
