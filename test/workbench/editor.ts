@@ -30,6 +30,11 @@ export class Editor {
     await this.#page.keyboard.press(key);
   }
 
+  /** Waits until the file with this name has the keyboard focus. What is typed earlier can go elsewhere. */
+  async waitForFile(name: string): Promise<void> {
+    await this.#root.and(this.#page.locator(`.focused[data-uri$="/${name}"]`)).waitFor();
+  }
+
   /** Moves the keyboard focus to the editor. The cursor stays where it is. */
   async focus(): Promise<void> {
     await this.#page.keyboard.press('ControlOrMeta+1');

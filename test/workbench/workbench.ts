@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { Dialog } from './dialog.ts';
+import { Editor } from './editor.ts';
 import { chooseMenuItem } from './menu.ts';
 import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
@@ -97,12 +98,12 @@ export class Workbench {
     await chooseMenuItem(this.page, action);
   }
 
-  /** Opens a file of the folder by its name. */
+  /** Opens a file of the folder by its name, with the keyboard focus in it. */
   async openFile(name: string): Promise<void> {
     await this.page.keyboard.press('ControlOrMeta+p');
     await this.quickInput.type('Search files by name', name);
     await this.quickInput.choose('Search files by name', name);
-    await this.page.locator('.editor-group-container').getByRole('tab', { name }).waitFor();
+    await new Editor(this.page).waitForFile(name);
   }
 
   async readClipboard(): Promise<string> {

@@ -95,8 +95,7 @@ describe('a network with a proxy and a private certificate authority', () => {
     const { workbench } = opened();
     const { page } = workbench;
     await workbench.runCommand('Preferences: Open User Settings (JSON)');
-    await page.getByRole('tab', { name: 'settings.json' }).waitFor();
-    await new Editor(page).focus();
+    await new Editor(page).waitForFile('settings.json');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText(JSON.stringify(settings));
     await page.keyboard.press('ControlOrMeta+s');
