@@ -139,7 +139,7 @@ function hasArgument(pid: number, argument: string): boolean {
 const START_TIME_OPTIONS = {
   encoding: 'utf8',
   env: { ...process.env, LC_ALL: 'C' },
-  timeout: 5_000,
+  timeout: 15_000,
   windowsHide: true,
 } as const;
 

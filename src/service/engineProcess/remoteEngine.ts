@@ -27,7 +27,7 @@ export interface RemoteEngineOptions {
 }
 
 /** A replacement that dies sooner than this is not replaced again. Milliseconds. */
-const LEAST_LIFE = 10_000;
+const LEAST_LIFE = 30_000;
 
 export class RemoteEngine implements ComputeEngine {
   pgVersion: number | undefined;

@@ -26,7 +26,7 @@ export interface LocalServiceParts {
 }
 
 /** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */
-const SHORTEST_LIFE = 5000;
+const SHORTEST_LIFE = 15_000;
 
 const KEY_ENTRY = 'hostedPostgres.localService.key';
 
