@@ -22,6 +22,7 @@ import { call } from '../helpers/call.ts';
 import { SIMULATED, startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
+import { eventually } from './postgres/clients.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -219,7 +220,7 @@ describe('The program', () => {
     await first.stop();
     appendFileSync(path.join(folder, 'account.journal'), '0badc0de [{"set":"key","va');
     const second = await start();
-    assert.match(second.stderr(), /^Discarded 26 bytes/);
+    await eventually(() => second.stderr().startsWith('Discarded 26 bytes'));
     assert.equal((await call(second.baseUrl, { path: '/projects', key: made.key })).status, 200);
     await second.stop();
     const third = await start();
@@ -230,7 +231,7 @@ describe('The program', () => {
   it('reads a projects file only for a new account', async () => {
     await (await start()).stop();
     const service = await start({ args: ['--projects', 'test/service/small.json'] });
-    assert.match(service.stderr(), /already contains an account/);
+    await eventually(() => /already contains an account/.test(service.stderr()));
     for await (const { items } of service.client.projectPages()) assert.equal(items.length, 3);
     await service.stop();
   });

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { until } from './until.ts';
 
 export interface DialogContent {
   readonly message: string;
@@ -25,10 +26,12 @@ export class Dialog {
     };
   }
 
-  /** Clicks the button with exactly this label and waits until the dialog closes. */
+  /** Clicks the button with exactly this label and waits until the dialog closes. Another one may open at once. */
   async press(label: string): Promise<void> {
+    const message = this.#box.locator('.dialog-message-text');
+    const before = await message.innerText();
     await this.#buttons().getByText(label, { exact: true }).click();
-    await this.#box.waitFor({ state: 'hidden' });
+    await until('the dialog to close', async () => (await message.allInnerTexts())[0] !== before);
   }
 
   #buttons(): Locator {

@@ -40,6 +40,14 @@ export class QuickInput {
     return until(`the prompt ${String(prompt)}`, probe, timeoutMs);
   }
 
+  /** Waits until a quick pick has this number of items, some of which may be loaded late, and returns them. */
+  async waitForItems(prompt: string | RegExp, count: number): Promise<readonly string[]> {
+    return until(`${count} items of ${String(prompt)}`, async () => {
+      const { items } = await this.waitFor(prompt);
+      return items.length === count && items;
+    });
+  }
+
   /** Returns the current content, or undefined if no prompt is open. */
   async read(): Promise<QuickInputContent | undefined> {
     return this.#widget.evaluateAll(([widget]: PageElement[]) => {

@@ -67,6 +67,12 @@ export class Tree {
     );
   }
 
+  /** Waits until a row is selected: the last step of commands that show what they made. */
+  async waitUntilSelected(label: string | RegExp): Promise<void> {
+    const row = await this.#row(label);
+    await row.and(this.#page.locator('[aria-selected="true"]')).waitFor();
+  }
+
   async click(label: string | RegExp): Promise<void> {
     await (await this.#row(label)).click();
   }

@@ -47,7 +47,7 @@ describe('several accounts', () => {
     await quickInput().choose('Select an account', 'Add another account…');
     await quickInput().answer('Name of the account', 'second');
     await quickInput().answer('API key for', second);
-    await quickInput().closed();
+    await opened().workbench.statusBar.waitFor('Connected to second');
     await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
     assert.deepEqual(await accountsShown(), [
       label(sample),

@@ -71,6 +71,7 @@ describe('Branches', () => {
     const { items } = await service.client.listComputes(shop);
     const compute = items.find(({ branch_id }) => branch_id === created?.id);
     await computes().waitFor(new RegExp(`^Compute ${compute?.id}, active, primary`));
+    await computes().waitUntilSelected(new RegExp(`^Compute ${compute?.id}`));
   });
 
   it('are created without a compute and with an expiry from the palette', async () => {
@@ -87,6 +88,7 @@ describe('Branches', () => {
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
     assert.ok(hours > 47 && hours < 49, `${hours} hours`);
+    await computes().waitUntilSelected(/^Branch br-\S+, draft/);
   });
 
   it('are renamed', async () => {
@@ -160,8 +162,10 @@ describe('Branches', () => {
     await computes().contextMenu(rewriteRow, 'Set as Default Branch');
     await opened().workbench.dialog.press('Set as Default');
     await computes().waitFor(`Branch ${rewriteBranch}, rewrite, default`);
-    const first = (await computes().rows()).find(({ label }) => label.startsWith('Branch'));
-    assert.equal(first?.label, `Branch ${rewriteBranch}, rewrite, default`);
+    await until('it to be the first', async () => {
+      const first = (await computes().rows()).find(({ label }) => label.startsWith('Branch'));
+      return first?.label === `Branch ${rewriteBranch}, rewrite, default`;
+    });
   });
 
   it('are deleted with their computes', async () => {

@@ -96,7 +96,7 @@ describe('A service with only the calls of the specification', () => {
     const { items: all } = await service.client.listComputes(shop);
     const created = all.find(({ branch_id }) => branch_id === emptyBranch);
     // The command ends by showing it.
-    await computes().waitFor(new RegExp(`^Compute ${created?.id}`));
+    await computes().waitUntilSelected(new RegExp(`^Compute ${created?.id}`));
   });
 
   it('restarts and deletes computes', async () => {

@@ -53,6 +53,9 @@ describe('Create Compute…', () => {
     await opened()
       .workbench.tree('Computes')
       .waitFor(new RegExp(`^Compute ${created.id}, active`));
+    await opened()
+      .workbench.tree('Computes')
+      .waitUntilSelected(new RegExp(`^Compute ${created.id}`));
   });
 
   it('describes each size, and computes max_connections of a range from its minimum', async () => {
@@ -80,6 +83,9 @@ describe('Create Compute…', () => {
     await opened()
       .workbench.tree('Computes')
       .waitFor(new RegExp(`^Compute ${created.id}, active`));
+    await opened()
+      .workbench.tree('Computes')
+      .waitUntilSelected(new RegExp(`^Compute ${created.id}`));
   });
 
   it('offers no second primary and names the existing one', async () => {

@@ -223,10 +223,11 @@ describe('a connection', () => {
     const { workbench } = opened();
     await workbench.runCommand('Tasks: Run Task');
     await workbench.quickInput.choose('Select the task to run', 'write connections');
-    const out = await until('the output', () =>
-      readFile(path.join(workspace, 'out.txt'), 'utf8').catch(() => undefined),
-    );
-    assert.deepEqual(out.split('\n'), [pooledHost, `postgresql://app_owner@${host}/app`, 'from-task']);
+    const out = await until('the output', async () => {
+      const lines = (await readFile(path.join(workspace, 'out.txt'), 'utf8').catch(() => '')).split('\n');
+      return lines.length === 3 && lines;
+    });
+    assert.deepEqual(out, [pooledHost, `postgresql://app_owner@${host}/app`, 'from-task']);
     assert.match(await readFile(services, 'utf8'), /\n\n\[from-task\]\nhost=127\.0\.0\.1\n/);
   });
 

@@ -65,6 +65,7 @@ describe('a key rotation interrupted by a reload', () => {
     await notifications().press('rotation was interrupted', 'Revoke “key 2”');
     await until('the key to be revoked', async () => !(await names()).includes('key 2'));
     assert.deepEqual(await names(), ['key 1']);
+    await keys().waitUntilGone(/^API key key 2/);
     await keys().waitFor(/^API key key 1, this window, /);
   });
 

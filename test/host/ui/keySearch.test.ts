@@ -4,6 +4,7 @@
  * test/trust/log.test.ts searches the log.
  */
 import assert from 'node:assert/strict';
+import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -155,6 +156,8 @@ describe('the key', () => {
     await workbench.runCommand('Hosted Postgres: Stop Local Service');
     await workbench.dialog.press('Stop');
     await workbench.welcomeText('Computes');
+    // Until then, it may remove unfinished files.
+    await until('the service to end', async () => !isAlive(started.pid));
   });
 
   it('is in none of the searched places', async () => {

@@ -102,6 +102,8 @@ describe('In a pseudo-language, every text is translated', () => {
     const { workbench } = opened();
     await tree().expand(/shop/);
     await tree().waitFor(/ep-little-smoke/);
+    // The names of branches come last and replace the rows.
+    await tree().waitFor(/br-aged.*main/);
     translated('rows', await sidebar().locator('.monaco-list-row').allInnerTexts());
     translated(
       'labels',

@@ -16,7 +16,7 @@ describe('the main job on a remote service', () => {
 
   before(async () => {
     // Long enough for pending states to be seen on a busy machine.
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '6000'] });
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '8000'] });
   });
   after(() => service.stop());
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { Client } from '../../../src/api/client.ts';
 import { isRefused } from '../../../src/api/errors.ts';
+import { filesBelow } from '../../helpers/filesBelow.ts';
 import { until } from '../../workbench/until.ts';
 import { findOwnService, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -185,10 +186,9 @@ describe('the main job on the local service', () => {
 });
 
 async function filesContaining(secret: string, folder: string): Promise<string[]> {
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const texts = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
+  const files = await filesBelow(folder);
   const matches = await Promise.all(
-    texts.map(async (file) => ((await readFile(file).catch(() => '')).includes(secret) ? file : undefined)),
+    files.map(async (file) => ((await readFile(file).catch(() => '')).includes(secret) ? file : undefined)),
   );
   return matches.filter((file) => file !== undefined);
 }

@@ -5,6 +5,7 @@ import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { addBrowserStorage, type Places } from './secretSearch.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, primary, replica] = ['shiny-wind-028834', 'ep-little-smoke-851426', 'ep-steep-forest-654321'];
@@ -28,7 +29,7 @@ describe('polling of operations and computes', () => {
   };
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '6000'] });
+    service = await startLocalService({ postgres: false, args: ['--operation-delay', '8000'] });
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
     await computes().expandProject('shop');
@@ -52,17 +53,25 @@ describe('polling of operations and computes', () => {
     // One of them may be the background refresh, so two ticks of a second are between the others.
     const took = performance.now() - startedAt;
     assert.ok(took > 1500, `${took} ms`);
+    await statusBar.waitUntilGone(/^\d operation/);
   });
 
   it('continues after a reload of the window until the operations end', async () => {
     const { workbench } = opened();
     // The window must not learn of the end before it is open again.
-    proxy.inject('unavailable', { path: /(endpoints|operations)$/, times: Number.POSITIVE_INFINITY });
+    const lists = /(endpoints|operations)$/;
+    proxy.inject('unavailable', { method: 'GET', path: lists, times: Number.POSITIVE_INFINITY });
+    await restart(primary);
+    await until('the change to be stored', async () => {
+      const places: Places = new Map();
+      await addBrowserStorage(places, workbench.page);
+      return [...places.values()].some((value) => value.includes('"verb":"restart"'));
+    });
     await workbench.reload();
-    const { spinning } = await workbench.statusBar.waitFor(/^\d operations?\n/);
+    const { spinning } = await workbench.statusBar.waitFor(`Restarting ${primary}`);
     assert.equal(spinning, true);
     proxy.clear();
-    await workbench.statusBar.waitFor(new RegExp(`Restarted (${primary}|${replica})`));
+    await workbench.statusBar.waitFor(`Restarted ${primary}`);
     await workbench.statusBar.waitUntilGone(/^\d operation/);
     await workbench.openView('Hosted Postgres');
     await computes().expandProject('shop');

@@ -19,11 +19,7 @@ describe('Commands from the palette', () => {
   after(() => service.stop());
 
   /** Waits for the computes of all projects. */
-  const offered = () =>
-    until('all computes', async () => {
-      const { items } = await opened().workbench.quickInput.waitFor('Select a compute');
-      return items.length === 4 && items;
-    });
+  const offered = () => opened().workbench.quickInput.waitForItems('Select a compute', 4);
   const linkOf = (computeId: string) =>
     until(`the link to ${computeId}`, async () =>
       (await opened().workbench.readClipboard()).includes(computeId),

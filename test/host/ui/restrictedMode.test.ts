@@ -49,6 +49,7 @@ describe('restricted mode', () => {
     const { workbench } = opened();
     const { quickInput } = workbench;
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
+    await quickInput.waitForItems('Select a compute', 4);
     await quickInput.choose('Select a compute', 'primary');
     await quickInput.choose('Select a host', 'Direct');
     const { value } = await quickInput.waitFor('Role');

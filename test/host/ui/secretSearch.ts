@@ -1,7 +1,7 @@
 /** Collects everything that a window leaves behind (files, browser storage, page, processes) and searches it for secrets. */
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
+import { filesBelow } from '../../helpers/filesBelow.ts';
 import { familyOf } from '../../workbench/processes.ts';
 
 /** The content of each place: a file, a database entry, an argument list… */
@@ -24,9 +24,7 @@ export const placesWith = (places: Places, secret: string): string[] =>
 
 /** Adds every file below the folder. */
 export async function addFiles(places: Places, folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const file = path.join(entry.parentPath, entry.name);
+  for (const file of await filesBelow(folder)) {
     // Locks and temporary files may be removed before they are read.
     const content = await readFile(file).catch(() => undefined);
     if (content !== undefined) places.set(file, content);

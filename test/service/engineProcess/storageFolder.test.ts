@@ -86,7 +86,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
         writeFileSync(`${root}.json`, text);
         assert.ok(!isStale(root), text);
       }
-      rmSync(`${root}.json`);
+      rmSync(`${root}.json`, { force: true });
       assert.ok(!isStale(root));
     });
 

@@ -107,7 +107,7 @@ describe('access to a compute', () => {
     const open = [
       root,
       ...readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => path.join(root, name)),
-    ].filter((file) => (statSync(file).mode & 0o077) !== 0);
+    ].filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
     assert.deepEqual(open, []);
   });
 

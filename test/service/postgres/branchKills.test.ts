@@ -163,7 +163,7 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('has the old or the new state of each after the restart', async function () {
-    this.timeout(KILLS * 30_000);
+    this.timeout(KILLS * 120_000);
     const file = path.join(folder, 'account.json');
     writeFileSync(file, JSON.stringify({ projects: [] }));
     const dataDir = path.join(folder, 'data');

@@ -100,7 +100,7 @@ describe('a process identity', () => {
 
   it('is that of an ended process even before its parent has read the exit status', async function () {
     if (!isLinux) return this.skip();
-    const parent = spawn('sh', ['-c', 'sleep 20 & echo $!; exec sleep 20'], {
+    const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     try {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { call } from '../../../helpers/call.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { didNotStart } from '../../didNotStart.ts';
-import { query } from '../clients.ts';
+import { eventually, query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
 const URI = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
@@ -71,7 +71,7 @@ describe('truncated file', () => {
       const { status, json } = await call(service.baseUrl, { path: URI, key: service.key });
       assert.equal(status, 409);
       assert.equal((json as { message: string }).message, words);
-      assert(service.stderr().includes(words), service.stderr());
+      await eventually(() => service.stderr().includes(words));
     } finally {
       await service.stop();
     }

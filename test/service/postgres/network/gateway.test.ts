@@ -63,7 +63,7 @@ describe('gateway', () => {
       await connectTo(await service.uri(compute)),
       await connectTo(await service.uri(compute)),
     ];
-    assert.equal(service.open.get(compute.id), 2);
+    await eventually(() => service.open.get(compute.id) === 2);
     await Promise.all(clients.map(async (client) => client.end()));
     await eventually(() => service.open.get(compute.id) === 0);
     bare.destroy();
@@ -102,11 +102,11 @@ describe('gateway', () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
     const client = await connectTo(uri);
-    const long = assert.rejects(client.query('select pg_sleep(30)'), { code: '57014' });
+    const long = assert.rejects(client.query('select pg_sleep(600)'), { code: '57014' });
     const watcher = await connectTo(uri);
     await eventually(async () => {
       const { rows } = await watcher.query(
-        "select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active' and pid <> pg_backend_pid()",
+        "select 1 from pg_stat_activity where query like '%pg_sleep(600)' and state = 'active' and pid <> pg_backend_pid()",
       );
       return rows.length === 1;
     });

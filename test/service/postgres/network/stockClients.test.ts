@@ -156,10 +156,10 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     let said = '';
     child.stdout.on('data', (text) => (said += String(text)));
     child.stderr.on('data', (text) => (said += String(text)));
-    child.stdin.write("select 'begun'; select pg_sleep(30);\n");
+    child.stdin.write("select 'begun'; select pg_sleep(600);\n");
     const watcher = await connectTo(uri);
     const sleeping =
-      "select 1 from pg_stat_activity where query = 'select pg_sleep(30);' and state = 'active'";
+      "select 1 from pg_stat_activity where query = 'select pg_sleep(600);' and state = 'active'";
     while ((await watcher.query(sleeping)).rows.length === 0);
     child.kill('SIGINT');
     child.stdin.end();
