@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { call } from '../../helpers/call.ts';
+import { filesBelow } from '../../helpers/filesBelow.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch as branch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { queryAt } from '../../service/catalog/branchApi.ts';
@@ -201,17 +202,21 @@ describe('connection strings', () => {
 
   it('are written to the selected folder of a multi-root workspace', async () => {
     const { workbench } = opened();
-    const first = path.join(opened().folder, '.env');
-    await rm(first, { force: true });
-    const other = path.join(folder, 'other');
-    await mkdir(other);
-    // A window that opens a .code-workspace file on the server can stay without folders, if the server is slow.
-    await workbench.runCommand('Workspaces: Add Folder to Workspace...');
-    await workbench.quickInput.openFolder('Add Folder to Workspace', other);
-    await workbench.quickInput.accept('Add Folder to Workspace');
-    await workbench.page.waitForURL(/[?&]workspace=/);
+    const [one, other] = [path.join(folder, 'one'), path.join(folder, 'other')];
+    for (const each of [one, other]) await mkdir(each);
+    const file = path.join(folder, 'both.code-workspace');
+    await writeFile(file, JSON.stringify({ folders: [{ path: one }, { path: other }] }));
+    await workbench.page.goto(`${workbench.page.url()}&workspace=${encodeURIComponent(file)}`);
     await workbench.whenRestored();
-    await showFolders(workbench, ['folder', 'other']);
+    // On a slow machine, VS Code can show a workspace on the server without its folders, until it has a copy of the file.
+    const copies = path.join(opened().dataFolder, 'data/User/caches/CachedConfigurations/workspaces');
+    await until('the copy', async () => {
+      const files = await filesBelow(copies).catch(() => []);
+      const texts = await Promise.all(files.map(async (each) => readFile(each, 'utf8')));
+      return texts.some((text) => text.includes(other));
+    });
+    await workbench.reload();
+    await showFolders(workbench, ['one', 'other']);
     await workbench.openView('Hosted Postgres');
     await workbench.tree('Computes').waitFor('Project shop');
     await workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
@@ -219,7 +224,7 @@ describe('connection strings', () => {
     await chooseCompute();
     await workbench.quickInput.accept('Select a database');
     await until('the file in the other folder', async () => existsSync(path.join(other, '.env')));
-    assert.equal(existsSync(first), false);
+    assert.equal(existsSync(path.join(one, '.env')), false);
   });
 });
 
