@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Returns all files below a folder. Those in folders that are removed meanwhile may be missing. */
+/** Returns all files below a folder, without those in folders that are being removed. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const lists = entries.map(async (entry) => {

@@ -30,7 +30,7 @@ export class Editor {
     await this.#page.keyboard.press(key);
   }
 
-  /** Waits until the file with this name has the keyboard focus. What is typed earlier can go elsewhere. */
+  /** Waits until the file with this name has the keyboard focus. What is typed earlier can go to another editor or view. */
   async waitForFile(name: string): Promise<void> {
     await this.#root.and(this.#page.locator(`.focused[data-uri$="/${name}"]`)).waitFor();
   }
