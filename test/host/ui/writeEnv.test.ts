@@ -35,8 +35,11 @@ describe('Write DATABASE_URL to .env', () => {
     await quickInput.choose("doesn't provide the password", 'Enter the password…');
     await quickInput.answer('Password of someone', PASSWORD);
   };
-  const isWritten = (name: string) =>
-    until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
+  const isWritten = async (name: string) => {
+    await until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
+    // The last step of the command, after it has opened the file, which takes the focus.
+    await opened().workbench.notifications.waitFor(/^Wrote DATABASE_URL to /);
+  };
 
   before(async () => {
     service = await startLocalService({ postgres: false, args: shopAccount(account) });
