@@ -22,7 +22,6 @@ import { call } from '../helpers/call.ts';
 import { SIMULATED, startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
-import { eventually } from './postgres/clients.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -220,7 +219,7 @@ describe('The program', () => {
     await first.stop();
     appendFileSync(path.join(folder, 'account.journal'), '0badc0de [{"set":"key","va');
     const second = await start();
-    await eventually(() => second.stderr().startsWith('Discarded 26 bytes'));
+    await until('the message', async () => second.stderr().startsWith('Discarded 26 bytes'));
     assert.equal((await call(second.baseUrl, { path: '/projects', key: made.key })).status, 200);
     await second.stop();
     const third = await start();
@@ -231,7 +230,7 @@ describe('The program', () => {
   it('reads a projects file only for a new account', async () => {
     await (await start()).stop();
     const service = await start({ args: ['--projects', 'test/service/small.json'] });
-    await eventually(() => /already contains an account/.test(service.stderr()));
+    await until('the message', async () => /already contains an account/.test(service.stderr()));
     for await (const { items } of service.client.projectPages()) assert.equal(items.length, 3);
     await service.stop();
   });

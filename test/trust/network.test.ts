@@ -75,8 +75,8 @@ describe('Client on a bad network', () => {
         if (call === 'change') assert.equal((await computes()) - before, made ? 1 : 0);
         assert.deepEqual(proxy.strayed, []);
         proxy.clear();
-        // With time for a slow machine.
-        const next = clientAt(proxy.baseUrl);
+        // The short limits of some rows are too short for a busy machine.
+        const next = row.options?.limits === undefined ? client : clientAt(proxy.baseUrl);
         await next.listComputes(projectId);
         await send(next, call);
       }));
