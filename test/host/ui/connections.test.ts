@@ -181,7 +181,7 @@ describe('a connection', () => {
       },
       'Global',
     ]);
-    await workbench.notifications.press('SQLTools has the connection', 'Copy Password');
+    await workbench.notifications.press('Added the connection to SQLTools', 'Copy Password');
     const { password } = new URL(await uriOf());
     await clipboard('the password', (copied) => copied === decodeURIComponent(password));
     await workbench.notifications.clear();

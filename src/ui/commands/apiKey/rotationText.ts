@@ -25,11 +25,11 @@ export function endedText(outcome: Ended): string {
   }
 }
 
-function stepText(step: 'create' | 'prove' | 'store', reason: string): string {
+function stepText(step: 'create' | 'test' | 'store', reason: string): string {
   switch (step) {
     case 'create':
       return l10n.t('No new key was created. {0}', reason);
-    case 'prove':
+    case 'test':
       return l10n.t("The new key doesn't work. {0}", reason);
     case 'store':
       return l10n.t("The new key couldn't be stored. {0}", reason);
@@ -59,7 +59,7 @@ function keysText(outcome: Left, { account, name, oldKey }: PendingRotation): st
       );
     case 'signedOut':
       return l10n.t(
-        'A new key “{0}” may exist, but there is no stored key for {1} to find out.',
+        "A new key “{0}” may exist. This couldn't be checked, because no key is stored for {1}.",
         sanitize(name),
         sanitize(account),
       );

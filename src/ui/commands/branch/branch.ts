@@ -95,7 +95,7 @@ export const setDefault: Command = async (context, argument, run) => {
   if (await explainExpiry(picked)) return;
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't set {0} as default", name);
-  const detail = l10n.t('New branches start from the default branch unless they name another parent.');
+  const detail = l10n.t('New branches start from the default branch unless you choose another parent.');
   const question = l10n.t('Set {0} as the default branch?', name);
   if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Set as Default') }))) return;
   await withProgress(l10n.t('Setting {0} as default', name), (options) =>

@@ -31,7 +31,7 @@ interface SqlClient {
 }
 
 const asksForPassword = (label: string, role: string): string =>
-  l10n.t('{0} has the connection and asks for the password of {1}.', label, role);
+  l10n.t('Added the connection to {0}. Enter the password of {1} there.', label, role);
 
 const SQL_CLIENTS: readonly SqlClient[] = [
   {

@@ -15,7 +15,7 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
   if (localService.postgresProblem === undefined)
-    return announce(l10n.t('The local service has Postgres'), 'info');
+    return announce(l10n.t('The local service reported no problem with Postgres'), 'info');
   const way = await askWay();
   if (way === undefined) return;
   if (way === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
@@ -42,7 +42,7 @@ async function askWay(): Promise<WayItem['way'] | undefined> {
     },
     {
       label: l10n.t('Search Again'),
-      description: l10n.t('after you installed Postgres'),
+      description: l10n.t('after installing Postgres'),
       way: 'search',
     },
   ];
