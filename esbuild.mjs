@@ -28,7 +28,7 @@ const shared = {
   external: ['vscode'],
   // Loads bundles by `require`. Node's `import` would first scan the text of each for its exports.
   supported: { 'dynamic-import': false },
-  // Where the program lies, in the source (`src/service/ownFolder.ts`) and in a bundle.
+  // Where the program lies, in the source (`src/service/core/installation.ts`) and in a bundle.
   define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
   minify: production,
   sourcemap: production ? false : 'linked',

@@ -27,7 +27,7 @@ import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
-import { followSession } from './ui/state/followSession.ts';
+import { updateContextKeys } from './ui/state/updateContextKeys.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import type { KeysNode } from './ui/tree/apiKeyItems.ts';
@@ -93,7 +93,7 @@ export class App implements Disposable {
     disposables.add(new OperationsStatusBar(tracker, (end) => settings.show(end), reveal));
     const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
     disposables.add(announceStarts(disposables.add(new WakeWatcher(inventory, isFollowed))));
-    disposables.add(followSession(session, inventory));
+    disposables.add(updateContextKeys(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
     const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
     const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };

@@ -72,7 +72,7 @@ export class BranchCalls {
     return this.#change('POST', `${branchPath(projectId, id)}/set_as_default`, undefined, options);
   }
 
-  /** Replaces the data of the branch by that of another one, and restarts its active computes. */
+  /** Replaces the data of the branch with that of another one, and restarts its active computes. */
   async restore(
     projectId: string,
     id: string,

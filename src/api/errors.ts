@@ -1,5 +1,5 @@
 /**
- * The ways in which a call can fail. They differ by `kind`, never by `instanceof`: the client is a separate bundle that
+ * The ways in which a call can fail. Distinguish them by `kind`, not by `instanceof`: the client is a separate bundle that
  * is loaded lazily, so a class may exist twice. Messages contain method and path, but no header, key or body.
  */
 
@@ -24,7 +24,7 @@ export interface TimedOut {
   readonly kind: 'timeout';
 }
 
-/** A response that the service does not send, such as a captive portal's, a proxy's page or a redirect. */
+/** A response that can't be used: not the API's JSON, such as a proxy's page, too large, a redirect, or for another host. */
 export interface UnexpectedReply {
   readonly kind: 'unexpectedReply';
   readonly status: number;
@@ -75,7 +75,7 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
   return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
-/** Whether the service understood the request and said no, which only another request changes. */
+/** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */
 export function isPermanentRejection(error: unknown): boolean {
   const fault = faultOf(error);
   if (fault?.kind !== 'refused' || fault.code === POSTGRES_MISSING) return false;

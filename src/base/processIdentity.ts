@@ -41,15 +41,15 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
 }
 
 /** Whether the process still runs. */
-export function isRunning({ pid, startedAt, mark }: ProcessIdentity): boolean {
+export function isRunningSync({ pid, startedAt, mark }: ProcessIdentity): boolean {
   if (mark !== undefined) return processMark(pid) === mark;
   return isAlive(pid) && matches(pid, startTime(pid), startedAt);
 }
 
-/** Like `isRunning`, but without blocking while another program reads the start time. On Windows that takes a second. */
-export async function isStillRunning(identity: ProcessIdentity): Promise<boolean> {
+/** Like `isRunningSync`, but without blocking while another program reads the start time. On Windows that takes a second. */
+export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   const { pid, startedAt, mark } = identity;
-  if (mark !== undefined || process.platform === 'linux') return isRunning(identity);
+  if (mark !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, START_TIME_OPTIONS);

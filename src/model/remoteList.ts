@@ -45,7 +45,7 @@ export abstract class RemoteList<Id, Item> {
     return this.#state.failure;
   }
 
-  /** Whether the whole list was ever there; until then an empty list means nothing. */
+  /** Whether the whole list has been loaded. Until then, an empty list doesn't mean that there are no items. */
   get isLoaded(): boolean {
     return this.#state.isLoaded;
   }
@@ -76,7 +76,7 @@ export abstract class RemoteList<Id, Item> {
     return this.#pending;
   }
 
-  /** After a change made from here: a reply to an earlier request may be older, and is requested again. */
+  /** Call this after a local change. A request in progress is sent again, because its reply may be older. */
   edit(items: Items<Id, Item> = this.items): void {
     this.#edits += 1;
     this.update({ items });

@@ -39,9 +39,9 @@ const ATTACHING_TIME = 100;
 /** @throws {StartError | DataError | EngineError} */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { options, clock, log, engine } = parts;
-  const { plan, operationDelay, postgres: hasProcesses } = options;
+  const { plan, operationDelay, postgres: runsPostgres } = options;
   const store = await openStore(parts);
-  const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, hasProcesses });
+  const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, runsPostgres });
   const onNoneLeft = () => parts.onEnd(undefined);
   const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
   const leaseSecret = newLeaseSecret();
@@ -79,10 +79,10 @@ function portFailure(port: number, error: unknown): StartError {
 
 async function openStore(parts: ServiceParts): Promise<Store> {
   const { options, clock, folder, log } = parts;
-  const { projectsFile, plan, postgres: hasProcesses } = options;
+  const { projectsFile, plan, postgres: runsPostgres } = options;
   const store = await Store.open({
     folder,
-    seed: () => seedAccount({ projectsFile, engine: parts.engine, clock, plan, hasProcesses }),
+    seed: () => seedAccount({ projectsFile, engine: parts.engine, clock, plan, runsPostgres }),
     onFailure: (error) => parts.onEnd(error.message),
   }).catch((error: unknown) => {
     throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;

@@ -1,4 +1,4 @@
-/** The calls for projects and branches, which the extension's client does not have. */
+/** Requests for projects and branches, so that tests of the service don't depend on the extension's client. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -8,7 +8,7 @@ import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts'
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
 import type { ChangeEnd } from '../../src/model/operations/pendingChange.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
@@ -21,7 +21,7 @@ const ENDPOINTS = /\/endpoints$/;
 const BRANCHES = /\/branches$/;
 const ACCOUNT = /^\/projects$/;
 
-interface Window extends ConnectedStore {
+interface Window extends ConnectedModel {
   readonly memory: MemoryMap;
   readonly ends: ChangeEnd[];
   readonly refresh: BackgroundRefresh;
@@ -59,7 +59,7 @@ describe('Windows on one account', () => {
 
   /** Its view is open on the first project. */
   async function open(memory = new MemoryMap()): Promise<Window> {
-    const store = await connectStore(proxy, { memory, secrets, key: service.key });
+    const store = await connectModel(proxy, { memory, secrets, key: service.key });
     const ends: ChangeEnd[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     const refresh = new BackgroundRefresh({

@@ -4,7 +4,7 @@ import { isRefused } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import { ApiKeyList } from '../../src/model/account/apiKeyList.ts';
 import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
-import { connectStore, type ConnectedStore } from '../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
@@ -14,7 +14,7 @@ describe('Two windows at the same moment', () => {
   let service: LocalService;
   let proxy: FaultProxy;
   let secrets: SecretMap;
-  let windows: readonly [ConnectedStore, ConnectedStore];
+  let windows: readonly [ConnectedModel, ConnectedModel];
   let projectId: string;
 
   before(async () => {
@@ -26,7 +26,7 @@ describe('Two windows at the same moment', () => {
   beforeEach(async () => {
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
     secrets = new SecretMap();
-    const open = () => connectStore(proxy, { secrets, key: service.key });
+    const open = () => connectModel(proxy, { secrets, key: service.key });
     windows = [await open(), await open()];
     for (const { inventory } of windows) {
       await inventory.ensureProjects();
@@ -64,7 +64,7 @@ describe('Two windows at the same moment', () => {
       for (const { clock } of windows) if (clock.waits.length > 0) clock.next();
       return windows.every(({ tracker }) => tracker.pending.length === 0);
     });
-  const both = <T>(run: (window: ConnectedStore, index: number) => Promise<T>) =>
+  const both = <T>(run: (window: ConnectedModel, index: number) => Promise<T>) =>
     Promise.allSettled(windows.map(run));
 
   it('may edit different attributes of a compute', async () => {

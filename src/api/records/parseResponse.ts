@@ -105,7 +105,7 @@ export function readEach<T extends Listable>(
   return { items: [...items.values()], unreadable };
 }
 
-/** As `readEach`, for a list that the reply may not have, without the records that could not be read. */
+/** The readable records of a list, without those that could not be read; empty if the reply has no such list. */
 export const readIfListed = <T extends { readonly id: string | number }>(
   reply: Reply,
   name: string,

@@ -66,6 +66,7 @@ export const Project = object({
   region_id: maybe(text),
   provisioner: maybe(text),
   pg_version: maybe(number),
+  /** CU-seconds, in spite of its name. */
   cpu_used_sec: maybe(number),
   /** Seconds (public service). */
   active_time: maybe(number),
@@ -78,8 +79,8 @@ export const Project = object({
 export type Project = Value<typeof Project>;
 
 /**
- * A branch (public service). Its root has no `parent_id`. The counters, in CU-seconds, seconds and bytes, start with the
- * billing period.
+ * A branch (public service). Its root has no `parent_id`. `compute_time_seconds` is in
+ * CU-seconds. The counters start with the billing period.
  */
 export const Branch = object({
   id: isId,

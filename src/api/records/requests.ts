@@ -101,7 +101,7 @@ export const BranchCreationBody = z.strictObject({
 export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
 export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints'>;
 
-/** PATCH …/branches/{branch_id}; `expires_at: null` removes it. */
+/** PATCH …/branches/{branch_id}; `expires_at: null` removes the expiry. */
 export const BranchChangeBody = z.strictObject({
   branch: z.strictObject({
     name: z.optional(name),
@@ -120,7 +120,7 @@ export const BranchRestoreBody = z.strictObject({
 });
 export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
 
-/** What computes of a project are given unless their creation says something else. */
+/** Defaults for new computes of a project. */
 const defaultEndpointSettings = z.strictObject({
   pg_settings: z.optional(pgSettings),
   autoscaling_limit_min_cu: attributes.autoscaling_limit_min_cu,

@@ -23,7 +23,7 @@ export interface SizeRange {
 /** `shared_buffers` of computes of any size. */
 export const SHARED_BUFFERS_MB = 128;
 
-/** Concurrent client connections of a pooled connection. */
+/** The most client connections that a pooled host accepts at once. */
 export const POOLED_CONNECTIONS = 10_000;
 
 const size = (cu: number, maxConnections: number): ComputeSize => ({

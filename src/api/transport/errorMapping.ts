@@ -70,7 +70,7 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   }
 }
 
-/** The error for a response without success. The message is the service's, if there is one. */
+/** The error for a response whose status is not 2xx. The message is the service's, if there is one. */
 export function responseError(call: CallInfo, { status, headers, body }: RawResponse): ApiError {
   if (status >= 300 && status <= 399)
     return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
@@ -124,7 +124,7 @@ const REPLIES = {
   tooLarge: 'too large a body',
 };
 
-/** The error for a response that the service does not send. @param detail the origin of a redirect */
+/** The error for a response that can't be used. @param detail the origin of a redirect */
 export function unexpectedReply(
   { what, isChange }: CallInfo,
   status: number,

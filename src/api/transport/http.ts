@@ -148,7 +148,7 @@ export class Http {
     }
   }
 
-  /** @throws {ApiError} also for a response without success */
+  /** @throws {ApiError} also for a response whose status is not 2xx */
   async #attempt(
     call: CallInfo,
     request: HttpRequest,

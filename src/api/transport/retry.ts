@@ -12,8 +12,8 @@ export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, longestWait: 30_0
 
 const FIRST_WAIT = 300;
 
-/** Another operation on the project (423) ends sooner or later, so it gets more attempts at shorter intervals. */
-const LOCKED = { status: 423, attempts: 6, longestWait: 5000 } as const;
+/** Another operation on the project (423) ends sooner or later, so it gets more retries at shorter intervals. */
+const LOCKED = { status: 423, retriesFactor: 6, longestWait: 5000 } as const;
 
 /** Statuses of a service that is too busy, or of a failure between here and the service. */
 const isTemporary = (status: number): boolean =>
@@ -46,9 +46,9 @@ export function retryDelay(
   if (fault === undefined || !isRetried(error as ApiError, isChange)) return undefined;
   const { status, retryAfter = 0 } = fault.kind === 'refused' ? fault : {};
   const isLocked = status === LOCKED.status;
-  if (failures > limits.retries * (isLocked ? LOCKED.attempts : 1)) return undefined;
+  if (failures > limits.retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   const asked = retryAfter * 1000;
-  // If the service asks for more than a call may take, the caller gets the error and decides.
+  // If the service asks for a longer wait, the caller gets the error and decides.
   if (asked > 0) return asked <= limits.longestWait ? asked : undefined;
   const longest = isLocked ? Math.min(limits.longestWait, LOCKED.longestWait) : limits.longestWait;
   // Jitter spreads the retries of several windows that failed at the same moment.

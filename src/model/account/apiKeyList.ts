@@ -99,7 +99,7 @@ export class ApiKeyList implements Disposable {
     return isOnly || connection.account.keyId === id;
   }
 
-  /** Whether `isInUse` is right for every key. */
+  /** Whether the key of this window is known. Until then, `isInUse` is false for every key. */
   get isUseKnown(): boolean {
     return this.keys.some(({ id }) => this.isInUse(id));
   }
@@ -171,7 +171,7 @@ export class ApiKeyList implements Disposable {
     this.#changed.fire();
   }
 
-  /** Whether a list requested just now shows that a key is revoked: it is missing, or it made the request. */
+  /** Whether a list requested just now shows that a key is revoked: the list lacks it, or was rejected because of it. */
   #isGone(list: ConnectionKeys, id: number): boolean {
     if (list !== this.#list) return false;
     if (list.failure !== undefined)

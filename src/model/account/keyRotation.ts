@@ -22,7 +22,7 @@ export interface ExistingKey {
  * - `busy`: a rotation of the account is pending, here or in another window.
  * - `changed`: another window has replaced the key, or removed the account.
  * - `unchanged`: failed at `step`. The old key is still in use and no new key exists.
- * The rotation stays pending with the others:
+ * With these, the rotation stays pending:
  * - `absent`: the answer to the creation was lost and the list has no new key, though the service may still create it.
  * - `lost`: a new key exists, but its value was lost.
  * - `unfinished`: failed at `step`, and both keys may be valid. Another try may finish it.
@@ -32,7 +32,7 @@ export type RotationOutcome =
   | { readonly kind: 'rotated'; readonly newKey: ExistingKey }
   | { readonly kind: 'taken' | 'busy' | 'changed' }
   | { readonly kind: 'signedOut' }
-  | { readonly kind: 'unchanged'; readonly step: 'create' | 'prove' | 'store'; readonly error: unknown }
+  | { readonly kind: 'unchanged'; readonly step: 'create' | 'test' | 'store'; readonly error: unknown }
   | { readonly kind: 'absent'; readonly error?: unknown }
   | {
       readonly kind: 'lost';
@@ -41,7 +41,7 @@ export type RotationOutcome =
     }
   | {
       readonly kind: 'unfinished';
-      readonly step: 'create' | 'prove' | 'store' | 'revoke';
+      readonly step: 'create' | 'test' | 'store' | 'revoke';
       readonly error: unknown;
       readonly newKey: ExistingKey;
     };
@@ -183,7 +183,7 @@ async function useNewKey(
   const { name, oldKey } = open.rotation;
   const newKey = { id: created.id, name };
   const isStored = created.key === open.storedKey;
-  let step: 'prove' | 'store' | 'revoke' = isStored ? 'store' : 'prove';
+  let step: 'test' | 'store' | 'revoke' = isStored ? 'store' : 'test';
   onSecret(created.key);
   try {
     const client = await openClient(account, created.key);
@@ -196,12 +196,12 @@ async function useNewKey(
     if (oldKey !== undefined) await ensureRevoked(client, oldKey.id);
     return { kind: 'rotated', newKey };
   } catch (error) {
-    if (step === 'prove' && (await tryRevoke(open.client, created.id))) return unchanged(step, error);
+    if (step === 'test' && (await tryRevoke(open.client, created.id))) return unchanged(step, error);
     return { kind: 'unfinished', step, error, newKey };
   }
 }
 
-const unchanged = (step: 'create' | 'prove' | 'store', error: unknown) =>
+const unchanged = (step: 'create' | 'test' | 'store', error: unknown) =>
   ({ kind: 'unchanged', step, error }) as const;
 
 const mayExist = (name: string, error: unknown) =>

@@ -6,7 +6,7 @@ type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
 const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
 
-/** Whether the compute runs on this machine. Others always have a pooler, also if `pooler_enabled` is false. */
+/** Whether the compute runs on this machine. Others always have a pooler, even if `pooler_enabled` is false. */
 export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLoopback(withoutPort(host));
 
 /** The host for pooled connections; undefined if the compute has no pooler. */
@@ -24,7 +24,7 @@ export interface ConnectionStringParts {
   readonly role: string;
   readonly database: string;
   readonly password?: string | undefined;
-  /** Whether the service asks for channel binding, without which another server could ask for the password itself. */
+  /** Whether the service asks for channel binding. Without it, a server that pretends to be it could ask for the password. */
   readonly channelBinding?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Finds known computes by host or id, and searches them by text. It is updated with each change of the inventory, so that
- * a keystroke costs a lookup.
+ * a hover costs one lookup, and a keystroke one search in a text per compute.
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';

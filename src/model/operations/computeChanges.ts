@@ -14,7 +14,10 @@ import type { ChangeVerb } from './pendingChange.ts';
 import type { Connection } from '../account/connection.ts';
 import type { Session } from '../account/session.ts';
 
-/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
+/**
+ * `compute`: undefined if the service returned none, or if its reply to an edit was lost.
+ * `isPending`: the operation tracker will report the end. Otherwise the change is complete.
+ */
 export interface AcceptedChange {
   readonly compute: Compute | undefined;
   readonly isPending: boolean;

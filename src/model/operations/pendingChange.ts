@@ -35,7 +35,7 @@ export interface PendingChange extends ChangeTarget {
   readonly since: number;
 }
 
-/** `lost`: the project was deleted. `stuck`: no end after `GIVE_UP_AFTER`. */
+/** `lost`: the project was deleted. `stuck`: no end after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
 export interface ChangeEnd {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
@@ -43,7 +43,7 @@ export interface ChangeEnd {
 }
 
 /** The number of operations in progress. */
-export const openOperations = (changes: readonly PendingChange[]): number =>
+export const countOpenOperations = (changes: readonly PendingChange[]): number =>
   changes.reduce((sum, { operations }) => sum + operations.filter((one) => !isFinal(one)).length, 0);
 
 /** The entry of the pending changes in the workspace state, for the next window. */

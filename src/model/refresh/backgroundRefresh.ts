@@ -1,8 +1,8 @@
 /**
  * Refreshes what is on screen while the view is visible: computes and then branches of the expanded projects at each
  * interval, the list of projects less often. For many projects this takes several slices, as the budget allows. A project
- * with a pending change, by any client, is refreshed every two seconds until it has settled; on a local service, every
- * project is.
+ * with a pending change, by any client, is refreshed every two seconds until it has settled, for at most two minutes; on a
+ * local service, every project is.
  */
 import { retryAfterOf } from '../../api/errors.ts';
 import { PROJECTS_PER_PAGE } from '../../api/projectPages.ts';
@@ -15,7 +15,7 @@ import type { RequestBudget } from './requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
-  /** Projects whose computes are on screen, the most important first. */
+  /** Expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
   readonly shown: () => Iterable<string>;
   /** Projects that are polled already. */
   readonly followed: () => ReadonlySet<string>;

@@ -31,7 +31,7 @@ export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange 
 }
 type SizeFields = 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu';
 
-/** Adds the project's defaults. A bound of the size in the request replaces both of the defaults'. */
+/** Adds the project's defaults. If the request sets one bound of the size, neither default bound is used. */
 export function withDefaults(wanted: ComputeCreation, project: ProjectRecord): ComputeCreation {
   const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...others } =
     project.default_endpoint_settings ?? {};

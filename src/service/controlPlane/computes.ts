@@ -103,7 +103,7 @@ export class Computes {
 
   /**
    * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A
-   * failure is that of the operation that starts the compute.
+   * failure is reported by the operation that starts the compute.
    */
   async open(project: ProjectRecord, computes: readonly StoredCompute[]): Promise<void> {
     const engine = await this.#options.engine;

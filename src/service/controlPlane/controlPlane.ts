@@ -19,15 +19,15 @@ import { recordCrash, wake, type WakeOptions } from './engineEvents.ts';
 
 export interface ControlPlaneOptions {
   readonly store: Store;
-  /** Not open yet. */
+  /** Its `open` hasn't been called yet. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   readonly log: (line: string) => void;
   readonly plan: Plan;
-  /** Milliseconds that an operation takes at least. */
+  /** The least duration of an operation, in milliseconds. */
   readonly operationDelay: number;
-  /** Whether the computes end with the service. */
-  readonly hasProcesses: boolean;
+  /** False with `--no-postgres`, where computes are only records and so don't end with the service. */
+  readonly runsPostgres: boolean;
 }
 
 /** Milliseconds between two writes of the use of keys and of compute seconds. */
@@ -46,7 +46,7 @@ export class ControlPlane {
   readonly roles: Roles;
   readonly branches: Branches;
   readonly projects: Projects;
-  /** Open. */
+  /** Resolves when the engine is open. */
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
@@ -101,7 +101,7 @@ export class ControlPlane {
   async begin(): Promise<void> {
     const { store, clock } = this;
     store.commit(...resetUncountedTime(store.account, clock.now()));
-    if (this.#options.hasProcesses) store.commit(...suspendAll(store.account, clock.now()));
+    if (this.#options.runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
     this.projects.resume();
     this.branches.deleteExpired();
@@ -127,7 +127,7 @@ export class ControlPlane {
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();
-    if (this.#options.hasProcesses) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
+    if (this.#options.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
     await this.store.close();
   }
 

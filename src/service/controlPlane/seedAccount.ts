@@ -36,8 +36,8 @@ export interface SeedOptions {
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   readonly plan: Plan;
-  /** Whether an active compute needs a process, which an operation has to start. */
-  readonly hasProcesses: boolean;
+  /** False with `--no-postgres`, where a compute can be active without a process. */
+  readonly runsPostgres: boolean;
 }
 
 /** The file cannot be read or breaks a rule. */
@@ -133,7 +133,7 @@ class SeedBuilder {
     };
     if (current_state !== 'active' || wanted.disabled === true || postgresProblem !== undefined) {
       this.#account.apply({ set: 'compute', value: idle });
-    } else if (this.#options.hasProcesses) {
+    } else if (this.#options.runsPostgres) {
       const record = withState(idle.record, { pending: 'active' }, this.#now);
       this.#account.apply({ set: 'compute', value: { ...idle, record } });
       const sequence = this.#account.nextSequence();

@@ -1,6 +1,6 @@
 /**
- * Usage of a project: the time its computes were active (`active_time`), and the same times the computes' sizes in CU
- * (`cpu_used_sec`), in seconds. The time since the last write is added when a project is shown. Fractions are stored but
+ * Usage of a project: the seconds that its computes were active (`active_time`), and these multiplied by each compute's
+ * size in CU (`cpu_used_sec`). The time since the last write is added when a project is shown. Fractions are stored but
  * not shown.
  */
 import type { AccountState, ProjectState } from '../state/store.ts';

@@ -174,7 +174,7 @@ export interface ComputeEngine extends EngineFacts {
   catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;
 
   /**
-   * Changes the databases or roles of a branch completely or not at all, also if the service is killed. Starts no compute.
+   * Changes the databases or roles of a branch completely or not at all, even if the service is killed. Starts no compute.
    * Deleting what no longer exists does nothing.
    * @returns the catalog after the change, with the password of a role that has a new one
    * @throws {EngineError} with the message of Postgres

@@ -8,7 +8,7 @@ const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
  * Renames a file or folder and replaces an existing file. Windows fails while another program, such as a virus scanner, has
- * it open, so there it tries again, without returning in between.
+ * it open, so there it tries again, blocking this thread for up to two seconds.
  */
 export function renameOver(from: string, to: string): void {
   for (const until = performance.now() + LIMIT; ;) {

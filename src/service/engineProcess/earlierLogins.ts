@@ -3,7 +3,7 @@
  * which may have replaced them. So each is opened without following links and checked before it is given to the account.
  */
 import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import type { Account } from './account.ts';
+import type { UnixAccount } from './unixAccount.ts';
 import { hasFields } from './peer.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -12,7 +12,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
  * Gives the files to the account. Each folder is opened relative to the descriptor of its parent, so that no link can lead
  * out of `root`.
  */
-export function handOverLogins(root: string, account: Account): void {
+export function handOverLogins(root: string, account: UnixAccount): void {
   if (process.platform !== 'linux') return;
   withEntry(root, O_DIRECTORY, (top) => {
     withEntry(`${pathOf(top)}/branches`, O_DIRECTORY, (branches) => {
@@ -26,7 +26,7 @@ export function handOverLogins(root: string, account: Account): void {
 }
 
 /** @param fields strings that the file must have, so that no other file of root moved here is given away */
-function give(file: string, fields: readonly string[], account: Account): void {
+function give(file: string, fields: readonly string[], account: UnixAccount): void {
   withEntry(file, O_NONBLOCK, (descriptor) => {
     const stat = fstatSync(descriptor);
     if (!stat.isFile() || stat.uid !== 0 || stat.nlink !== 1) return;

@@ -9,11 +9,11 @@ import {
 } from '../core/computeEngine.ts';
 import { serverEnvironment } from '../postgres/process/runProgram.ts';
 import { ServerLog } from '../postgres/process/serverLog.ts';
-import type { Account } from './account.ts';
+import type { UnixAccount } from './unixAccount.ts';
 import { Peer } from './peer.ts';
 
 export interface ChannelOptions {
-  readonly account: Account;
+  readonly account: UnixAccount;
   readonly events: EngineEvents;
   readonly log: (line: string) => void;
 }
@@ -62,7 +62,7 @@ export class EngineChannel {
   }
 }
 
-/** Performs a call of the engine. It is not trusted, so only these are possible, and their arguments are checked. */
+/** Handles a call from the engine. It is not trusted, so only these are possible, and their arguments are checked. */
 function handle({ events, log }: ChannelOptions, method: string, [text, value]: readonly unknown[]): unknown {
   if (typeof text !== 'string') return undefined;
   if (method === 'wake') return events.wake(text);
@@ -72,9 +72,9 @@ function handle({ events, log }: ChannelOptions, method: string, [text, value]: 
   return undefined;
 }
 
-function startProcess(account: Account): ChildProcess {
+function startProcess(account: UnixAccount): ChildProcess {
   const environment: NodeJS.ProcessEnv = { ...serverEnvironment(), ELECTRON_RUN_AS_NODE: '1' };
-  // Root's may be closed to the account. Without it, the engine uses the system's temporary folder.
+  // The account may have no access to root's. Without it, the engine uses the system's temporary folder.
   delete environment['TMPDIR'];
   return fork(PROGRAM, [String(account.uid), String(account.gid)], {
     cwd: '/',

@@ -74,7 +74,7 @@ async function begin(options: PostgresEngineOptions): Promise<EngineFacts> {
   return { pgVersion, postgresProblem, poolerMode };
 }
 
-/** After a service was killed, waits until its engine has stopped; then records this process for the next engine. */
+/** If a killed service left its engine running, ends it. Then records this process for the next engine. */
 async function replaceEarlier(root: string): Promise<void> {
   makePrivateFolder(root);
   const earlier = readPidFile(root);

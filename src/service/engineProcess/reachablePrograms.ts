@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, linkSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Programs } from '../postgres/config/programs.ts';
-import { canReach, makeReadable, type Account } from './account.ts';
+import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import { SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** The parts of a Postgres. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];
 
-export function reachablePrograms(programs: Programs, account: Account): Programs {
+export function reachablePrograms(programs: Programs, account: UnixAccount): Programs {
   const { first, others } = programs;
   const isReachable = (folder: string) => canReach(path.join(folder, 'postgres'), account);
   return {

@@ -15,12 +15,12 @@ import type {
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import type { PostgresEngineOptions } from '../postgres/engine.ts';
-import type { Account } from './account.ts';
+import type { UnixAccount } from './unixAccount.ts';
 import { EngineChannel } from './engineChannel.ts';
 import { fieldOf, hasFields } from './peer.ts';
 
 export interface RemoteEngineOptions {
-  readonly account: Account;
+  readonly account: UnixAccount;
   /** Called while the process starts. */
   readonly prepare: () => Omit<PostgresEngineOptions, 'log'>;
   readonly log: (line: string) => void;

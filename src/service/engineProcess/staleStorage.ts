@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isPrivate, type Account } from './account.ts';
+import { isPrivate, type UnixAccount } from './unixAccount.ts';
 import { fieldOf, hasFields } from './peer.ts';
 
 export const SYSTEM_FOLDER = '/var/lib/hosted-postgres';
@@ -29,7 +29,7 @@ export function isAnothers(folder: string, dataDirectory: string): boolean {
 }
 
 /** Folders without a data directory. The engine checks whether processes still use them. */
-export function staleFolders(account: Account): string[] {
+export function staleFolders(account: UnixAccount): string[] {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   return names
     .filter((name) => name.endsWith('.json'))

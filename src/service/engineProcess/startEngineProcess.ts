@@ -2,7 +2,7 @@
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { findPrograms } from '../postgres/config/programs.ts';
 import type { EngineChoice } from '../postgres/engine.ts';
-import { nobody } from './account.ts';
+import { nobody } from './unixAccount.ts';
 import { handOverLogins } from './earlierLogins.ts';
 import { reachablePrograms } from './reachablePrograms.ts';
 import { RemoteEngine } from './remoteEngine.ts';

@@ -16,14 +16,21 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../core/computeEngine.ts';
-import { canReach, canSearch, isPrivate, isRootsAlone, makeReadable, type Account } from './account.ts';
+import {
+  canReach,
+  canSearch,
+  isPrivate,
+  isRootsAlone,
+  makeReadable,
+  type UnixAccount,
+} from './unixAccount.ts';
 import { isAnothers, recordOwner, SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** In the data directory: where its data is. It lets a moved data directory find its data. */
 const NOTE = 'postgres-folder';
 
 /** @param dataDir created if missing @throws {EngineError} */
-export function storageFolder(dataDir: string, account: Account): string {
+export function storageFolder(dataDir: string, account: UnixAccount): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const real = realpathSync(dataDir);
   const inside = path.join(real, 'postgres');
@@ -40,8 +47,8 @@ export function storageFolder(dataDir: string, account: Account): string {
   return folder;
 }
 
-/** Throws rather than replacing databases by empty ones: they may be on a disk that is not mounted now. */
-function notedFolder(folder: string, dataDir: string, account: Account): string {
+/** Throws rather than replacing databases with empty ones: they may be on a disk that is not mounted now. */
+function notedFolder(folder: string, dataDir: string, account: UnixAccount): string {
   // A copy of a data directory has a note with the folder of the original.
   if (!isPrivate(folder, account) || isAnothers(folder, dataDir))
     throw new EngineError(
@@ -53,7 +60,7 @@ function notedFolder(folder: string, dataDir: string, account: Account): string 
 }
 
 /** Creates the folder for the account unless it exists. */
-function ownedFolder(folder: string, account: Account): string {
+function ownedFolder(folder: string, account: UnixAccount): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
   if (!isRootsAlone(parent)) throw new EngineError(`${parent} must be a folder that only root can write`);
@@ -65,7 +72,7 @@ function ownedFolder(folder: string, account: Account): string {
 }
 
 /** Lets the account pass through the data directory if it can reach it. @returns whether it can */
-function letThrough(dataDir: string, account: Account): boolean {
+function letThrough(dataDir: string, account: UnixAccount): boolean {
   if (!canReach(dataDir, account)) return false;
   if (canSearch(dataDir, account)) return true;
   const descriptor = openSync(dataDir, constants.O_DIRECTORY | constants.O_NOFOLLOW);

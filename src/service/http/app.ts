@@ -45,7 +45,7 @@ export function createListener(options: AppOptions): RequestListener {
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const entry = candidates.find((each) => each.method === method);
       if (entry === undefined) {
-        // Which paths exist is only for clients with a key.
+        // Only clients with a key may learn which paths exist.
         if (`/${parts.join('/')}/`.startsWith(`${API_PATH}/`)) authenticate(request, plane.keys);
         throw notAllowed(candidates.map((each) => each.method));
       }

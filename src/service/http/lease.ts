@@ -15,7 +15,10 @@ import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
 export interface LeasesOptions {
-  /** Milliseconds without a lease, also counted from the start; undefined: the service does not end by itself. */
+  /**
+   * The service ends after this many milliseconds without a lease, counted from its start or the end of the last lease.
+   * Undefined: it does not end by itself.
+   */
   readonly grace: number | undefined;
   readonly clock: Pick<ServiceClock, 'delay'>;
   readonly onNoneLeft: () => void;

@@ -26,7 +26,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { renameOver } from '../core/rename.ts';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
@@ -104,7 +104,7 @@ interface LockOwner extends ProcessIdentity {
 
 /** Milliseconds. */
 const RENEWAL_INTERVAL = 10_000;
-/** Milliseconds after which the lock of another machine's service counts as left behind. */
+/** Milliseconds after which the lock of another machine's service counts as abandoned. */
 const FOREIGN_LOCK_LIMIT = 60_000;
 
 function renew(lock: string): void {
@@ -118,12 +118,12 @@ function renew(lock: string): void {
 const isForeign = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
 
 function mayBeRunning(owner: LockOwner, lock: string): boolean {
-  if (!isForeign(owner)) return isRunning(owner);
+  if (!isForeign(owner)) return isRunningSync(owner);
   const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < FOREIGN_LOCK_LIMIT;
 }
 
-/** More processes than ever start at the same moment. */
+/** Far more than the processes that could start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
 /** Returns the running process that has the lock; undefined if this process has it now. */
@@ -177,7 +177,7 @@ const successorFile = (lock: string, { pid, startedAt }: ProcessIdentity): strin
 const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolean =>
   owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.mark === me.mark;
 
-/** Returns undefined if the file is missing, and a process that never runs if the file is not valid. */
+/** Returns undefined if the file is missing, and an owner that counts as ended if the file is not valid. */
 function readOwner(file: string): LockOwner | undefined {
   const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;

@@ -127,7 +127,7 @@ export class Journal {
 
   #compact(): void {
     const { descriptor, bytes } = writeSnapshot(this.#options);
-    // First, because Windows replaces no open file.
+    // First, because Windows can't replace an open file.
     closeSync(this.#descriptor);
     this.#descriptor = descriptor;
     replaceJournal(this.#options.file);

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../../api/baseUrl.ts';
-import { isStillRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
 
 export interface ServiceAddress {
   readonly baseUrl: BaseUrl;
@@ -19,7 +19,7 @@ export async function findOwner(dataDir: string): Promise<ProcessIdentity | unde
   const { pid, startedAt, mark } = await readOwnFile(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
   const owner = { pid: Number(pid), startedAt, mark: typeof mark === 'string' ? mark : undefined };
-  return (await isStillRunning(owner)) ? owner : undefined;
+  return (await isRunning(owner)) ? owner : undefined;
 }
 
 /** Returns the address of `owner`, or undefined until it has published it. */

@@ -1,6 +1,6 @@
 /**
- * The process of the local service, shared by all windows. It runs as long as any window has a lease, also without the
- * window that started it. A new process gets the key on standard input, where no other program can read it; a running one
+ * The process of the local service, shared by all windows. It runs as long as any window has a lease, even after the
+ * window that started it was closed. A new process gets the key on standard input, where no other program can read it; a running one
  * only after it has proved its identity.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
-import { isStillRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import { findAddress, findOwner } from './localServiceFiles.ts';
 import { statusWithKey, takeLease, type Lease } from './localServiceLease.ts';
@@ -105,7 +105,7 @@ async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, timeout: nu
     // It has already ended.
   }
   for (;;) {
-    if (!(await isStillRunning(owner))) return true;
+    if (!(await isRunning(owner))) return true;
     if (systemClock.now() > deadline) return false;
     await pause(50);
   }

@@ -3,7 +3,11 @@ import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } 
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
-import { openOperations, type ChangeEnd, type PendingChange } from '../../model/operations/pendingChange.ts';
+import {
+  countOpenOperations,
+  type ChangeEnd,
+  type PendingChange,
+} from '../../model/operations/pendingChange.ts';
 import type { WakeWatcher } from '../../model/inventory/wakeWatcher.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
@@ -50,7 +54,7 @@ export class OperationsStatusBar implements Disposable {
   #update(): void {
     const { pending } = this.#tracker;
     if (pending.length === 0) return this.#created?.hide();
-    const count = openOperations(pending);
+    const count = countOpenOperations(pending);
     const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
     this.#item.text = `$(sync~spin) ${operations}`;
     const lines = pending.map(

@@ -73,10 +73,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
   }
 
-  /**
-   * Projects whose computes are visible, those first that the user looks at: VS Code only reports which rows are selected
-   * and expanded.
-   */
+  /** Expanded projects: those with a selected row first, then the last expanded. */
   get expandedProjects(): ReadonlySet<string> {
     const selected = this.view.selection.flatMap((node) =>
       'projectId' in node ? (node.projectId ?? []) : [],

@@ -1,4 +1,4 @@
-/** The ten commonest jobs, from a window with the sidebar open. ARCHITECTURE compares these counts with other tools. */
+/** The ten most common tasks, from a window with the sidebar open. ARCHITECTURE compares these counts with other tools. */
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { useWorkbench } from './useWorkbench.ts';
 
 const compute = /^Compute primary/;
 
-describe('the commonest jobs', () => {
+describe('the most common tasks', () => {
   const folder = temporaryFolder();
   const clients = writeSqlClients(folder);
   const opened = useWorkbench({

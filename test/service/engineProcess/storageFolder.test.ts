@@ -4,7 +4,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { canReach, makeReadable, nobody, type Account } from '../../../src/service/engineProcess/account.ts';
+import {
+  canReach,
+  makeReadable,
+  nobody,
+  type UnixAccount,
+} from '../../../src/service/engineProcess/unixAccount.ts';
 import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
 import { handOverLogins } from '../../../src/service/engineProcess/earlierLogins.ts';
@@ -18,7 +23,7 @@ import { startControlPlane } from '../postgres/controlPlane.ts';
 const isRoot = process.getuid?.() === 0;
 
 describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
-  let account: Account;
+  let account: UnixAccount;
   let closed: string;
   const roots = new Set<string>();
   before(function () {

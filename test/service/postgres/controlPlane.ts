@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { nobody } from '../../../src/service/engineProcess/account.ts';
+import { nobody } from '../../../src/service/engineProcess/unixAccount.ts';
 import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
 import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
 import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { canReach, nobody } from '../../../src/service/engineProcess/account.ts';
+import { canReach, nobody } from '../../../src/service/engineProcess/unixAccount.ts';
 
 const account = process.getuid?.() === 0 ? nobody() : undefined;
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined, isLoopback, parseBaseUrl, PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
-import { assertLinear } from '../../helpers/growth.ts';
+import { assertLinear } from '../../helpers/assertLinear.ts';
 
 describe('parseBaseUrl', () => {
   const good = [

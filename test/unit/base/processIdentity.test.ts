@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import {
   isAlive,
-  isRunning,
+  isRunningSync,
   isSameProcess,
-  isStillRunning,
+  isRunning,
   ownIdentity,
   processMark,
   startTime,
@@ -77,8 +77,8 @@ describe('a process identity', () => {
       [{ pid: endedPid, startedAt }, false],
     ] as const;
     for (const [identity, runs] of rows) {
-      assert.equal(isRunning(identity), runs);
-      assert.equal(await isStillRunning(identity), runs);
+      assert.equal(isRunningSync(identity), runs);
+      assert.equal(await isRunning(identity), runs);
     }
   });
 
@@ -92,8 +92,8 @@ describe('a process identity', () => {
       [{ pid: endedPid, startedAt: 0, mark }, false],
     ] as const;
     for (const [identity, runs] of rows) {
-      assert.equal(isRunning(identity), runs);
-      assert.equal(await isStillRunning(identity), runs);
+      assert.equal(isRunningSync(identity), runs);
+      assert.equal(await isRunning(identity), runs);
     }
     assert.equal(processMark(endedPid), undefined);
   });
@@ -126,10 +126,10 @@ describe('a process identity', () => {
       assert.equal(startTime(endedPid), undefined);
       assert.equal(processMark(pid), undefined);
       assert.ok(!isSameProcess(pid, 0, ARGUMENT));
-      assert.equal(await isStillRunning({ pid, startedAt }), true);
-      assert.equal(await isStillRunning({ pid, startedAt: read + 3 }), true);
-      assert.equal(await isStillRunning({ pid, startedAt: read - 4 }), false);
-      assert.equal(await isStillRunning({ pid: endedPid, startedAt }), false);
+      assert.equal(await isRunning({ pid, startedAt }), true);
+      assert.equal(await isRunning({ pid, startedAt: read + 3 }), true);
+      assert.equal(await isRunning({ pid, startedAt: read - 4 }), false);
+      assert.equal(await isRunning({ pid: endedPid, startedAt }), false);
     });
   });
 
@@ -141,8 +141,8 @@ describe('a process identity', () => {
         { pid: endedPid, startedAt: now() },
       ];
       assert.equal(startTime(pid), undefined);
-      assert.deepEqual([isRunning(alive), await isStillRunning(alive)], [true, true]);
-      assert.deepEqual([isRunning(ended), await isStillRunning(ended)], [false, false]);
+      assert.deepEqual([isRunningSync(alive), await isRunning(alive)], [true, true]);
+      assert.deepEqual([isRunningSync(ended), await isRunning(ended)], [false, false]);
       // It may have another process's pid, and would be ended.
       assert.equal(isSameProcess(pid, now()), false);
       assert.equal(ownIdentity().startedAt, performance.timeOrigin / 1000);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { Operation } from '../../../src/api/records/records.ts';
 import { BackgroundRefresh } from '../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../src/model/refresh/requestBudget.ts';
-import { connectStore } from '../../helpers/connectedStore.ts';
+import { connectModel } from '../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
 
 describe('the stores', () => {
   it('leave no timer, listener or request after disposal, even in the middle of one', async () => {
     const service = await scriptService(() => ({ endpoints: [computeRecord('ep-one')] }));
-    const store = await connectStore(service);
+    const store = await connectModel(service);
     const refresh = new BackgroundRefresh({
       inventory: store.inventory,
       shown: () => ['shop'],

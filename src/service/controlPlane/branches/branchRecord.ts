@@ -43,8 +43,8 @@ export const primaryOf = (project: ProjectState, branchId: string): StoredComput
   computesOf(project, branchId).find(({ record }) => record.type === 'read_write');
 
 /**
- * Whether an operation is on the branch, or on a compute that it has, had or gets, or restores another branch from its data or
- * gives it the data of that one.
+ * Whether an operation affects the branch: it runs on the branch or one of its computes, moves a compute to or from it,
+ * restores another branch from it, or preserves another branch's data in it.
  */
 function isOnBranch({ step, record }: StoredOperation, branchId: string): boolean {
   if (record.branch_id === branchId) return true;
@@ -58,7 +58,7 @@ export function requireFree(project: ProjectState, { id }: BranchRecord): void {
     if (isUnfinished(operation) && isOnBranch(operation, id)) throw locked(operation);
 }
 
-/** @throws {HttpError} 423 while the branch is being created or restored, so that its data is not yet there */
+/** @throws {HttpError} 423 while the branch is being created or restored, because its data isn't complete */
 export function requireReady(project: ProjectState, branch: BranchRecord): void {
   if (branch.current_state !== 'ready') requireFree(project, branch);
 }
@@ -86,8 +86,8 @@ export function requireDeletable(project: ProjectState, branch: BranchRecord): v
     throw unprocessable(`Branch ${id} has child branches, such as ${child.id}. Delete them first.`);
 }
 
-/** A branch that could never be deleted must not have a time of expiry. */
-export function requireConsistent(project: ProjectState, branch: BranchRecord): void {
+/** The default branch, protected branches and branches with children can't be deleted, so they can't expire. */
+export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord): void {
   if (branch.expires_at === undefined) return;
   const reason = branch.default
     ? 'is the default branch'

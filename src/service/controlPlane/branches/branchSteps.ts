@@ -17,7 +17,7 @@ export async function performOnBranch(
       try {
         return await engine.createBranch({ id, parentId: step.parentId, owner: step.owner });
       } catch (error) {
-        // Their addresses are open already.
+        // The addresses of its computes are already open.
         for (const { record } of computesOf(project, id)) await engine.remove(record.id);
         throw error;
       }
@@ -47,7 +47,7 @@ export function afterBranchStep(step: BranchStep, project: ProjectState, id: str
   }
 }
 
-/** The preserved branch takes the place of the restored one: it has its data, so it also gets its children. */
+/** The preserved branch has the old data, so the children of the restored branch become its children. */
 function afterPreserving(project: ProjectState, id: string, preservedId: string, now: number): Change[] {
   const preserved = project.branches.get(preservedId);
   if (preserved === undefined) return [];

@@ -24,7 +24,7 @@ import {
   defaultBranch,
   findBranch,
   newBranch,
-  requireConsistent,
+  requireExpiryAllowed,
   requireDeletable,
   requireFree,
   requireHead,
@@ -77,7 +77,7 @@ export class Branches {
     const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
     const operations = this.#options.operations.begin(
       project.record.id,
-      [{ step, target: branchTarget(branch) }, ...created.map(startOf)],
+      [{ step, target: operationTarget(branch) }, ...created.map(startOf)],
       [{ set: 'branch', value: branch }, ...created.map((value): Change => ({ set: 'compute', value }))],
     );
     await computes.open(project.record, created);
@@ -96,7 +96,7 @@ export class Branches {
     this.#requireValid(project, endpoints);
     requireReady(project, parent);
     if (parent.expires_at !== undefined)
-      throw unprocessable(`Branch ${parent.id} has a time of expiry, so it cannot have child branches.`);
+      throw unprocessable(`Branch ${parent.id} expires, so it cannot have child branches.`);
     const id = this.newId();
     const { name = id } = wanted;
     requireNewName(project, name);
@@ -107,7 +107,7 @@ export class Branches {
       ...(annotation_value === undefined ? {} : { annotation_value }),
     };
     const expiring = withExpiry(branch, wanted.expires_at ?? null, now);
-    requireConsistent(project, expiring);
+    requireExpiryAllowed(project, expiring);
     return expiring;
   }
 
@@ -134,7 +134,7 @@ export class Branches {
       updated_at: toTimestamp(now),
     };
     const value = wanted.expires_at === undefined ? changed : withExpiry(changed, wanted.expires_at, now);
-    requireConsistent(project, value);
+    requireExpiryAllowed(project, value);
     store.commit({ set: 'branch', value });
     return { branch: value, operations: [] };
   }
@@ -144,7 +144,7 @@ export class Branches {
     const branch = findFree(project, id);
     const updated_at = toTimestamp(clock.now());
     const value = { ...branch, default: true, updated_at };
-    requireConsistent(project, value);
+    requireExpiryAllowed(project, value);
     const others = [...project.branches.values()].filter((each) => each.default && each.id !== id);
     store.commit(
       ...others.map((each): Change => ({ set: 'branch', value: { ...each, default: false, updated_at } })),
@@ -168,13 +168,13 @@ export class Branches {
     }));
     const operations = this.#options.operations.begin(
       project.record.id,
-      [...removals, { step: { kind: 'deleteBranch' }, target: branchTarget(branch) }],
+      [...removals, { step: { kind: 'deleteBranch' }, target: operationTarget(branch) }],
       removeBranch(project, id),
     );
     return { branch, operations };
   }
 
-  /** Replaces the data of a branch by that of another one. Its active computes are restarted. */
+  /** Replaces the data of a branch with that of another one. Its active computes are restarted. */
   async restore(project: ProjectState, id: string, wanted: BranchRestoreBody): Promise<BranchResult> {
     const { clock, operations } = this.#options;
     requirePostgres(await this.#options.engine);
@@ -202,7 +202,7 @@ export class Branches {
     } as const;
     const tasks: Task[] = [
       ...active.map(({ record }): Task => ({ step: { kind: 'suspend' }, target: computeTarget(record) })),
-      { step, target: branchTarget(branch) },
+      { step, target: operationTarget(branch) },
       ...pending.map(startOf),
     ];
     const changes: Change[] = [
@@ -261,7 +261,7 @@ function findFree(project: ProjectState, id: string): BranchRecord {
   return branch;
 }
 
-export const branchTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
+export const operationTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
   project_id,
   branch_id: id,
 });

@@ -18,7 +18,7 @@ import { locked } from '../computeRecord.ts';
 import { requirePostgres, type Computes } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import type { Operations } from '../operations.ts';
-import { branchTarget, startOf, type Branches } from './branches.ts';
+import { operationTarget, startOf, type Branches } from './branches.ts';
 import { newBranch } from './branchRecord.ts';
 import { newProject } from './projectRecord.ts';
 
@@ -67,7 +67,7 @@ export class Projects {
     const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
     const started = operations.begin(
       id,
-      [{ step, target: branchTarget(branch) }, startOf(compute)],
+      [{ step, target: operationTarget(branch) }, startOf(compute)],
       [
         { set: 'project', value: project },
         { set: 'branch', value: branch },
@@ -139,7 +139,7 @@ export class Projects {
   }
 }
 
-/** A database of another name has an owner that is named after it. */
+/** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */
 function ownerOf(wanted: {
   role_name?: string | undefined;
   database_name?: string | undefined;

@@ -41,7 +41,7 @@ export class Databases {
     requireUsable('database', name);
     const { catalog } = await this.#catalogs.read(target);
     findNamed('role', catalog.roles, owner);
-    requireFree(catalog, name);
+    requireNewName(catalog, name);
     return this.#change(target, { kind: 'createDatabase', name, owner }, name);
   }
 
@@ -57,7 +57,7 @@ export class Databases {
     const { name: newName = name, owner_name: owner = now.owner } = wanted;
     requireUsable('database', newName);
     findNamed('role', catalog.roles, owner);
-    if (newName !== name) requireFree(catalog, newName);
+    if (newName !== name) requireNewName(catalog, newName);
     else if (owner === now.owner) return { database: databaseRecord(branch, now), operations: [] };
     return this.#change(target, { kind: 'updateDatabase', name, newName, owner }, newName);
   }
@@ -81,7 +81,7 @@ export class Databases {
   }
 }
 
-function requireFree({ databases }: BranchCatalog, name: string): void {
+function requireNewName({ databases }: BranchCatalog, name: string): void {
   if (databases.some((each) => each.name === name))
     throw conflict(`The branch already has a database with the name ${JSON.stringify(name)}.`);
 }

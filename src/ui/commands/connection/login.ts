@@ -30,27 +30,30 @@ export async function askForLogin(context: LoginContext, request: LoginRequest):
   return await ask(context, request, await loadCatalog(context, request));
 }
 
-/** What was used before, with the direct host; undefined if nothing was. The branch may not have it. */
-export function lastLogin(context: LoginContext, request: LoginRequest): Login | undefined {
+/**
+ * Role and database from the settings, the last use or the local service's defaults, with the direct host. The branch may
+ * not have them. Undefined if either is unknown.
+ */
+export function proposedLogin(context: LoginContext, request: LoginRequest): Login | undefined {
   const { role, database } = proposed(context, request);
   return role === '' || database === '' ? undefined : { role, database, pooled: false };
 }
 
 /**
- * Asks nothing if the branch has the last role and database, or if there is no choice. On this machine, the first
+ * Asks nothing if the branch has the proposed role and database, or if there is no choice. On this machine, the first
  * database is good enough, as for a caller that asks for it.
  * @returns undefined if the user canceled
- * @throws {ApiError} if the user can remove the cause, or if nothing was used before and the service isn't reachable
+ * @throws {ApiError} if the user can remove the cause, or if there is no proposal and the service isn't reachable
  */
 export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
-  const last = lastLogin(context, request);
+  const proposal = proposedLogin(context, request);
   let catalog: Catalog | undefined;
   try {
     catalog = await loadCatalog(context, request);
   } catch (error) {
-    if (last === undefined || hasRemedy(error)) throw error;
+    if (proposal === undefined || hasRemedy(error)) throw error;
   }
-  if (last !== undefined && (catalog === undefined || isInCatalog(catalog, last))) return last;
+  if (proposal !== undefined && (catalog === undefined || isInCatalog(catalog, proposal))) return proposal;
   const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);
   const isClear = another === undefined || request.takesFirst === true || isLocalCompute(request.compute);
   return only !== undefined && isClear ? only : await ask(context, request, catalog);

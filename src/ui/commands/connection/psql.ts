@@ -10,7 +10,7 @@ import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { requireTrust } from '../input/trust.ts';
 import { pickRecord } from './host.ts';
-import { knownLogin, lastLogin, type LoginRequest } from './login.ts';
+import { knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { findUri } from './password.ts';
 
 export const openPsql: Command = async (context, argument, run) => {
@@ -50,19 +50,19 @@ interface FoundLogin extends ReturnType<typeof secretsOf> {
   readonly login: Login;
 }
 
-/** One request is enough for a role and database that were used before. @returns undefined if the user canceled */
+/** One request is enough for a proposed role and database that the branch has. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
   const secretsFor = async (login: Login) => secretsOf(await findUri(context, request, login));
-  const last = lastLogin(context, request);
+  const proposal = proposedLogin(context, request);
   try {
-    const known = last && (await secretsFor(last));
-    if (last !== undefined && known?.password !== undefined) return { login: last, ...known };
+    const known = proposal && (await secretsFor(proposal));
+    if (proposal !== undefined && known?.password !== undefined) return { login: proposal, ...known };
     const login = await knownLogin(context, request);
     return login && { login, ...(await secretsFor(login)) };
   } catch (error) {
     // If the service can't be reached, the compute may be.
-    if (last === undefined || hasRemedy(error)) throw error;
-    return { login: last };
+    if (proposal === undefined || hasRemedy(error)) throw error;
+    return { login: proposal };
   }
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { ApiKeyList } from '../../../../src/model/account/apiKeyList.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 describe('ApiKeyList', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let keys: ApiKeyList;
 
   const useKey = async (name: string, value: string) => {
@@ -16,7 +16,7 @@ describe('ApiKeyList', () => {
 
   beforeEach(async () => {
     service = await scriptService(() => [{ id: 1, name: 'laptop' }]);
-    store = await connectStore(service);
+    store = await connectModel(service);
     keys = new ApiKeyList(store.session);
     await useKey('', 'first-key');
     await keys.load();

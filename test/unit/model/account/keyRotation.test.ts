@@ -147,7 +147,7 @@ describe('rotateKey', () => {
     it('revokes a new key that does not work', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'prove');
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'test');
       assert.equal(await key.storedKey(), before);
       assert.deepEqual(await key.existing(), [key.oldKey]);
       assert.deepEqual(key.pending.accounts, []);
@@ -157,7 +157,7 @@ describe('rotateKey', () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       key.proxy.inject('internalError', { method: 'DELETE' });
       const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'prove');
+      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'test');
       assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
       assert.equal(await key.storedKey(), before);
       assert.equal((await key.resume()).kind, 'rotated');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -10,12 +10,12 @@ const project = (id: string) => ({ id, name: id });
 describe('Session', () => {
   let service: ScriptedService;
   let other: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
 
   beforeEach(async () => {
     service = await scriptService(() => ({ projects: [project('shop')] }));
     other = await scriptService(() => ({ projects: [project('other')] }));
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
 
   afterEach(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Connection } from '../../../../src/model/account/connection.ts';
 import { ConnectionDefaults, LOCAL_DEFAULTS } from '../../../../src/model/connection/connectionDefaults.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/data/logins.ts';
-import { MemoryMap } from '../../../helpers/connectedStore.ts';
+import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const nothing = { role: '', database: '' };
 const at = (isNear: boolean, memory = new MemoryMap()) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { setVariable } from '../../../../src/model/connection/dotEnv.ts';
-import { assertLinear } from '../../../helpers/growth.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 function set(file: string, value: string): string {
   const { start, end, text } = setVariable(file, 'DATABASE_URL', value);

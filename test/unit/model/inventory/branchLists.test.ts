@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/model/inventory/branchStatus.ts';
 import type { InventoryChange } from '../../../../src/model/inventory/inventory.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const BRANCHES = 'GET /projects/shop/branches';
 
 describe('BranchLists', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let branches: unknown[] | number;
   let changes: string[];
 
@@ -24,7 +24,7 @@ describe('BranchLists', () => {
       if (call.endsWith('/branches')) return Array.isArray(branches) ? { branches } : branches;
       return { endpoints: [computeRecord('ep-one', { branch_id: 'br-old' })] };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     changes = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { wordsOf } from '../../../helpers/changeWords.ts';
 import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -9,14 +9,14 @@ const COMPUTES = 'GET /projects/shop/endpoints';
 
 describe('Inventory', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let computes: unknown[];
   let told: string[];
 
   beforeEach(async () => {
     computes = [computeRecord('ep-one'), computeRecord('ep-two', { type: 'read_only' })];
     service = await scriptService(() => ({ projects: [], endpoints: computes }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     told = [];
     store.inventory.onDidChange((changes) => told.push(...changes.map(wordsOf)));
   });

@@ -3,7 +3,7 @@ import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { Connection } from '../../../../src/model/account/connection.ts';
 import { LastCompute } from '../../../../src/model/inventory/lastCompute.ts';
 import { isWithin, type ComputeNode } from '../../../../src/model/inventory/nodes.ts';
-import { MemoryMap } from '../../../helpers/connectedStore.ts';
+import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 const open = () => Promise.reject(new Error('not used'));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { wordsOf } from '../../../helpers/changeWords.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 describe('ProjectList', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let told: string[];
 
   const projects = (from: number, to: number) =>
@@ -13,7 +13,7 @@ describe('ProjectList', () => {
 
   beforeEach(async () => {
     service = await scriptService(() => ({ projects: projects(0, 3) }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     told = [];
     store.inventory.onDidChange((changes) => told.push(...changes.map(wordsOf)));
   });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { WakeWatcher } from '../../../../src/model/inventory/wakeWatcher.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 describe('WakeWatcher', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let watcher: WakeWatcher;
   let computes: ReturnType<typeof computeRecord>[];
   let woken: string[][];
@@ -15,7 +15,7 @@ describe('WakeWatcher', () => {
   beforeEach(async () => {
     computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
     service = await scriptService(() => ({ endpoints: computes }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     watcher = new WakeWatcher(store.inventory, (id) => followed.has(id));
     woken = [];
     watcher.onDidWake((all) => woken.push(all.map(({ id }) => id)));

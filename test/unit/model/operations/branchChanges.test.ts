@@ -3,7 +3,7 @@ import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
 import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
   operationRecord,
@@ -16,7 +16,7 @@ const dev: BranchNode = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' 
 
 describe('BranchChanges', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let changes: BranchChanges;
   let branches: Record<string, unknown>[];
   let projects: unknown[];
@@ -50,7 +50,7 @@ describe('BranchChanges', () => {
       const reply = change();
       return status ?? reply;
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     changes = new BranchChanges(store.session, store.inventory, store.tracker);
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');

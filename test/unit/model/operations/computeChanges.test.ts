@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
   operationRecord,
@@ -13,13 +13,13 @@ const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-ma
 
 describe('ComputeChanges', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let computes: unknown[];
 
   beforeEach(async () => {
     computes = [computeRecord('ep-one')];
     service = await scriptService(() => ({ endpoints: computes }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     await store.inventory.loadComputes('shop');
   });
 

@@ -5,7 +5,7 @@ import {
   parsePending,
   type ChangeEnd,
 } from '../../../../src/model/operations/pendingChange.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
   operationRecord,
@@ -19,7 +19,7 @@ const LIST = 'GET /projects/shop/endpoints';
 
 describe('OperationTracker', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let memory: MemoryMap;
   let ends: ChangeEnd[];
   let computes: ReturnType<typeof computeRecord>[];
@@ -34,7 +34,7 @@ describe('OperationTracker', () => {
       return { endpoints: computes };
     });
     memory = new MemoryMap();
-    store = await connectStore(service, { memory });
+    store = await connectModel(service, { memory });
     ends = [];
     store.tracker.onDidEnd((end) => ends.push(end));
   });
@@ -88,7 +88,7 @@ describe('OperationTracker', () => {
     const named = { computeId: 'ep-one', projectId: 'shop', name: 'reports' };
     store.tracker.follow('delete', named, [operationRecord(1) as Operation]);
     store.dispose();
-    store = await connectStore(service, { memory });
+    store = await connectModel(service, { memory });
     assert.equal(store.tracker.pending[0]?.name, 'reports');
   });
 
@@ -193,7 +193,7 @@ describe('OperationTracker', () => {
   it('continues after a reload of the window', async () => {
     follow();
     store.dispose();
-    const next = await connectStore(service, { memory });
+    const next = await connectModel(service, { memory });
     const ended = new Promise<ChangeEnd>((resolve) => next.tracker.onDidEnd(resolve));
     assert.equal(next.tracker.pending[0]?.computeId, 'ep-one');
     assert.deepEqual(next.clock.waits, [0]);
@@ -293,7 +293,7 @@ describe('OperationTracker', () => {
 
   it('starts empty if the stored value is invalid', async () => {
     const odd = [{ id: 'x' }, null, 7, { ...store.tracker.pending[0], operations: [] }];
-    const next = await connectStore(service, { memory: { get: () => odd, update: async () => undefined } });
+    const next = await connectModel(service, { memory: { get: () => odd, update: async () => undefined } });
     assert.deepEqual(next.tracker.pending, []);
     next.dispose();
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   hasPending,
-  openOperations,
+  countOpenOperations,
   parsePending,
   PENDING_ENTRY,
   type PendingChange,
@@ -63,10 +63,10 @@ describe('hasPending', () => {
   });
 });
 
-describe('openOperations', () => {
+describe('countOpenOperations', () => {
   it('counts the operations in progress', () => {
     const ended = { ...operation, status: 'finished' };
-    assert.equal(openOperations([{ ...change, operations: [operation, ended] }, change]), 2);
-    assert.equal(openOperations([]), 0);
+    assert.equal(countOpenOperations([{ ...change, operations: [operation, ended] }, change]), 2);
+    assert.equal(countOpenOperations([]), 0);
   });
 });

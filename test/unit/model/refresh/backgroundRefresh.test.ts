@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 describe('BackgroundRefresh', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let refresh: BackgroundRefresh;
   let shown: string[];
   let followed: Set<string>;
@@ -31,7 +31,7 @@ describe('BackgroundRefresh', () => {
         ? { projects: [{ id: 'shop', name: 'shop' }] }
         : { endpoints: [computeRecord('ep-one', { current_state: state })] };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
@@ -37,7 +37,7 @@ describe('RequestBudget', () => {
 describe('BackgroundRefresh of 200 expanded projects', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `p-${index}`);
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let refresh: BackgroundRefresh;
   let offersBranches: boolean;
   let pending: string | undefined;
@@ -55,7 +55,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
       if (pending === undefined || !call.includes(`/${pending}/`)) return { endpoints: [] };
       return { endpoints: [computeRecord('ep-one', { project_id: pending, current_state: 'init' })] };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertLinear } from '../../../helpers/growth.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 import { topLevelKeys } from '../../../../src/model/settings/jsonKeys.ts';
 
 const keysOf = (text: string) => topLevelKeys(text).map(({ key }) => key);

@@ -2,7 +2,7 @@ import { answers } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ToolParts } from '../../../../src/ui/languageModel/toolInput.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
@@ -20,7 +20,7 @@ interface Listed {
 
 describe('Tools for language models', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let parts: ToolParts;
   let projects: unknown[];
   let computes: unknown[];
@@ -36,7 +36,7 @@ describe('Tools for language models', () => {
       computeRecord('ep-main', { name: '<b>main</b>', host: 'ep-main.example.test', pooler_enabled: true }),
     ];
     service = await scriptService(lists);
-    store = await connectStore(service);
+    store = await connectModel(service);
     parts = { ...store, log: { clean: (text) => text, error: () => undefined } };
   });
   afterEach(async () => {

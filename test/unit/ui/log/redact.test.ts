@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { redact } from '../../../../src/ui/log/redact.ts';
-import { assertLinear } from '../../../helpers/growth.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 describe('redact', () => {
   const rows = [

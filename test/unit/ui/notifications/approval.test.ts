@@ -1,7 +1,7 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/model/account/accounts.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { until } from '../../../workbench/until.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
@@ -10,13 +10,13 @@ const { explainError } = await import('../../../../src/ui/text/errorMessage.ts')
 
 describe('approve', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let branches: unknown[];
 
   beforeEach(async () => {
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main' }];
     service = await scriptService(() => ({ branches, annotations: {} }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     answers.length = 0;
     questions.length = 0;
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { lastAccount, rememberAccount } from '../../../../src/ui/state/lastAccount.ts';
-import { connectStore, MemoryMap } from '../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap } from '../../../helpers/connectedModel.ts';
 import { scriptService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 describe('rememberAccount', () => {
   it('follows the session and writes only changes', async () => {
     const service = await scriptService(() => ({ projects: [] }));
-    const store = await connectStore(service);
+    const store = await connectModel(service);
     const memory = new MemoryMap();
     const written: unknown[] = [];
     const memento = {

@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event.ts';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { refreshWhenVisible } = await import('../../../../src/ui/state/refreshWhenVisible.ts');
 
 describe('refreshWhenVisible', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let refresh: BackgroundRefresh;
 
   beforeEach(async () => {
     service = await scriptService(() => ({ projects: [] }));
-    store = await connectStore(service);
+    store = await connectModel(service);
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
       shown: () => [],

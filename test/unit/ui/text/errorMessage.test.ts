@@ -4,7 +4,7 @@ import { ApiError, type Fault } from '../../../../src/api/errors.ts';
 import { ProtectionLostError } from '../../../../src/model/operations/branchChanges.ts';
 
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
-const { failedState } = await import('../../../../src/ui/state/followSession.ts');
+const { failedState } = await import('../../../../src/ui/state/updateContextKeys.ts');
 
 const refused = (status: number): Fault => ({
   kind: 'refused',

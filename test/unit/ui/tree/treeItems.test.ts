@@ -2,7 +2,7 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeItem } from 'vscode';
 import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
-import { connectStore, type ConnectedStore } from '../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { childrenOf, nodeId: idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
@@ -12,7 +12,7 @@ type Shape = readonly [text: string, children?: readonly Shape[]];
 
 describe('treeItem', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let projects: unknown[];
   let computes: unknown[];
   let branches: unknown[] | undefined;
@@ -29,7 +29,7 @@ describe('treeItem', () => {
       if (call.endsWith('/branches')) return branches === undefined ? 404 : { branches };
       return call === 'GET /projects' ? { projects } : { endpoints: computes };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
 
   afterEach(async () => {
@@ -173,7 +173,7 @@ describe('treeItem', () => {
     assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
     store.dispose();
     service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
-    store = await connectStore(service);
+    store = await connectModel(service);
     await load();
     assert.match(JSON.stringify(tree()), /Couldn't load: status 500/);
   });

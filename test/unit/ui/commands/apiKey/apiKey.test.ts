@@ -1,20 +1,20 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiKeyList } from '../../../../../src/model/account/apiKeyList.ts';
-import { connectStore, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
 const { requireKeyAccess } = await import('../../../../../src/ui/commands/apiKey/apiKey.ts');
 
 describe('requireKeyAccess', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let apiKeys: ApiKeyList;
   let method: string;
 
   beforeEach(async () => {
     service = await scriptService((call) => (call === 'GET /auth' ? { auth_method: method } : 403));
-    store = await connectStore(service);
+    store = await connectModel(service);
     apiKeys = new ApiKeyList(store.session);
   });
   afterEach(async () => {

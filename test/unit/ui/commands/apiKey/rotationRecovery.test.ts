@@ -1,6 +1,6 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { connectStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService } from '../../../../helpers/scriptedService.ts';
 
 const { isReadOnly } = await import('../../../../../src/ui/commands/apiKey/rotationRecovery.ts');
@@ -8,7 +8,7 @@ const { isReadOnly } = await import('../../../../../src/ui/commands/apiKey/rotat
 describe('isReadOnly', () => {
   it('knows the marks of the account of a rotation, even if another one is connected', async () => {
     const service = await scriptService(() => ({}));
-    const store = await connectStore(service);
+    const store = await connectModel(service);
     const id = `${service.baseUrl}#other`;
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await store.accounts.choose(store.account);

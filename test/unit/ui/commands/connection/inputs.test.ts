@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import type { Connection } from '../../../../../src/model/account/connection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
 const { inputHost, inputUrl } = await import('../../../../../src/ui/commands/connection/inputs.ts');
 
 describe('The inputs of tasks', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
 
   beforeEach(async () => {
     const projects = ['shop', 'blog-1', 'blog-2'].map((id) => ({ id, name: id.replace(/-.*/, '') }));
@@ -29,7 +29,7 @@ describe('The inputs of tasks', () => {
       const reply = [...replies].find(([path]) => call.endsWith(path));
       return reply === undefined ? { projects } : reply[1];
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
   afterEach(async () => {
     store.dispose();

@@ -4,7 +4,7 @@ import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import type { Connection } from '../../../../../src/model/account/connection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { Config } from '../../../../../src/ui/state/config.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import {
   CodedError,
   computeRecord,
@@ -14,7 +14,7 @@ import {
 } from '../../../../helpers/scriptedService.ts';
 
 const { hasRemedy } = await import('../../../../../src/ui/text/errorMessage.ts');
-const { knownLogin, lastLogin, loadCatalog } =
+const { knownLogin, proposedLogin, loadCatalog } =
   await import('../../../../../src/ui/commands/connection/login.ts');
 
 const used = { role: 'owner', database: 'orders' };
@@ -29,12 +29,12 @@ const several: Script = (call) =>
 
 describe('knownLogin', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let connectionDefaults: ConnectionDefaults;
 
   beforeEach(async () => {
     service = await scriptService(one);
-    store = await connectStore(service);
+    store = await connectModel(service);
     const session = { connection: { isLocal: false } as Connection };
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
   });
@@ -90,7 +90,7 @@ describe('knownLogin', () => {
 
   it('reports that the service is not reachable only if nothing was used before', async () => {
     service.script = () => 500;
-    assert.equal(lastLogin(context(), request()), undefined);
+    assert.equal(proposedLogin(context(), request()), undefined);
     await assert.rejects(find(), /500/);
     await connectionDefaults.remember('shop', used);
     assert.deepEqual(await find(), { ...used, pooled: false });

@@ -7,7 +7,7 @@ import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import {
   CodedError,
   computeRecord,
@@ -20,7 +20,7 @@ const { explainError } = await import('../../../../../src/ui/text/errorMessage.t
 
 describe('Open psql', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let context: CommandContext;
   let folder: string;
   let answer: unknown;
@@ -30,7 +30,7 @@ describe('Open psql', () => {
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
     const endpoints = [computeRecord('ep-one')];
     service = await scriptService((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
-    store = await connectStore(service);
+    store = await connectModel(service);
     const memory = new MemoryMap();
     const connectionDefaults = new ConnectionDefaults(store.session, memory);
     await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });

@@ -4,7 +4,7 @@ import { deletionProblem } from '../../../../../src/model/inventory/branchStatus
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { ComputeNode } from '../../../../../src/model/inventory/nodes.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
@@ -12,12 +12,12 @@ const { pickBranch, requireBranches } = await import('../../../../../src/ui/comm
 
 describe('requireBranches', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let branches: unknown;
 
   beforeEach(async () => {
     service = await scriptService(() => (typeof branches === 'number' ? branches : { branches }));
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
   afterEach(async () => {
     store.dispose();
@@ -45,7 +45,7 @@ describe('requireBranches', () => {
 
 describe('pickBranch', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let lastCompute: LastCompute;
 
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe('pickBranch', () => {
       if (call.endsWith('/endpoints')) return { endpoints };
       return call.endsWith('/branches') ? { branches } : { projects };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     lastCompute = new LastCompute(store.session, new MemoryMap());
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
@@ -9,13 +9,13 @@ const { pickCompute, requireCompute } = await import('../../../../../src/ui/comm
 
 describe('pickers', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let endpoints: unknown[];
 
   beforeEach(async () => {
     endpoints = [computeRecord('ep-first')];
     service = await scriptService(() => ({ endpoints }));
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
   afterEach(async () => {
     store.dispose();
@@ -52,7 +52,7 @@ describe('pickers', () => {
 
 describe('pickCompute', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let lastCompute: LastCompute;
   let blogReply: PromiseWithResolvers<unknown>;
 
@@ -66,7 +66,7 @@ describe('pickCompute', () => {
       if (call.endsWith('/blog/endpoints')) return blogReply.promise;
       return { projects: ['blog', 'shop'].map((id) => ({ id, name: id })) };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
     lastCompute = new LastCompute(store.session, new MemoryMap());
     await store.inventory.projects?.load();
     await store.inventory.loadComputes('shop');

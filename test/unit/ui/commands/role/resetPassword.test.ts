@@ -2,7 +2,7 @@ import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectStore, MemoryMap, type ConnectedStore } from '../../../../helpers/connectedStore.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
@@ -10,7 +10,7 @@ const { resetPassword } = await import('../../../../../src/ui/commands/role/rese
 
 describe('resetPassword', () => {
   let service: ScriptedService;
-  let store: ConnectedStore;
+  let store: ConnectedModel;
   let status: number;
 
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('resetPassword', () => {
       if (call.endsWith('/branches')) return { branches: [{ id: 'br-dev', name: 'dev' }] };
       return { projects: [{ id: 'shop', name: 'shop' }] };
     });
-    store = await connectStore(service);
+    store = await connectModel(service);
   });
   afterEach(async () => {
     store.dispose();

@@ -1,0 +1,41 @@
+import { faultOf, isCertificateCode } from '../../api/errors.ts';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { BranchLists } from '../../model/inventory/branchLists.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import { isLocalServiceError } from '../localService/localServiceError.ts';
+import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
+import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './contextKey.ts';
+
+/** Updates the context keys when the session or the inventory changes. */
+export function updateContextKeys(
+  session: Pick<Session, 'onDidChange'>,
+  inventory: Pick<Inventory, 'state' | 'onDidChange'> & { readonly branches: Pick<BranchLists, 'isOffered'> },
+): Disposable {
+  const update = () => {
+    const { state } = inventory;
+    setViewState(state.kind === 'failed' ? failedState(state.error) : state.kind);
+    setBranchesOffered(inventory.branches.isOffered);
+  };
+  update();
+  const disposables = new DisposableStore();
+  // Each service is asked again.
+  disposables.add(session.onDidChange(() => setStartOffered(true)));
+  disposables.add(session.onDidChange(update));
+  disposables.add(inventory.onDidChange(update));
+  return disposables;
+}
+
+export function failedState(error: unknown): ViewState {
+  if (isLocalServiceError(error))
+    return error.reason === 'silent' ? 'failedLocalServiceSilent' : 'failedLocalServiceEnded';
+  const { action } = explainError(error);
+  if (action === 'newKey') return 'failedKey';
+  if (action === 'organization') return 'failedOrganization';
+  const fault = faultOf(error);
+  if (fault?.kind === 'timeout') return 'failedUnreachable';
+  if (fault?.kind === 'unexpectedReply' && fault.reason === 'html') return 'failedWebPage';
+  if (fault?.kind !== 'network') return 'failed';
+  if (isUnknownAddress(fault.code)) return 'failedAddress';
+  return isCertificateCode(fault.code) ? 'failedCertificate' : 'failedUnreachable';
+}

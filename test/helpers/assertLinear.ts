@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+
+/** How much longer the longer text is. Quadratic work takes eight times as long again. */
+const FACTOR = 8;
+/** Between what linear (1) and quadratic (8) work take beyond the factor. */
+const MOST = 3.5;
+const TRIES = 4;
+
+/** Microseconds of CPU time. */
+const fastest = (run: () => void): number => {
+  let best = Number.POSITIVE_INFINITY;
+  for (let times = 0; times < 3; times += 1) {
+    const start = process.cpuUsage();
+    run();
+    const { user, system } = process.cpuUsage(start);
+    best = Math.min(best, user + system);
+  }
+  return best;
+};
+
+/**
+ * Fails when the time that `run` takes grows faster than its text. It compares two CPU times, so neither the speed of the
+ * machine nor what else runs on it matters. The garbage collector may spoil a try, so there are several.
+ * @param length characters of the shorter text
+ */
+export function assertLinear(unit: string, length: number, run: (text: string) => void): void {
+  const text = (characters: number) => unit.repeat(Math.ceil(characters / unit.length));
+  const [short, long] = [text(length), text(length * FACTOR)];
+  const ratios: number[] = [];
+  while (ratios.length < TRIES) {
+    const ratio = fastest(() => run(long)) / fastest(() => run(short)) / FACTOR;
+    if (ratio < MOST) return;
+    ratios.push(Math.round(ratio * 10) / 10);
+  }
+  assert.fail(`${FACTOR} times the text took ${ratios.join(', ')} times as long for each character`);
+}

@@ -1,0 +1,74 @@
+/** Creates the model connected to a scripted service, wired as in the extension. Secrets and memory are maps. */
+import { Client } from '../../src/api/client.ts';
+import { DisposableStore } from '../../src/base/disposable.ts';
+import { Emitter } from '../../src/base/event.ts';
+import { Accounts, type Account } from '../../src/model/account/accounts.ts';
+import { Guards, type Mark } from '../../src/model/account/guards.ts';
+import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
+import { Inventory } from '../../src/model/inventory/inventory.ts';
+import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
+import type { Memory } from '../../src/model/memory.ts';
+import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
+import { Session } from '../../src/model/account/session.ts';
+import { FakeClock } from './fakeClock.ts';
+import type { ScriptedService } from './scriptedService.ts';
+import { SecretMap } from './secretMap.ts';
+
+export class MemoryMap implements Memory {
+  readonly entries = new Map<string, unknown>();
+
+  get(entry: string): unknown {
+    return this.entries.get(entry);
+  }
+
+  async update(entry: string, value: unknown): Promise<void> {
+    // As VS Code does: what comes back after a reload went through JSON.
+    if (value === undefined) this.entries.delete(entry);
+    else this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+  }
+}
+
+export interface ConnectedModel {
+  readonly account: Account;
+  readonly secrets: SecretMap;
+  readonly accounts: Accounts;
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly tracker: OperationTracker;
+  /** Of projects and accounts. Tests write here. */
+  readonly marks: Record<string, Mark>;
+  readonly guards: Guards;
+  readonly changes: ComputeChanges;
+  readonly clock: FakeClock;
+  readonly errors: unknown[];
+  dispose(): void;
+}
+
+export async function connectModel(
+  { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
+  options: { memory?: Memory; clock?: FakeClock; secrets?: SecretMap; key?: string } = {},
+): Promise<ConnectedModel> {
+  const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
+  const disposables = new DisposableStore();
+  const account: Account = { baseUrl, name: '' };
+  const accounts = disposables.add(new Accounts(secrets));
+  await accounts.add(account, options.key ?? 'key');
+  // As for a local service: tests of the tracker are not about the budget.
+  const budget = new RequestBudget({ isUnlimited: () => true, clock });
+  const open = async (of: Account, key: string) =>
+    new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+  const session = disposables.add(new Session(accounts, open));
+  const inventory = disposables.add(new Inventory(session, () => undefined));
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const tracker = disposables.add(
+    new OperationTracker({ session, inventory, memory, clock, onError, budget, random: () => 1 }),
+  );
+  const marks: Record<string, Mark> = {};
+  const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
+  const guards = new Guards(session, inventory.branches, { marks, onDidChangeMarks }, clock);
+  const changes = new ComputeChanges(session, inventory, tracker);
+  await session.start();
+  const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes };
+  return { ...stores, clock, errors, dispose: () => disposables.dispose() };
+}
