@@ -192,7 +192,17 @@ export const fakeTerminals = {
   },
 };
 
+/** Texts of the visible items, by id. As in VS Code, items with the same id are one entry. */
+export const statusBarItems = new Map<string, string>();
+
 const window = {
+  createStatusBarItem: (id: string) => ({
+    text: '',
+    show() {
+      statusBarItems.set(id, this.text);
+    },
+    dispose: () => void statusBarItems.delete(id),
+  }),
   createTerminal(options: FakeTerminal) {
     const terminal = { show: () => undefined, ...options };
     fakeTerminals.opened.push(terminal);

@@ -12,18 +12,19 @@ const SHOWN_FOR = 6000;
 /** To the right of all other items, so that they don't move. */
 const PRIORITY = -1_000_000;
 
-let last: Disposable | undefined;
+/** All bundles share it, although each has a copy of this module: a message of one must not end that of another. */
+const shared: typeof globalThis & { hostedPostgresAnnouncement?: Disposable } = globalThis;
 
 /** @param icon id of a codicon */
 export function announce(message: string, icon = 'check', clock: Clock = systemClock): void {
-  last?.dispose();
+  shared.hostedPostgresAnnouncement?.dispose();
   const item = window.createStatusBarItem('hostedPostgres.announcement', StatusBarAlignment.Left, PRIORITY);
   item.name = 'Hosted Postgres';
   item.text = `$(${icon}) ${message}`;
   item.accessibilityInformation = { label: message, role: 'alert' };
   item.show();
   const timer = clock.after(SHOWN_FOR, () => item.dispose());
-  last = {
+  shared.hostedPostgresAnnouncement = {
     dispose() {
       timer.dispose();
       item.dispose();

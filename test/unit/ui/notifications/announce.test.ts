@@ -1,0 +1,26 @@
+import { statusBarItems } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
+import type * as Announce from '../../../../src/ui/notifications/announce.ts';
+
+/** Each bundle has a copy of the module. */
+const copies = await Promise.all(
+  ['app', 'commands'].map(
+    (bundle): Promise<typeof Announce> => import(`../../../../src/ui/notifications/announce.ts?${bundle}`),
+  ),
+);
+
+describe('announce', () => {
+  it('shows each message for its whole time, whichever bundle announced the one before', () => {
+    const clock = new FakeClock();
+    const shown = () => [...statusBarItems.values()];
+    copies[0]?.announce('first', 'check', clock);
+    clock.pass(5000);
+    copies[1]?.announce('second', 'check', clock);
+    // A timer of the first message would end the second.
+    while (clock.waits.length > 1) clock.next();
+    assert.deepEqual(shown(), ['$(check) second']);
+    clock.next();
+    assert.deepEqual(shown(), []);
+  });
+});
