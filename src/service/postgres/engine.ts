@@ -30,7 +30,7 @@ import { findPrograms, type Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
-import { emptyFolder, openStorage } from './data/storage.ts';
+import { emptyFolder, majorsInUse, openStorage } from './data/storage.ts';
 import { PostgresMissing } from './withoutPostgres.ts';
 
 interface Options {
@@ -60,10 +60,10 @@ export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineC
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
-  const binaries = chooseBinaries(options.programs);
+  const binaries = chooseBinaries(options.programs, majorsInUse(options.root));
   const certificate = certificateOf(options.root);
-  if (typeof binaries === 'string') return new PostgresMissing(binaries, certificate);
   const storage = openStorage(options.root);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries, certificate, storage);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const parts = { storage, binaries, logins, ending: ending.signal };

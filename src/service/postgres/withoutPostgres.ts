@@ -1,4 +1,5 @@
 /** The engines without Postgres: one on which no compute can start, and one that simulates computes. */
+import { rm } from 'node:fs/promises';
 import {
   EngineError,
   type BranchCatalog,
@@ -6,12 +7,16 @@ import {
   type ComputeEngine,
   type ComputeSpec,
 } from '../core/computeEngine.ts';
+import type { Storage } from './data/storage.ts';
 import type { Certificate } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
 import { Gateway } from './network/gateway.ts';
+import { endOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
+
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 
 const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
 
@@ -71,15 +76,20 @@ export class PostgresMissing implements ComputeEngine {
   readonly postgresProblem: string;
   readonly poolerMode = 'session';
   readonly #certificate: () => Certificate;
+  /** With the data from when there was a Postgres. */
+  readonly #storage: Storage;
   readonly #gateways = new Map<number, Promise<Gateway>>();
   readonly #ports = new Map<string, ComputeAddress>();
 
-  constructor(problem: string, certificate: () => Certificate) {
+  constructor(problem: string, certificate: () => Certificate, storage: Storage) {
     this.postgresProblem = problem;
     this.#certificate = certificate;
+    this.#storage = storage;
   }
 
-  async open(): Promise<void> {}
+  async open(): Promise<void> {
+    await endOrphans(this.#storage);
+  }
 
   async allocateAddress(): Promise<ComputeAddress> {
     return freePorts(
@@ -108,6 +118,8 @@ export class PostgresMissing implements ComputeEngine {
     this.#ports.delete(computeId);
     if (address !== undefined)
       await Promise.all([address.port, address.poolerPort].map((port) => this.#close(port)));
+    for (const folder of [this.#storage.replica(computeId), this.#storage.pooler(computeId)])
+      await removeFolder(folder);
   }
 
   async createBranch(): Promise<never> {
@@ -118,7 +130,9 @@ export class PostgresMissing implements ComputeEngine {
     throw new EngineError(this.postgresProblem);
   }
 
-  async deleteBranch(): Promise<void> {}
+  async deleteBranch(branchId: string): Promise<void> {
+    await removeFolder(this.#storage.branch(branchId));
+  }
 
   async prepareBranch(): Promise<never> {
     throw new EngineError(this.postgresProblem);

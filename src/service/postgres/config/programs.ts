@@ -106,20 +106,31 @@ export interface Binaries {
   readonly major: number;
 }
 
-/** @returns the binaries, or a message for the user */
-export function chooseBinaries({ first, others, missing }: Programs): Binaries | string {
+/**
+ * Chooses a version that data exists for, because Postgres opens no other version's data: a newer one may be installed later.
+ * @param inUse major versions of existing data
+ * @returns the binaries, or a message for the user
+ */
+export function chooseBinaries(
+  { first, others, missing }: Programs,
+  inUse: ReadonlySet<number> = new Set(),
+): Binaries | string {
   const problems: string[] = [];
+  let another: Binaries | undefined;
   for (const folder of first === undefined ? others : [first, ...others]) {
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
     const major = majorOf(postgres);
     if (typeof major === 'string') problems.push(major);
-    else if (major >= OLDEST_MAJOR) return { folder, postgres, initdb, major };
-    else
+    else if (major >= OLDEST_MAJOR) {
+      const found = { folder, postgres, initdb, major };
+      if (inUse.size === 0 || inUse.has(major)) return found;
+      another ??= found;
+    } else
       problems.push(
         `${postgres} is version ${major}. Install Postgres ${OLDEST_MAJOR} or newer (${HOW_TO_INSTALL}).`,
       );
   }
-  return problems[0] ?? missing;
+  return another ?? problems[0] ?? missing;
 }
 
 /** @returns why it can't be run instead, for users */

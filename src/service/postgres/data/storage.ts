@@ -11,7 +11,7 @@
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -58,6 +58,14 @@ export function openStorage(root: string): Storage {
       sockets = undefined;
     },
   };
+}
+
+/** The major versions of the branches' data. */
+export function majorsInUse(root: string): ReadonlySet<number> {
+  const branches = path.join(root, 'branches');
+  const names = existsSync(branches) ? readdirSync(branches) : [];
+  const files = names.map((name) => path.join(branches, name, 'data', 'PG_VERSION'));
+  return new Set(files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8'))));
 }
 
 /** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */

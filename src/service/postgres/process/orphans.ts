@@ -47,10 +47,10 @@ export const hasProcesses = (root: string): boolean =>
   );
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
-export async function endOrphans(storage: Storage): Promise<number> {
-  const dataDirs = dataDirsOf(storage.root);
+export async function endOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
+  const dataDirs = dataDirsOf(root);
   const ended = await Promise.all([
-    ...subfolders(path.join(storage.root, 'poolers')).map(endPooler),
+    ...subfolders(path.join(root, 'poolers')).map(endPooler),
     ...dataDirs.map(endServer),
   ]);
   return ended.filter(Boolean).length;

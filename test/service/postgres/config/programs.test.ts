@@ -29,9 +29,9 @@ describe(`findPrograms${why}`, () => {
   });
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-  /** A program that prints a high Postgres version and leaves a mark that it was run. */
-  const script = (file: string) => {
-    writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) 99.0'\n`);
+  /** A program that prints a Postgres version, by default a high one, and leaves a mark that it was run. */
+  const script = (file: string, version = '99.0') => {
+    writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) ${version}'\n`);
     chmodSync(file, 0o755);
   };
   const find = (given?: string) => chooseBinaries(findPrograms(given));
@@ -53,6 +53,18 @@ describe(`findPrograms${why}`, () => {
     const found = find(folder);
     assert.ok(typeof found === 'object');
     assert.equal(found.major, 99);
+  });
+
+  it('prefers a version that data exists for', () => {
+    const older = path.join(parent, 'older');
+    mkdirSync(older);
+    for (const name of ['postgres', 'initdb']) script(path.join(older, name), '16.4');
+    const programs = { first: folder, others: [older], missing: '', pooler: undefined };
+    const chosen = (...inUse: number[]) => {
+      const found = chooseBinaries(programs, new Set(inUse));
+      return typeof found === 'string' ? found : found.major;
+    };
+    assert.deepEqual([chosen(), chosen(16), chosen(99), chosen(15)], [99, 16, 99, 99]);
   });
 
   const changes: Record<string, () => void> = {
