@@ -1,11 +1,14 @@
 /**
- * Finds folders in the system's folder whose data directory is gone. A file of root next to each folder records its data
+ * Finds folders in the system's folder whose data directory has been gone for a month. A file of root next to each folder records its data
  * directory. The engine empties a stale folder, then root removes it.
  */
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isPrivate, type UnixAccount } from './unixAccount.ts';
 import { fieldOf, hasFields } from './peer.ts';
+
+/** Milliseconds after the last start on a folder. */
+const KEPT_FOR = 30 * 24 * 60 * 60_000;
 
 export const SYSTEM_FOLDER = '/var/lib/hosted-postgres';
 
@@ -47,7 +50,9 @@ function isStale(folder: string): boolean {
   const entry = readEntry(folder);
   if (entry === undefined || !isGone(entry.dataDirectory)) return false;
   // The data directory may be on a file system that is not mounted now.
-  return statSync(nearestFolder(entry.dataDirectory)).dev === entry.device;
+  if (statSync(nearestFolder(entry.dataDirectory)).dev !== entry.device) return false;
+  // It may have been moved: then the next service on it claims the folder.
+  return Date.now() - statSync(fileOf(folder)).mtimeMs > KEPT_FOR;
 }
 
 /** False also when the file cannot be checked. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   canReach,
@@ -58,6 +58,8 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
   };
   const open = (name: string) => noted(storageFolder(path.join(closed, name), account));
   const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
+  /** Makes the last start on a folder more than a month old. */
+  const age = (root: string) => utimesSync(`${root}.json`, 0, 0);
   const isStale = (root: string) => staleFolders(account).includes(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
@@ -73,10 +75,11 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       assert.equal(statSync(root).uid, account.uid);
     });
 
-    it('is removed after its data directory', async () => {
+    it('is removed a month after its data directory', async () => {
       const [gone, kept] = [open('gone'), open('kept')];
       writeFileSync(path.join(gone, 'file'), '');
       remove('gone');
+      for (const folder of [gone, kept]) age(folder);
       const service = await start('other');
       await eventually(() => !existsSync(`${gone}.json`));
       await service.close();
@@ -86,9 +89,12 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     it('is kept if it has no valid entry', () => {
       const root = open('gone');
       remove('gone');
+      assert.ok(!isStale(root));
+      age(root);
       assert.ok(isStale(root));
       for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
         writeFileSync(`${root}.json`, text);
+        age(root);
         assert.ok(!isStale(root), text);
       }
       rmSync(`${root}.json`, { force: true });
@@ -99,6 +105,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       const [gone, other] = [await start('gone'), await start('other')];
       const root = readFileSync(path.join(closed, 'gone/postgres-folder'), 'utf8');
       remove('gone');
+      age(root);
       try {
         assert.ok(other.engine instanceof RemoteEngine);
         assert.deepEqual([isStale(root), await other.engine.empty(root)], [true, false]);
@@ -134,12 +141,17 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       remove('gone');
       const entry = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
       writeFileSync(`${root}.json`, JSON.stringify({ ...entry, device: -1 }));
+      age(root);
       assert.ok(!isStale(root));
     });
 
-    it('is found by a data directory that was moved', () => {
+    it('is found by a data directory that was moved, even if a service on another one starts first', async () => {
       const root = open('mine');
+      writeFileSync(path.join(root, 'file'), '');
       renameSync(path.join(closed, 'mine'), path.join(closed, 'moved'));
+      const service = await start('other');
+      await service.close();
+      assert.ok(existsSync(path.join(root, 'file')));
       assert.equal(open('moved'), root);
       assert.notEqual(open('mine'), root);
     });
