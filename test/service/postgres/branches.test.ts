@@ -1,6 +1,6 @@
 /** Branches of the local service with real data. */
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -123,6 +123,27 @@ describe('Branches with Postgres', function () {
     assert.deepEqual(await rows(old), ['first', 'own']);
   });
 
+  it('keep their data and password if a reset fails, even if it fails to write the new passwords', async () => {
+    const branch = await create({ name: 'unlucky' }, PRIMARY);
+    const { id, parent_id } = branch.branch;
+    await insert(branch, 'own');
+    const folder = path.join(storageOf(service), 'branches', id);
+    // No file can have this name now.
+    mkdirSync(path.join(folder, 'login.json.restored/full'), { recursive: true });
+    const address = `/${project}/branches/${id}/restore`;
+    const reset = await api.send('POST', address, { source_branch_id: parent_id }, 200);
+    await assert.rejects(api.finish(project, reset.operations), /Cannot write .*login\.json\.restored/);
+    assert.deepEqual(await rows(branch), ['first', 'own']);
+    rmSync(path.join(folder, 'login.json.restored'), { recursive: true });
+    const again = await api.send('POST', address, { source_branch_id: parent_id }, 200);
+    await api.finish(project, again.operations);
+    assert.deepEqual(await rows(branch), ['first']);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('restored')),
+      [],
+    );
+  });
+
   it('are not deleted while another branch gets their data', async () => {
     const [target, source] = [
       await create({ name: 'target' }, PRIMARY),
@@ -210,6 +231,44 @@ describe('Projects created with Postgres', function () {
     const uri = new URL(api.uri(child));
     [uri.username, uri.password] = ['reader', role.password];
     assert.deepEqual(await query(uri.href, 'select current_user::text'), ['reader']);
+  });
+
+  it('keep the password that was returned, even if the service stops while they are created', async () => {
+    const dataDir = temporaryFolder();
+    chmodSync(dataDir, 0o755);
+    const args = ['--projects', emptyAccount()];
+    const stopped = await startLocalService({ args, dataDir });
+    const created = await branchCalls(stopped).send<Created>('POST', '', { project: { name: 'hasty' } });
+    await stopped.stop();
+    const next = await startLocalService({ args, dataDir });
+    try {
+      const again = branchCalls(next);
+      await again.finish(created.project.id, created.operations);
+      assert.deepEqual(await query(again.uri(created), 'select 1'), [1]);
+    } finally {
+      await next.stop();
+    }
+  });
+
+  it('leave nothing behind when they are deleted, even without Postgres', async () => {
+    const dataDir = temporaryFolder();
+    chmodSync(dataDir, 0o755);
+    const args = ['--projects', emptyAccount()];
+    const first = await startLocalService({ args, dataDir });
+    const created = await branchCalls(first).change('POST', '', { project: { name: 'short' } });
+    await first.stop();
+    const branches = () => readdirSync(path.join(storageOf({ dataDir }), 'branches'));
+    assert.deepEqual(branches(), [created.branch.id]);
+    const second = await startLocalService({
+      args: [...args, '--postgres-path', temporaryFolder()],
+      dataDir,
+    });
+    try {
+      await branchCalls(second).send('DELETE', `/${created.project.id}`);
+      await until('the data is removed', async () => branches().length === 0);
+    } finally {
+      await second.stop();
+    }
   });
 
   it('leave nothing behind when they are deleted', async () => {

@@ -11,9 +11,9 @@ import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
 import { syncToDisk } from '../data/template.ts';
 import { forgetCopies } from '../replica/seed.ts';
 
-/** @throws {EngineError} and leaves nothing behind */
+/** @throws {EngineError} and leaves nothing behind, unless the service is ending: then the next one continues */
 export async function createBranch(tools: ServerTools, { id, parentId, owner }: BranchSpec): Promise<void> {
-  const { branches, storage } = tools;
+  const { branches, storage, ending } = tools;
   try {
     if (parentId === undefined) {
       branches.login(id, owner);
@@ -27,7 +27,8 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
       await copyBranch(tools, parentId, branches.folder(id));
     });
   } catch (error) {
-    rmSync(storage.branch(id), { recursive: true, force: true });
+    // The password of a new branch may be known already, so the next service must find it.
+    if (!ending.aborted) rmSync(storage.branch(id), { recursive: true, force: true });
     throw error;
   }
 }
@@ -39,10 +40,10 @@ export async function restoreBranch(tools: ServerTools, restore: BranchRestore):
   await branches.withLock(sourceId, async () =>
     branches.withLock(id, async () => {
       await branches.ensure(id);
-      // If the preserved branch exists, the service was killed before it copied the records.
+      // If the preserved branch exists, the service was killed after the data was replaced.
       if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
         await replaceData(tools, restore);
-      copyRecords(tools, sourceId, id);
+      takeStagedRecords(tools, sourceId, id);
     }),
   );
 }
@@ -52,6 +53,8 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   const replacement = branches.replacement(id);
   rmSync(replacement, { recursive: true, force: true });
   await copyBranch(tools, sourceId, replacement);
+  // Before the data is replaced: writing may fail, for lack of space for example, but renaming hardly can.
+  writeRecords(tools, sourceId, id, STAGED);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   forgetCopies(tools, id);
   if (preservedId !== undefined) copyRecords(tools, id, preservedId);
@@ -59,7 +62,12 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   if (preservedId === undefined) await rm(old, { recursive: true, force: true });
   // If the service is killed in between, `finishRestore` does the second step.
   renameOver(branches.folder(id), old);
-  renameOver(replacement, branches.folder(id));
+  try {
+    renameOver(replacement, branches.folder(id));
+  } catch (error) {
+    renameOver(old, branches.folder(id));
+    throw error;
+  }
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next restore does.
   if (preservedId === undefined)
     await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
@@ -81,17 +89,39 @@ async function copyBranch(tools: ServerTools, from: string, to: string): Promise
   });
 }
 
-/** The files next to the data: passwords, and what the data requires of read replicas. */
-function copyRecords({ storage }: ServerTools, from: string, to: string): void {
+/** Of the new records of a branch until its data is replaced. */
+const STAGED = '.restored';
+
+/** Copies the files next to the data: passwords, and what the data requires of read replicas. */
+function copyRecords(tools: ServerTools, from: string, to: string): void {
+  removeOtherRecords(tools, from, to);
+  writeRecords(tools, from, to);
+}
+
+function writeRecords({ storage }: ServerTools, from: string, to: string, suffix = ''): void {
   const [source, target] = [storage.branch(from), storage.branch(to)];
   makePrivateFolder(target);
-  const names = filesIn(source);
-  for (const name of filesIn(target)) if (!names.includes(name)) rmSync(path.join(target, name));
-  for (const name of names)
-    writePrivateFile(path.join(target, name), readFileSync(path.join(source, name), 'utf8'));
+  for (const name of filesIn(source))
+    writePrivateFile(path.join(target, name + suffix), readFileSync(path.join(source, name), 'utf8'));
+}
+
+function removeOtherRecords({ storage }: ServerTools, from: string, to: string): void {
+  const names = filesIn(storage.branch(from));
+  for (const name of filesIn(storage.branch(to)))
+    if (!names.includes(name)) rmSync(path.join(storage.branch(to), name));
+}
+
+/** Those that are missing were taken before the service was killed. */
+function takeStagedRecords(tools: ServerTools, from: string, to: string): void {
+  removeOtherRecords(tools, from, to);
+  const target = tools.storage.branch(to);
+  for (const name of filesIn(tools.storage.branch(from))) {
+    const staged = path.join(target, name + STAGED);
+    if (existsSync(staged)) renameOver(staged, path.join(target, name));
+  }
 }
 
 const filesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true })
+  (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     .map(({ name }) => name);
