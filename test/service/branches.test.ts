@@ -194,6 +194,17 @@ describe('Branches', () => {
     });
   }
 
+  it('are not the source of a restore while they expire, because then they could not be deleted', async () => {
+    const { branch } = await create({ expires_at: inSeconds(3_600) });
+    const { message } = await api.send<{ message: string }>(
+      'POST',
+      `${BRANCHES}/${FREE}/restore`,
+      { source_branch_id: branch.id },
+      422,
+    );
+    assert.match(message, /expires, so it cannot have child branches/);
+  });
+
   it('are deleted with their computes, but not while they are protected or have children', async () => {
     const { branch } = await create({ parent_id: CHECKOUT });
     await api.send('DELETE', `${BRANCHES}/${CHECKOUT}`, undefined, 422);

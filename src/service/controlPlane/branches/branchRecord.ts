@@ -86,6 +86,12 @@ export function requireDeletable(project: ProjectState, branch: BranchRecord): v
     throw unprocessable(`Branch ${id} has child branches, such as ${child.id}. Delete them first.`);
 }
 
+/** @throws {HttpError} 422 if the branch expires: while it has a child, it couldn't be deleted */
+export function requireMayHaveChildren({ id, expires_at }: BranchRecord): void {
+  if (expires_at !== undefined)
+    throw unprocessable(`Branch ${id} expires, so it cannot have child branches.`);
+}
+
 /** The default branch, protected branches and branches with children can't be deleted, so they can't expire. */
 export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord): void {
   if (branch.expires_at === undefined) return;

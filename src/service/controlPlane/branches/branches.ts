@@ -27,6 +27,7 @@ import {
   requireExpiryAllowed,
   requireDeletable,
   requireFree,
+  requireMayHaveChildren,
   requireHead,
   requireNewName,
   requireReady,
@@ -95,8 +96,7 @@ export class Branches {
       throw unprocessable('init_source: this service supports parent-data only.');
     this.#requireValid(project, endpoints);
     requireReady(project, parent);
-    if (parent.expires_at !== undefined)
-      throw unprocessable(`Branch ${parent.id} expires, so it cannot have child branches.`);
+    requireMayHaveChildren(parent);
     const id = this.newId();
     const { name = id } = wanted;
     requireNewName(project, name);
@@ -215,7 +215,7 @@ export class Branches {
 
   #requireRestorable(project: ProjectState, id: string, wanted: BranchRestoreBody): void {
     const branch = findBranch(project, id);
-    findBranch(project, wanted.source_branch_id);
+    requireMayHaveChildren(findBranch(project, wanted.source_branch_id));
     requireHead({ source_lsn: wanted.source_lsn, source_timestamp: wanted.source_timestamp });
     if (wanted.source_branch_id === id)
       throw unprocessable(
