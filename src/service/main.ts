@@ -1,4 +1,5 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
+import { fstatSync, ftruncateSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { postgresLine } from '../api/leaseProof.ts';
 import { serviceClock } from './core/clock.ts';
@@ -10,6 +11,15 @@ import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Bytes. */
+const MAX_LOG_FILE = 10 * 1024 * 1024;
+
+/** For the file that the extension keeps. Postgres may log each statement, so a full file starts again. */
+function logToFile(line: string): void {
+  if (fstatSync(process.stderr.fd).size > MAX_LOG_FILE) ftruncateSync(process.stderr.fd);
+  log(line);
+}
 
 /** With `--no-postgres`. */
 const SIMULATED =
@@ -25,6 +35,7 @@ async function main(): Promise<void> {
 }
 
 async function run(options: ServiceOptions, apiKey: string | undefined): Promise<void> {
+  const writeLog = options.endWithLeases === undefined ? log : logToFile;
   const directory = openDataDirectory(options.dataDir);
   const { folder } = directory;
   const ending = endings();
@@ -34,7 +45,7 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
     try {
       const { postgres, postgresPath } = options;
       const isTemporary = options.dataDir === undefined;
-      const choice = { postgres, postgresPath, dataDir: folder, isTemporary, log };
+      const choice = { postgres, postgresPath, dataDir: folder, isTemporary, log: writeLog };
       const startEngine = await loadEngine(choice);
       engine = startEngine();
       engine.catch(() => undefined); // Its callers report the failure.
@@ -45,12 +56,12 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
         folder,
         engine,
         clock: serviceClock,
-        log,
+        log: writeLog,
         onEnd: ending.end,
       };
       const service = await startService(parts);
       lock.publish(service.baseUrl, service.leaseSecret);
-      if (!postgres) log(SIMULATED);
+      if (!postgres) writeLog(SIMULATED);
       const simulated = postgres ? {} : { computes: 'simulated' };
       process.stdout.write(
         `${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid, ...simulated })}\n`,
