@@ -52,7 +52,7 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   if (mark !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
-  const read = promisify(execFile)(command, args, START_TIME_OPTIONS);
+  const read = promisify(execFile)(command, args, startTimeOptions());
   const actual = await read.then(({ stdout }) => secondsOf(stdout)).catch(() => undefined);
   return matches(pid, actual, startedAt);
 }
@@ -103,7 +103,7 @@ export function maySignal(pid: number): boolean {
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
-    return secondsOf(execFileSync(...startTimeCommand(pid), START_TIME_OPTIONS));
+    return secondsOf(execFileSync(...startTimeCommand(pid), startTimeOptions()));
   } catch {
     return undefined; // It ended in between.
   }
@@ -136,12 +136,9 @@ function hasArgument(pid: number, argument: string): boolean {
   }
 }
 
-const START_TIME_OPTIONS = {
-  encoding: 'utf8',
-  env: { ...process.env, LC_ALL: 'C' },
-  timeout: 15_000,
-  windowsHide: true,
-} as const;
+/** Not a constant: the service removes its API key from the environment only after its modules are loaded. */
+const startTimeOptions = () =>
+  ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout: 15_000, windowsHide: true }) as const;
 
 function startTimeCommand(pid: number): [command: string, args: string[]] {
   if (process.platform !== 'win32') return ['ps', ['-o', 'lstart=', '-p', String(pid)]];
