@@ -4,7 +4,7 @@
  */
 import type { BranchOutcome } from '../../api/branchCalls.ts';
 import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
-import { isRefused } from '../../api/errors.ts';
+import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import type { Connection } from '../account/connection.ts';
@@ -120,7 +120,7 @@ export class BranchChanges {
     options?: CallOptions,
   ): Promise<AcceptedBranchChange> {
     const { connection } = this.#session;
-    if (unprotect) await this.update(place, { protected: false }, options);
+    if (unprotect) await this.#unprotect(place, connection, options);
     try {
       return await this.#change('delete', place, options, {
         send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
@@ -128,6 +128,15 @@ export class BranchChanges {
       });
     } catch (error) {
       if (unprotect) await this.#protectAgain(place, connection, error);
+      throw error;
+    }
+  }
+
+  async #unprotect(place: Place, before: Connection | undefined, options?: CallOptions): Promise<void> {
+    try {
+      await this.update(place, { protected: false }, options);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) await this.#protectAgain(place, before, error);
       throw error;
     }
   }

@@ -127,6 +127,13 @@ describe('BranchChanges', () => {
       assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
     });
 
+  it('protects the branch again if it is unknown whether the protection was removed', async () => {
+    branches[1] = record('br-dev', { protected: true });
+    change = () => (sent().length === 1 ? 502 : { branch: branches[1], operations });
+    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 502/);
+    assert.deepEqual(sent(), [PATCH, PATCH]);
+  });
+
   it('says that the branch is no longer protected if it cannot be protected again', async () => {
     change = () => (sent().length === 1 ? { branch: branches[1], operations } : 502);
     await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
