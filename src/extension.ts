@@ -52,6 +52,7 @@ export function activate(context: ExtensionContext): void {
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs while a window uses its account. Pending changes and key rotations are tracked until they end.
   const isPending =
-    hasPending(mementoStore(context.workspaceState)) || !new RotationFiles(context.globalStorageUri).isEmpty;
+    hasPending(mementoStore(context.workspaceState), Date.now()) ||
+    !new RotationFiles(context.globalStorageUri).isEmpty;
   if (account() === 'local' || isPending) void app();
 }

@@ -64,7 +64,7 @@ export class OperationTracker implements Disposable {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#budget = options.budget;
-    this.#all = parsePending(options.memory.get(PENDING_ENTRY));
+    this.#all = parsePending(options.memory.get(PENDING_ENTRY), this.#clock.now());
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
     this.#disposables.add(options.session.onDidChange(() => this.#connectionChanged()));

@@ -49,12 +49,16 @@ export const countOpenOperations = (changes: readonly PendingChange[]): number =
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 
-export const hasPending = (memory: { get(entry: string): unknown }): boolean =>
-  parsePending(memory.get(PENDING_ENTRY)).length > 0;
+export const hasPending = (memory: { get(entry: string): unknown }, now: number): boolean =>
+  parsePending(memory.get(PENDING_ENTRY), now).length > 0;
+
+/** Milliseconds. Nobody follows an older change, for example of an account that was removed. */
+const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
 /** Reads what an earlier window has kept. Invalid changes are left out. */
-export function parsePending(value: unknown): readonly PendingChange[] {
-  return Array.isArray(value) ? value.filter(isPendingChange) : [];
+export function parsePending(value: unknown, now: number): readonly PendingChange[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isPendingChange).filter(({ since }) => now - since < FORGOTTEN_AFTER);
 }
 
 function isPendingChange(value: unknown): value is PendingChange {

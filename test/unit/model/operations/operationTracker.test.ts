@@ -104,7 +104,7 @@ describe('OperationTracker', () => {
     const odd = operationRecord(1, { id: 'operation/1' }) as Operation;
     store.tracker.follow('create', { computeId: 'ep-one', projectId: 'shop' }, [odd]);
     await store.clock.turn();
-    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), store.tracker.pending);
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY), store.clock.now()), store.tracker.pending);
     settle();
     store.clock.next();
     assert.equal((await end()).outcome, 'finished');
@@ -288,7 +288,7 @@ describe('OperationTracker', () => {
     store.clock.next();
     await end();
     assert.equal(told, 3);
-    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY)), []);
+    assert.deepEqual(parsePending(memory.get(PENDING_ENTRY), store.clock.now()), []);
   });
 
   it('starts empty if the stored value is invalid', async () => {

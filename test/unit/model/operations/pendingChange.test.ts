@@ -17,11 +17,13 @@ const change: PendingChange = {
   operations: [operation],
   since: 0,
 };
+/** A minute later. */
+const NOW = 60_000;
 
 describe('parsePending', () => {
   it('reads valid changes, with or without a name', () => {
     const named = { ...change, name: 'reports' };
-    assert.deepEqual(parsePending([change, named]), [change, named]);
+    assert.deepEqual(parsePending([change, named], NOW), [change, named]);
   });
 
   const oddFields = {
@@ -36,19 +38,23 @@ describe('parsePending', () => {
   };
   for (const [field, odd] of Object.entries(oddFields))
     it(`leaves out a change whose ${field} is invalid`, () => {
-      assert.deepEqual(parsePending([{ ...change, [field]: odd }, change]), [change]);
+      assert.deepEqual(parsePending([{ ...change, [field]: odd }, change], NOW), [change]);
     });
 
   for (const field of Object.keys(operation))
     it(`leaves out a change with an operation without ${field}`, () => {
       const odd = { ...change, operations: [operation, { ...operation, [field]: undefined }] };
-      assert.deepEqual(parsePending([odd]), []);
+      assert.deepEqual(parsePending([odd], NOW), []);
     });
 
   it('leaves out changes without operations and values of other kinds', () => {
     const odd = [null, 'text', { ...change, operations: [] }, { ...change, operations: [null] }];
-    assert.deepEqual(parsePending(odd), []);
-    assert.deepEqual(parsePending(undefined), []);
+    assert.deepEqual(parsePending(odd, NOW), []);
+    assert.deepEqual(parsePending(undefined, NOW), []);
+  });
+
+  it('leaves out changes that began more than a day ago', () => {
+    assert.deepEqual(parsePending([change], 24 * 60 * 60_000), []);
   });
 });
 
@@ -57,9 +63,9 @@ describe('hasPending', () => {
     const memory = (value: unknown) => ({
       get: (entry: string) => (entry === PENDING_ENTRY ? value : undefined),
     });
-    assert.equal(hasPending(memory([change])), true);
-    assert.equal(hasPending(memory([])), false);
-    assert.equal(hasPending(memory(undefined)), false);
+    assert.equal(hasPending(memory([change]), NOW), true);
+    assert.equal(hasPending(memory([]), NOW), false);
+    assert.equal(hasPending(memory(undefined), NOW), false);
   });
 });
 
