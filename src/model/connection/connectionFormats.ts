@@ -143,5 +143,10 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
 }
 
 /** In a container, this machine's address would mean the container. */
-const dockerOptions = (parts: ConnectionStringParts): string =>
-  `${isLocalCompute(parts) ? '--network host ' : ''}-e DATABASE_URL="${connectionString(parts)}"`;
+export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
+  if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
+  if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;
+  // Docker Desktop runs containers in a virtual machine, and `--network host` is the network of that.
+  const host = `host.docker.internal:${splitHost(parts.host).port}`;
+  return `-e DATABASE_URL="${connectionString({ ...parts, host })}"`;
+}

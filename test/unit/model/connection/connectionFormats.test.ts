@@ -7,6 +7,7 @@ import pg from 'pg';
 import { findProgram } from '../../../../src/base/findProgram.ts';
 import {
   CONNECTION_FORMATS,
+  dockerOptions,
   formatConnection,
   type ConnectionFormat,
   type FormatParts,
@@ -95,8 +96,12 @@ describe('formatConnection', () => {
   it('lets a container reach a compute of this machine, without TLS', () => {
     const local = { ...plain, host: '127.0.0.1:15432' };
     assert.equal(
-      formatConnection('docker', local),
+      dockerOptions(local, 'linux'),
       '--network host -e DATABASE_URL="postgresql://me:secret@127.0.0.1:15432/app"',
+    );
+    assert.equal(
+      dockerOptions(local, 'darwin'),
+      '-e DATABASE_URL="postgresql://me:secret@host.docker.internal:15432/app?sslmode=require"',
     );
     assert.match(formatConnection('dotnet', local), /^Host=127\.0\.0\.1;Port=15432;[^T]+$/);
   });
