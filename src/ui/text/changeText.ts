@@ -35,12 +35,10 @@ export function endText({ change, outcome, reason }: ChangeEnd): string {
     case 'finished':
       return finished(change);
     case 'failed':
-      return l10n.t(
-        '{0} failed: {1}',
-        pendingText(change),
-        sanitize(reason ?? l10n.t('the service gave no reason')),
-      );
+      return failed(change, reason);
     case 'lost':
+      // A service removes a project that it couldn't create.
+      if (isCreationOfProject(change)) return failed(change);
       return l10n.t('{0}: the project no longer exists.', pendingText(change));
     case 'stuck':
       return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
@@ -48,6 +46,12 @@ export function endText({ change, outcome, reason }: ChangeEnd): string {
       return outcome satisfies never;
   }
 }
+
+const isCreationOfProject = ({ verb, branchId, computeId }: PendingChange): boolean =>
+  verb === 'create' && branchId === undefined && computeId === undefined;
+
+const failed = (change: PendingChange, reason?: string): string =>
+  l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
 
 function finished(change: PendingChange): string {
   const name = nameOf(change);

@@ -25,11 +25,13 @@ export const create: Command = async (context, argument, run) => {
   const question = l10n.t('Create a compute in {0}?', name);
   const target = { projectId, branchId: onBranch, name };
   if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;
-  const { compute } = await withProgress(l10n.t('Creating a compute'), (options) =>
+  const { compute, isPending } = await withProgress(l10n.t('Creating a compute'), (options) =>
     context.changes.create(projectId, creation, options),
   );
   if (compute === undefined) return;
   const { id: computeId, branch_id: branchId } = compute;
+  // The status bar shows a pending change and its end.
+  if (!isPending) announce(l10n.t('Created {0}', nameOrId(compute.name, computeId)));
   await context.computesView.reveal({ kind: 'compute', projectId, branchId, computeId });
 };
 
