@@ -80,6 +80,19 @@ describe('Edit Compute…', () => {
     await waitForChange(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
   });
 
+  it('warns before pooled connections are dropped', async () => {
+    await service.client.startCompute(shop, primary);
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(/^Compute primary, active,/);
+    await edit('primary', 'Turn Pooled Connections Off');
+    const { message, detail } = await opened().workbench.dialog.read();
+    assert.equal(message, 'Change primary?');
+    assert.match(detail, /pooled connections are dropped/);
+    await opened().workbench.dialog.press('Change');
+    await waitForChange(primary, ({ pooler_enabled }) => pooler_enabled === false);
+  });
+
   it('changes autosuspend without confirmation, and explains “Never”', async () => {
     await edit('primary', 'Autosuspend…');
     await quickInput().waitFor('Suspend');
@@ -144,5 +157,16 @@ describe('Edit Compute…', () => {
       .waitFor(/^Compute weekly reports, disabled/);
     await edit('weekly reports', 'Enable');
     await waitForChange(reports, ({ disabled }) => disabled === false);
+  });
+
+  it('changes nothing if another client has done the same during the questions', async () => {
+    const computes = opened().workbench.tree('Computes');
+    await computes.contextMenu(/^Compute weekly reports,/, 'Edit Compute…');
+    await quickInput().waitFor('Select what to change');
+    await service.client.updateCompute(shop, reports, { disabled: true });
+    await computes.waitFor(/^Compute weekly reports, disabled/);
+    await quickInput().choose('Select what to change', 'Disable…');
+    await opened().workbench.statusBar.waitFor('Nothing to change on weekly reports');
+    assert.equal((await find(reports))?.disabled, true);
   });
 });

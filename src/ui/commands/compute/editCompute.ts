@@ -4,8 +4,8 @@ import { changeEffect, type ChangeEffect } from '../../../api/records/effects.ts
 import type { Compute } from '../../../api/records/records.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
-import { sizeText } from '../../../model/inventory/computeStatus.ts';
-
+import { computeStatus, sizeText } from '../../../model/inventory/computeStatus.ts';
+import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';
 import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
@@ -50,10 +50,17 @@ async function approveEdit(
   const { project_id: projectId, branch_id: branchId } = compute;
   const { branch_id: toBranchId = '' } = change;
   const toBranch = branchLabel(toBranchId, inventory.branches.get(projectId, toBranchId));
-  const detail = effectText(effect, toBranch);
+  const detail = effectText(effect, toBranch) ?? poolerText(compute, change);
   const target = { projectId, branchId, toBranchId: change.branch_id, name, detail };
   const size = sizeText({ ...compute, ...change });
   return await approve(guards, { ...target, ...questionFor(effect, name, { toBranch, size }) });
+}
+
+/** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */
+function poolerText(compute: Compute, { pooler_enabled }: ComputeChange): string | undefined {
+  const hasPgBouncer = isLocalCompute(compute) && compute.pooler_mode === 'transaction';
+  if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
+  return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
 }
 
 function questionFor(

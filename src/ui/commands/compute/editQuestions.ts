@@ -44,18 +44,23 @@ export async function askForEdit(
   const compute = state && computeOf(context, state);
   if (state?.node === undefined || compute === undefined || state.edited === undefined) return undefined;
   await context.lastCompute.remember(state.node);
-  return { compute, edited: state.edited, change: changeOf(state, compute) };
+  return { compute, edited: state.edited, change: changeOf(state) };
 }
 
 const computeOf = ({ inventory }: CommandContext, { node }: ComputeState): Compute | undefined =>
   node && inventory.compute(node.projectId, node.computeId);
 
-function changeOf({ edited, size, change = {} }: EditState, compute: Compute): ComputeChange {
+function changeOf({ edited, size, change = {} }: EditState): ComputeChange {
   if (edited === 'size' && size !== undefined)
     return { autoscaling_limit_min_cu: size.min, autoscaling_limit_max_cu: size.max };
-  if (edited === 'pooler') return { pooler_enabled: compute.pooler_enabled !== true };
-  if (edited === 'disabled') return { disabled: compute.disabled !== true };
   return change;
+}
+
+/** The opposite of what the user saw, even if the compute has been refreshed since. */
+function toggled(edited: Edited, shown: Compute): ComputeChange {
+  if (edited === 'pooler') return { pooler_enabled: shown.pooler_enabled !== true };
+  if (edited === 'disabled') return { disabled: shown.disabled !== true };
+  return {};
 }
 
 function editSteps(context: CommandContext): readonly Step<EditState>[] {
@@ -84,9 +89,9 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
     {
       ask: async (page, state) => {
         const compute = await computeIn(state);
-        return (
-          compute && mapAnswer(await askWhat(context, page, compute), (edited) => ({ ...state, edited }))
-        );
+        if (compute === undefined) return undefined;
+        const answer = await askWhat(context, page, compute);
+        return mapAnswer(answer, (edited) => ({ ...state, edited, change: toggled(edited, compute) }));
       },
     },
     ...sizeSteps<EditState>(sizeIn, ({ edited }) => edited === 'size'),
