@@ -10,6 +10,37 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
+describe('The local service of the extension that was started with another key', () => {
+  it('is replaced if the user starts it, and its data is kept', async () => {
+    const dataDir = temporaryFolder();
+    const script = await builtService();
+    const log = { addSecret: () => {}, info: () => {}, error: () => {} };
+    const openWindow = () => {
+      const secrets = new SecretMap();
+      const accounts = new Accounts(secrets);
+      const config = { postgresPath: undefined };
+      return { accounts, service: new LocalService({ script, dataDir, secrets, accounts, config, log }) };
+    };
+    const [first, second] = [openWindow(), openWindow()];
+    try {
+      await first.service.start();
+      // The window closes, but the service still waits for the next one.
+      first.service.dispose();
+      await assert.rejects(second.service.ready(), { name: 'LocalServiceError', reason: 'otherKey' });
+      await second.service.start();
+      const { current } = await second.accounts.list();
+      assert(current);
+      const key = (await second.accounts.key(current)) ?? '';
+      const options = { baseUrl: await second.service.ready(), key, fetch: globalThis.fetch, retries: 0 };
+      const { items } = await new Client(options).listComputes('shiny-wind-028834');
+      assert.ok(items.length > 0);
+    } finally {
+      await second.service.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
 describe('The local service of the extension after another client revoked its key', () => {
   let dataDir: string;
   let accounts: Accounts;

@@ -1,4 +1,5 @@
 /** A keyring that is locked or fails: the user sees the error, and no key is lost. */
+import '../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
@@ -13,12 +14,13 @@ import {
 import { Connection } from '../../src/model/account/connection.ts';
 import { PendingRotations } from '../../src/model/account/pendingRotations.ts';
 import { Session } from '../../src/model/account/session.ts';
-import { secretStore } from '../../src/ui/state/secrets.ts';
 import { RotationMap } from '../helpers/rotatingAccount.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 import { tell } from './tally.ts';
+
+const { secretStore } = await import('../../src/ui/state/secrets.ts');
 
 type Call = 'get' | 'store' | 'delete';
 

@@ -163,6 +163,7 @@ describe('The manifest', () => {
       'failedCertificate',
       'failedKey',
       'failedLocalServiceEnded',
+      'failedLocalServiceKey',
       'failedLocalServiceSilent',
       'failedOrganization',
       'failedUnreachable',

@@ -72,14 +72,14 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * For the user: replaces a service that hangs or has no Postgres, and makes its account the current one.
+   * For the user: replaces a service that hangs, has another key or has no Postgres, and makes its account the current one.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {
     const previous = this.#lease;
     this.#isRestarted = false;
     const hasPostgres = this.#postgresProblem === undefined;
-    this.#lease = this.#track(hasPostgres ? this.#replaceSilent() : this.#replace());
+    this.#lease = this.#track(hasPostgres ? this.#joinOrReplace() : this.#replace());
     await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
   }
@@ -175,11 +175,11 @@ export class LocalService implements Disposable {
     return lease;
   }
 
-  async #replaceSilent(): Promise<Lease> {
+  async #joinOrReplace(): Promise<Lease> {
     try {
       return await this.#joinOrStart();
     } catch (error) {
-      if (!isLocalServiceError(error) || error.reason !== 'silent') throw error;
+      if (!isLocalServiceError(error) || !['silent', 'otherKey'].includes(error.reason)) throw error;
       this.#parts.log.error('Joining the local service, which is stopped now', error);
       return await this.#replace();
     }

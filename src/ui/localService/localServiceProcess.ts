@@ -62,7 +62,7 @@ async function joinStarted(options: LocalServiceOptions): Promise<Lease> {
   throw new LocalServiceError('ended', 'The local service ended right after it started');
 }
 
-/** Returns a lease of the running service, if there is one. @throws {Error} if it doesn't accept the key */
+/** Returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
 async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
   const owner = await findOwner(dataDir);
   const address = owner && (await findAddress(dataDir, owner));
@@ -76,7 +76,10 @@ async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | unde
     if (status !== 200) lease.release();
   }
   if (status === undefined) return undefined;
-  throw new Error(`The local service does not accept the key of this window (status ${status})`);
+  throw new LocalServiceError(
+    'otherKey',
+    `The local service doesn't accept the key of this window (${status})`,
+  );
 }
 
 /** Signals, and the milliseconds to wait after each. */

@@ -15,6 +15,7 @@ export type ViewState =
   | 'failedKey'
   | 'failedOrganization'
   | 'failedLocalServiceSilent'
+  | 'failedLocalServiceKey'
   | 'failedLocalServiceEnded';
 
 let current: ViewState | undefined;

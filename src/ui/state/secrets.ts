@@ -1,4 +1,4 @@
-import type { SecretStorage } from 'vscode';
+import { l10n, type SecretStorage } from 'vscode';
 import type { SecretStore } from '../../model/account/accounts.ts';
 
 /** VS Code's SecretStorage as a store of the model. Without a keyring, VS Code warns and keeps secrets in memory. */
@@ -8,7 +8,8 @@ export const secretStore = (storage: SecretStorage): SecretStore => ({
   /** Reads the value back, because some keyrings store nothing and report no error. */
   async keep(entry, value) {
     await storage.store(entry, value);
-    if ((await storage.get(entry)) !== value) throw new Error('The keyring did not keep the secret');
+    if ((await storage.get(entry)) !== value)
+      throw new Error(l10n.t("The system's keyring didn't keep the key."));
   },
   delete: async (entry) => await storage.delete(entry),
   onDidChange: (listener) => storage.onDidChange(({ key }) => listener(key)),

@@ -27,8 +27,10 @@ export function updateContextKeys(
 }
 
 export function failedState(error: unknown): ViewState {
-  if (isLocalServiceError(error))
+  if (isLocalServiceError(error)) {
+    if (error.reason === 'otherKey') return 'failedLocalServiceKey';
     return error.reason === 'silent' ? 'failedLocalServiceSilent' : 'failedLocalServiceEnded';
+  }
   const { action } = explainError(error);
   if (action === 'newKey') return 'failedKey';
   if (action === 'organization') return 'failedOrganization';

@@ -82,6 +82,8 @@ function localServiceMessage(reason: Exclude<LocalServiceFailure, 'noPostgres'>)
   switch (reason) {
     case 'silent':
       return l10n.t("The local service isn't responding. Start it again to replace it.");
+    case 'otherKey':
+      return l10n.t('The local service was started with another key. Start it again to replace it.');
     case 'ended':
       return l10n.t('The local service ended unexpectedly.');
     case 'revokedKey':
