@@ -4,10 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
-  closeSync,
   existsSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -77,27 +75,6 @@ describe('The program', () => {
       assert.equal(stderr.trim().split('\n').length, 1, stderr);
     });
   }
-
-  it('starts a full log file again, if the file is that of the extension', async () => {
-    const size = 11 * 1024 * 1024;
-    for (const [args, isEmptied] of [
-      [['--end-with-leases', '60000'], true],
-      [[], false],
-    ] as const) {
-      const file = path.join(folder, 'service.log');
-      writeFileSync(file, `${'x'.repeat(size)}\n`);
-      const log = openSync(file, 'a');
-      const program = [await builtService(), ...quick('--api-key', 'k', ...args)];
-      const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', log] });
-      closeSync(log);
-      await once(child.stdout ?? assert.fail('no output'), 'data');
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      const text = readFileSync(file, 'utf8');
-      assert.match(text.slice(-200), SIMULATED);
-      assert.equal(text.length < size, isEmptied);
-    }
-  });
 
   it('prints its options', async () => {
     const { code, stdout } = await run(['--help']);
