@@ -105,8 +105,13 @@ export class Tree {
   /** Clicks one of the buttons that a row shows on hover. */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
-    await row.hover();
-    await row.getByRole('button', { name: action, exact: true }).click();
+    const button = row.getByRole('button', { name: action, exact: true });
+    // A message above the rows moves them away from the pointer.
+    await until(`the button ${action}`, async () => {
+      await row.hover();
+      return button.isVisible();
+    });
+    await button.click();
   }
 
   /** Clicks an item of a row's context menu. */
