@@ -1,9 +1,10 @@
 // Creates the temporary folder of a test run, in memory if possible.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { isAlive } from '../src/base/processIdentity.ts';
+import { SYSTEM_FOLDER } from '../src/service/engineProcess/staleStorage.ts';
 
 /** A file system that Linux keeps in memory. */
 const parent = '/dev/shm';
@@ -22,6 +23,17 @@ export async function makeMemoryFolder(): Promise<string | undefined> {
   // Same mode as /tmp. Postgres refuses to run as root, and its account must be able to reach its data in here.
   await chmod(folder, 0o1777);
   return folder;
+}
+
+/** Removes what local services of root have stored outside of their data directories, if these are in the folder. */
+export function removeStorageOf(folder: string): void {
+  const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
+  for (const name of names.filter((each) => each.endsWith('.json'))) {
+    const file = path.join(SYSTEM_FOLDER, name);
+    if (!readFileSync(file, 'utf8').includes(`"${folder}/`)) continue;
+    rmSync(file.slice(0, -'.json'.length), { recursive: true, force: true });
+    rmSync(file);
+  }
 }
 
 async function canUseMemory(): Promise<boolean> {

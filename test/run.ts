@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { makeMemoryFolder } from './memoryFolder.ts';
+import { makeMemoryFolder, removeStorageOf } from './memoryFolder.ts';
 import { planFor, type Step } from './steps.ts';
 import { slowestOf, type Results } from './resultReporter.ts';
 import { cacheFolder, projectRoot } from './workbench/folders.ts';
@@ -47,6 +47,7 @@ try {
 report();
 
 function removeFolders(): void {
+  if (memory !== undefined) removeStorageOf(memory);
   for (const folder of [scratch, memory])
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }

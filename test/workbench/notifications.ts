@@ -8,6 +8,9 @@ export interface ShownNotification {
   readonly buttons: readonly string[];
 }
 
+/** Milliseconds. */
+const SHOWN_WITHIN = 10_000;
+
 /** The notification center. The test driver hides toasts, so notifications are read here. */
 export class Notifications {
   readonly #bell: Locator;
@@ -61,17 +64,23 @@ export class Notifications {
    */
   async #open(): Promise<boolean> {
     if (await this.#center.isVisible()) return true;
-    await this.#toggle('visible');
+    await this.#clickBell();
+    // It closes again when its last notification goes, such as a progress that ends. That may be too quick to be seen.
+    const isOpen = this.#center.waitFor({ timeout: SHOWN_WITHIN }).then(
+      () => true,
+      () => false,
+    );
+    if (!(await isOpen)) return false;
     if (!(await this.#center.getByText('No New Notifications').isVisible())) return true;
-    await this.#toggle('hidden');
+    await this.#clickBell();
+    await this.#center.waitFor({ state: 'hidden' });
     return false;
   }
 
-  async #toggle(state: 'visible' | 'hidden'): Promise<void> {
+  async #clickBell(): Promise<void> {
     // A mouse click would be lost if the status bar, which inserts all items again when one comes or goes, did so between
     // the press and the release of the button.
     await this.#bell.locator('.statusbar-item-label').dispatchEvent('click');
-    await this.#center.waitFor({ state });
   }
 
   async #read(): Promise<ShownNotification[]> {

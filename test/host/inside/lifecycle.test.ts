@@ -191,7 +191,7 @@ describe('the life cycle of the extension', () => {
               failures: 0,
             },
           ],
-          since: 1,
+          since: Date.now(),
         },
       ],
     },
