@@ -157,6 +157,20 @@ describe('The journal', () => {
     await journal.close();
   });
 
+  it('writes changes that arrive during the sync before a snapshot only once, in the snapshot', async () => {
+    const journal = Journal.create(options());
+    journal.append([key(1, 'x'.repeat(5 * 1024 * 1024))]);
+    const late = [key(2), { removed: 'key', id: 2 }] as const;
+    journal.append(late);
+    for (const change of late) account.apply(change);
+    await journal.whenDurable();
+    const changes = readJournal(file)?.changes ?? [];
+    assert.deepEqual([...changes], [...account.snapshot()]);
+    await write(journal, key(3));
+    await journal.close();
+    assert.ok(names().includes('key 3'));
+  });
+
   it('keeps durable changes and rejects all later ones after a write error', async () => {
     const journal = Journal.create(options());
     await write(journal, key(1));

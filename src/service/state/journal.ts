@@ -134,6 +134,9 @@ export class Journal {
     this.#bytes = bytes;
     this.#reserved = bytes;
     this.#compactAt = Math.max(SMALLEST_COMPACTED, bytes * 2);
+    // The snapshot has these changes. After it, they could refer to a project that it no longer has.
+    this.#collecting?.settle();
+    this.#collecting = undefined;
   }
 
   #fail(batch: Batch, error: unknown): void {
