@@ -26,14 +26,9 @@ export function setViewState(state: ViewState): void {
   setContext('hostedPostgres.state', state);
 }
 
-let isStartOffered = true;
-
-/** Hides Start Compute and Suspend Compute if the service doesn't offer them. */
-export function setStartOffered(isOffered: boolean): void {
-  if (isOffered === isStartOffered) return;
-  isStartOffered = isOffered;
+/** Hides Start Compute and Suspend Compute if the service doesn't offer them. Each bundle may call this. */
+export const setStartOffered = (isOffered: boolean): void =>
   setContext('hostedPostgres.startNotOffered', !isOffered);
-}
 
 let areBranchesOffered = true;
 
