@@ -1,13 +1,13 @@
 import { l10n, window } from 'vscode';
 import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
-import type { Command } from './context.ts';
+import type { Command, CommandContext } from './context.ts';
 import { copyText } from './input/dialogs.ts';
 import { pickCompute } from './input/pickers.ts';
 
 /** Refreshes everything visible, or one project. */
 export const refresh: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
-  const { session, inventory, apiKeys, computesView } = context;
+  const { session, inventory } = context;
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
     if (session.connection === undefined) return await session.reread();
     const project = asProjectNode(argument);
@@ -16,11 +16,16 @@ export const refresh: Command = async (context, argument, run) => {
       await Promise.all([inventory.refreshComputes(project.projectId), named]);
       return;
     }
-    // Only if the keys were shown before. Their view shows the failure.
-    const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
-    await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
+    await refreshAll(context);
   });
 };
+
+/** @throws {ApiError} */
+export async function refreshAll({ inventory, apiKeys, computesView }: CommandContext): Promise<void> {
+  // Only if the keys were shown before. Their view shows the failure.
+  const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
+  await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
+}
 
 /** Copies the id of a project, branch or compute. From the palette, of a compute. */
 export const copyId: Command = async (context, argument, run) => {

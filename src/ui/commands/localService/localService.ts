@@ -2,9 +2,11 @@ import { l10n, ProgressLocation, window } from 'vscode';
 import { announce } from '../../notifications/announce.ts';
 import type { Command } from '../context.ts';
 import { confirm } from '../input/dialogs.ts';
+import { refreshAll } from '../view.ts';
 
 /** Starts the local service and connects to it. */
-export const start: Command = async ({ localService, session }, _argument, run) => {
+export const start: Command = async (context, _argument, run) => {
+  const { localService, session } = context;
   run.failureMessage = l10n.t("Couldn't start the local service");
   const title = l10n.t('Starting the local service');
   // The first start takes seconds. The status bar says what is happening if the view isn't visible.
@@ -12,7 +14,11 @@ export const start: Command = async ({ localService, session }, _argument, run) 
     window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () => localService.start()),
   );
   // VS Code reports changed secrets later, but callers of the command expect to be connected.
+  const before = session.connection;
   await session.reread();
+  // Another connection loads its lists by itself.
+  if (session.connection !== undefined && session.connection === before)
+    await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
 };
 
