@@ -164,7 +164,8 @@ export class ApiKeyList implements Disposable {
     const list =
       connection && new ConnectionKeys(connection, () => list === this.#list && this.#changed.fire());
     this.#list = list;
-    if (last?.isLoaded === true && list?.connection.isSameAccount(last.connection) === true) {
+    const wasShown = last !== undefined && (last.isLoaded || last.failure !== undefined);
+    if (wasShown && list?.connection.isSameAccount(last.connection) === true) {
       list.restoreFrom(last);
       list.refresh().catch(() => undefined); // The list keeps the failure.
     }

@@ -39,6 +39,15 @@ describe('ApiKeyList', () => {
     await until('the new list', async () => keys.keys.length === 2);
   });
 
+  it('loads the keys with a new key of the account, even if they could not be loaded before', async () => {
+    service.script = () => 401;
+    await useKey('other', 'revoked-key');
+    await keys.load().catch(() => undefined);
+    service.script = () => [{ id: 1, name: 'laptop' }];
+    await useKey('other', 'second-key');
+    await until('the keys', async () => keys.keys.length === 1);
+  });
+
   it('starts empty with another account and sends no request until it is shown', async () => {
     const asked = service.requests.length;
     await useKey('other', 'second-key');
