@@ -6,6 +6,7 @@ import { approve } from '../../notifications/approval.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { showCreated } from '../showCreated.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -31,7 +32,8 @@ export const create: Command = async (context, argument, run) => {
   const place = { projectId, branchId: branch.id };
   const [compute] = computes;
   const node = { kind: 'branch', ...place } as const;
-  await context.computesView.reveal(
+  await showCreated(
+    context,
     compute === undefined ? node : { ...node, kind: 'compute', computeId: compute.id },
   );
 };

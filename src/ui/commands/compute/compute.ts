@@ -8,6 +8,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { showCreated } from '../showCreated.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute, requireConnection } from '../input/pickers.ts';
 import { askForCreation } from './createCompute.ts';
@@ -32,7 +33,7 @@ export const create: Command = async (context, argument, run) => {
   const { id: computeId, branch_id: branchId } = compute;
   // The status bar shows a pending change and its end.
   if (!isPending) announce(l10n.t('Created {0}', nameOrId(compute.name, computeId)));
-  await context.computesView.reveal({ kind: 'compute', projectId, branchId, computeId });
+  await showCreated(context, { kind: 'compute', projectId, branchId, computeId });
 };
 
 export const restart: Command = async (context, argument, run) => {

@@ -7,6 +7,7 @@ import { approve, requireWritable } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
+import { showCreated } from '../showCreated.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askProject, requireConnection } from '../input/pickers.ts';
@@ -36,7 +37,7 @@ export const create: Command = async (context, _argument, run) => {
   );
   // The status bar shows a pending change and its end.
   if (!isPending) announce(l10n.t('Created {0}', sanitize(name)));
-  await context.computesView.reveal({ kind: 'project', projectId: project.id });
+  await showCreated(context, { kind: 'project', projectId: project.id });
 };
 
 export const deleteProject: Command = async (context, argument, run) => {
