@@ -52,7 +52,9 @@ const listComputes: Tool = {
   async invoke(parts, input) {
     requireToolConnection(parts);
     const { inventory } = parts;
-    await inventory.projects?.load();
+    // With an old list rather than none if the service can't be reached.
+    if (inventory.projects?.isLoaded === true) await inventory.refreshProjects().catch(() => undefined);
+    else await inventory.projects?.load();
     const found = matchingProjects(inventory, fieldsOf(input)['project']);
     const listed = found.slice(0, MAX_PROJECTS);
     // Failures are returned with each project.
