@@ -51,7 +51,11 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
   return [
     {
       applies: (state) => state.address === undefined,
-      ask: async (page) => mapAnswer(await askAddress(context, accounts, page), (address) => ({ address })),
+      ask: async (page) =>
+        mapAnswer(await askAddress(context, accounts, page), (address) => {
+          const isLocal = accounts.some(({ baseUrl, local }) => local === true && baseUrl === address);
+          return { address: isLocal ? 'localService' : address };
+        }),
     },
     {
       applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
