@@ -132,6 +132,20 @@ describe('A connection to an idle compute', () => {
     assert.equal(test.engine.calls.filter((each) => each === `start ${IDLE}`).length, 1);
   });
 
+  it('starts nothing while the service is stopping', async () => {
+    const { close } = test.engine;
+    let reason: unknown;
+    test.engine.close = async () => {
+      await events(test)
+        .wake(IDLE)
+        .catch((error: unknown) => (reason = error));
+      await close();
+    };
+    await test.stop();
+    assert.match(String(reason), /The service is stopping/);
+    test = await startInProcess();
+  });
+
   it('waits for the end of a restart', async () => {
     const restart = test.client.restartCompute(PROJECT, ACTIVE);
     await until('the restart', async () => test.engine.calls.includes(`suspend ${ACTIVE}`));

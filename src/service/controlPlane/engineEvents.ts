@@ -21,6 +21,7 @@ export interface WakeOptions {
  */
 export async function wake(options: WakeOptions, computeId: string): Promise<void> {
   const { operations, computes } = options;
+  if (operations.isStopped) throw new EngineError('The service is stopping');
   const busy = operations.whenEnded(computeId);
   if (busy !== undefined) {
     await busy;

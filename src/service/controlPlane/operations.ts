@@ -113,8 +113,12 @@ export class Operations {
     this.#stop.abort();
   }
 
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   #run(project: ProjectState, operations: readonly StoredOperation[], urgent: boolean): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.isStopped) return;
     const operationIds = operations.map(({ record }) => record.id);
     const subjects = subjectsOf(project, operations);
     const work = { project, operationIds, subjects };
