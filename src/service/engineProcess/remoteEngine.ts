@@ -174,7 +174,11 @@ export class RemoteEngine implements ComputeEngine {
     if (this.#closed !== undefined || events === undefined) return;
     const reason = `the process that runs Postgres ${how}`;
     this.#options.log(`Unexpected: ${reason}`);
-    for (const id of this.#computes.keys()) events.crashed(id, reason);
+    for (const id of this.#computes.keys()) {
+      // The connections of its clients have ended with the process.
+      events.activity(id, 0);
+      events.crashed(id, reason);
+    }
     const isTooSoon = performance.now() - this.#replacedAt < LEAST_LIFE;
     this.#ready = isTooSoon ? Promise.reject(new EngineError(reason)) : this.#replace();
     this.#ready.catch((error: unknown) => this.#options.log(`Postgres cannot be used: ${String(error)}`));
