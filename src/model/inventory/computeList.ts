@@ -15,6 +15,12 @@ export interface ComputeListChange {
 
 export class ComputeList extends RecordList<Compute> {
   readonly #onChange: (change: ComputeListChange) => void;
+  #grouped:
+    | {
+        readonly items: ReadonlyMap<string, Compute>;
+        readonly branches: ReadonlyMap<string, readonly Compute[]>;
+      }
+    | undefined;
 
   constructor(fetch: FetchIfChanged<Compute>, onChange: (change: ComputeListChange) => void) {
     super(fetch);
@@ -27,8 +33,11 @@ export class ComputeList extends RecordList<Compute> {
 
   /** Branch ids, and each branch's computes in the order of display. */
   branches(): ReadonlyMap<string, readonly Compute[]> {
+    // Each row asks for its branch. The items are replaced with each change.
+    if (this.#grouped?.items === this.items) return this.#grouped.branches;
     const branches = Map.groupBy(this.items.values(), (compute) => compute.branch_id);
     for (const members of branches.values()) members.sort(byTypeAndLabel);
+    this.#grouped = { items: this.items, branches };
     return branches;
   }
 
