@@ -140,9 +140,14 @@ async function findLoaded(
   };
   // A failure matters only if the compute isn't in the other lists.
   await inventory.loadComputesOf(projectIds).catch(() => undefined);
+  const known = find();
+  if (known !== undefined) return known;
   // It may be newer than the loaded lists.
-  if (find() === undefined) await inventory.refreshComputesOf(projectIds);
-  return find();
+  let failure: unknown;
+  await inventory.refreshComputesOf(projectIds).catch((error: unknown) => (failure = error));
+  const found = find();
+  if (found === undefined && failure !== undefined) throw failure;
+  return found;
 }
 
 /** @param project id or name. An id may belong to a project that the account doesn't list */

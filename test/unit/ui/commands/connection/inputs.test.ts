@@ -65,6 +65,14 @@ describe('The inputs of tasks', () => {
     assert.equal(await run(inputHost, { compute: 'only' }), 'host-blog');
   });
 
+  it('find a compute that is newer than the lists, though another project is not readable', async () => {
+    assert.equal(await run(inputHost, { compute: 'only' }), 'host-blog');
+    const newer = computeRecord('ep-newer', { project_id: 'blog-1', name: 'newer', host: 'host-newer' });
+    const { script } = service;
+    service.script = (call) => (call.endsWith('blog-1/endpoints') ? { endpoints: [newer] } : script(call));
+    assert.equal(await run(inputHost, { compute: 'newer' }), 'host-newer');
+  });
+
   it('load no list for a known id', async () => {
     await store.inventory.loadComputes('shop');
     assert.equal(await run(inputHost, { compute: 'ep-second' }), 'host-1');
