@@ -47,6 +47,19 @@ describe('the life of the local service', () => {
     assert.deepEqual(await runningService(), service);
   });
 
+  it('is replaced from the view if it hangs when the window opens', async () => {
+    const { workbench } = opened();
+    const hanging = service;
+    process.kill(hanging.pid, 'SIGSTOP');
+    await workbench.reload();
+    await workbench.openView('Hosted Postgres');
+    await workbench.clickWelcome('Computes', 'Start Local Service');
+    await workbench.tree('Computes').expandProject('shop');
+    await wake(workbench);
+    service = await runningService();
+    assert.notEqual(service.pid, hanging.pid);
+  });
+
   it('runs again after it was killed, with Start Local Service at the latest, and keeps its data', async () => {
     const { workbench } = opened();
     process.kill(service.pid, 'SIGKILL');
