@@ -30,7 +30,7 @@ export abstract class RecordList<Item extends { readonly id: string }> extends R
     const { edits } = this;
     const reply = await this.#fetch(this.#lastBody);
     if (reply === undefined) return this;
-    // If the list was edited meanwhile, this reply is discarded.
+    // If the list was edited in the meantime, this reply is discarded.
     if (edits === this.edits) this.#lastBody = reply.body;
     const { items, unreadable } = reply.list;
     return { items: new Map(items.map((item) => [item.id, item])), unreadable };

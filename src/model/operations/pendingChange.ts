@@ -52,7 +52,7 @@ export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 export const hasPending = (memory: { get(entry: string): unknown }, now: number): boolean =>
   parsePending(memory.get(PENDING_ENTRY), now).length > 0;
 
-/** Milliseconds. Nobody follows an older change, for example of an account that was removed. */
+/** Milliseconds. An older change may be of an account that was removed, and would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
 /** Reads what an earlier window has kept. Invalid changes are left out. */

@@ -14,7 +14,7 @@ import { start } from '../localService/localService.ts';
 export const connect: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
   const current = context.session.connection?.account;
-  // Nobody knows the key of the local service. It gets a new one.
+  // The user can't know the key of the local service. It gets a new one.
   if (argument === 'newKey' && current?.local === true) return await start(context, undefined, run);
   const answer = await askForAccount(context, argument === 'newKey' ? current : undefined);
   if (answer === undefined) return;

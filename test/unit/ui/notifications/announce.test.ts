@@ -11,7 +11,7 @@ const copies = await Promise.all(
 );
 
 describe('announce', () => {
-  it('shows each message for its whole time, whichever bundle announced the one before', () => {
+  it('shows each message for its whole time, even if another bundle announced the one before', () => {
     const clock = new FakeClock();
     const shown = () => [...statusBarItems.values()];
     copies[0]?.announce('first', 'check', clock);
