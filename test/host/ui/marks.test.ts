@@ -78,6 +78,8 @@ describe('Marks of projects and accounts', () => {
     const { notifications } = opened().workbench;
     await mark(/^Project shop/, 'Read-only');
     await computes().waitFor('Project shop, read-only');
+    // A row that is redrawn closes its menu.
+    await computes().waitFor(/^Compute primary, .*, read-only/);
     const before = changes();
     for (const item of ['Delete Compute', 'Edit Compute…']) {
       await computes().contextMenu(/^Compute primary,/, item);
