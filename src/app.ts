@@ -1,5 +1,6 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
+import type { Compute } from './api/records/records.ts';
 import { DisposableStore, type Disposable } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
@@ -91,7 +92,12 @@ export class App implements Disposable {
       revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
     };
     disposables.add(new OperationsStatusBar(tracker, (end) => settings.show(end), reveal));
-    const isFollowed = (id: string) => tracker.pending.some(({ computeId }) => computeId === id);
+    // The end of a change of a project or branch includes its computes.
+    const isFollowed = ({ id, project_id, branch_id }: Compute) =>
+      tracker.pending.some(
+        ({ projectId, branchId = branch_id, computeId = id }) =>
+          projectId === project_id && branchId === branch_id && computeId === id,
+      );
     disposables.add(announceStarts(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(updateContextKeys(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));

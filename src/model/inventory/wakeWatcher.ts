@@ -9,7 +9,7 @@ import type { Inventory, InventoryChange } from './inventory.ts';
 
 export class WakeWatcher implements Disposable {
   readonly #inventory: Inventory;
-  readonly #isFollowed: (computeId: string) => boolean;
+  readonly #isFollowed: (compute: Compute) => boolean;
   readonly #woke = new Emitter<readonly Compute[]>();
   readonly #disposables = new DisposableStore();
   /** The idle computes of each project when it last changed. */
@@ -19,7 +19,7 @@ export class WakeWatcher implements Disposable {
   readonly onDidWake = this.#woke.event;
 
   /** @param isFollowed whether the user's own change is pending, whose end is shown anyway */
-  constructor(inventory: Inventory, isFollowed: (computeId: string) => boolean) {
+  constructor(inventory: Inventory, isFollowed: (compute: Compute) => boolean) {
     this.#inventory = inventory;
     this.#isFollowed = isFollowed;
     this.#disposables.add(this.#woke);
@@ -46,8 +46,8 @@ export class WakeWatcher implements Disposable {
     const idle = computes.filter(({ current_state: state }) => state === 'idle');
     this.#idle.set(projectId, new Set(idle.map(({ id }) => id)));
     return computes.filter(
-      ({ id, current_state: state }) =>
-        state === 'active' && before?.has(id) === true && !this.#isFollowed(id),
+      (compute) =>
+        compute.current_state === 'active' && before?.has(compute.id) === true && !this.#isFollowed(compute),
     );
   }
 }

@@ -16,7 +16,7 @@ describe('WakeWatcher', () => {
     computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
     service = await scriptService(() => ({ endpoints: computes }));
     store = await connectModel(service);
-    watcher = new WakeWatcher(store.inventory, (id) => followed.has(id));
+    watcher = new WakeWatcher(store.inventory, ({ id }) => followed.has(id));
     woken = [];
     watcher.onDidWake((all) => woken.push(all.map(({ id }) => id)));
     followed.clear();
