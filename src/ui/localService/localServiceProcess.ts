@@ -76,10 +76,8 @@ async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | unde
     if (status !== 200) lease.release();
   }
   if (status === undefined) return undefined;
-  throw new LocalServiceError(
-    'otherKey',
-    `The local service doesn't accept the key of this window (${status})`,
-  );
+  if (status !== 401) throw new Error(`The local service replied with status ${status}`);
+  throw new LocalServiceError('otherKey', "The local service doesn't accept the key of this window");
 }
 
 /** Signals, and the milliseconds to wait after each. */
