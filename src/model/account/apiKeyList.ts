@@ -159,13 +159,12 @@ export class ApiKeyList implements Disposable {
 
   #follow(): void {
     const { connection } = this.#session;
-    const last = this.#list;
+    const [last, wasWanted] = [this.#list, this.isWanted];
     if (last?.connection === connection) return;
     const list =
       connection && new ConnectionKeys(connection, () => list === this.#list && this.#changed.fire());
     this.#list = list;
-    const wasShown = last !== undefined && (last.isLoaded || last.failure !== undefined);
-    if (wasShown && list?.connection.isSameAccount(last.connection) === true) {
+    if (wasWanted && last !== undefined && list?.connection.isSameAccount(last.connection) === true) {
       list.restoreFrom(last);
       list.refresh().catch(() => undefined); // The list keeps the failure.
     }

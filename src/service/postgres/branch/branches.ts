@@ -94,8 +94,8 @@ const STAGED = '.restored';
 
 /** Copies the files next to the data: passwords, and what the data requires of read replicas. */
 function copyRecords(tools: ServerTools, from: string, to: string): void {
-  removeOtherRecords(tools, from, to);
   writeRecords(tools, from, to);
+  removeOtherRecords(tools, from, to);
 }
 
 function writeRecords({ storage }: ServerTools, from: string, to: string, suffix = ''): void {
@@ -122,6 +122,6 @@ function takeStagedRecords(tools: ServerTools, from: string, to: string): void {
 }
 
 const filesIn = (folder: string) =>
-  (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+  readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     .map(({ name }) => name);
