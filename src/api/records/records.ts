@@ -79,8 +79,8 @@ export const Project = object({
 export type Project = Value<typeof Project>;
 
 /**
- * A branch (public service). Its root has no `parent_id`. `compute_time_seconds` is in
- * CU-seconds. The counters start with the billing period.
+ * A branch (public service). Its root has no `parent_id`. The counters start with the billing period;
+ * `compute_time_seconds` is in CU-seconds.
  */
 export const Branch = object({
   id: isId,

@@ -22,7 +22,7 @@ export interface Lines {
 const NEARBY = 20;
 const WITH_HOST: PortPlace = { kind: 'withHost' };
 
-/** @returns `withHost` even if there is no other place, so that the port is not lost */
+/** @returns `withHost` if there is no other place, so that the port is not lost */
 export function portPlace(
   place: Pick<CompletionContext, 'start' | 'end'>,
   line: number,

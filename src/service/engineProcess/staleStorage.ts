@@ -1,6 +1,6 @@
 /**
- * Finds folders in the system's folder whose data directory has been gone for a month. A file of root next to each folder records its data
- * directory. The engine empties a stale folder, then root removes it.
+ * Finds folders in the system's folder whose data directory is gone and on which nothing was started for a month. A file of
+ * root next to each folder records its data directory. The engine empties a stale folder, then root removes it.
  */
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
