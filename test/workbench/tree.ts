@@ -12,6 +12,9 @@ export interface TreeRow {
   readonly expanded: boolean | undefined;
 }
 
+/** Milliseconds. */
+const SHOWN_WITHIN = 5_000;
+
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
@@ -104,14 +107,16 @@ export class Tree {
 
   /** Clicks one of the buttons that a row shows on hover. */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
-    const row = await this.#row(label);
-    const button = row.getByRole('button', { name: action, exact: true });
-    // A message above the rows moves them away from the pointer.
+    // A message that appears above the rows, or ends, moves them away from the pointer, which hides the button again.
     await until(`the button ${action}`, async () => {
+      const row = await this.#row(label);
       await row.hover();
-      return button.isVisible();
+      const button = row.getByRole('button', { name: action, exact: true });
+      return button.click({ timeout: SHOWN_WITHIN }).then(
+        () => true,
+        () => false,
+      );
     });
-    await button.click();
   }
 
   /** Clicks an item of a row's context menu. */
@@ -130,7 +135,6 @@ export class Tree {
   async tooltip(label: string | RegExp): Promise<string> {
     const name = (await this.#row(label)).locator('.label-name');
     const hover = this.#page.locator('.monaco-hover:visible');
-    await this.#page.mouse.move(0, 0);
     await hover.waitFor({ state: 'hidden' });
     await name.hover();
     return until(`the tooltip of ${String(label)}`, async () => {
@@ -148,6 +152,8 @@ export class Tree {
 
   async #row(label: string | RegExp): Promise<Locator> {
     await this.waitFor(label);
+    // The row under the pointer has a tooltip, which covers the rows below it.
+    await this.#page.mouse.move(0, 0);
     const rows = this.#root.locator('.monaco-list-rows');
     return rows.getByRole('treeitem', { name: label, exact: true }).first();
   }

@@ -161,6 +161,7 @@ describe('Edit Compute…', () => {
 
   it('changes nothing if another client has done the same during the questions', async () => {
     const computes = opened().workbench.tree('Computes');
+    await computes.waitFor(/^Compute weekly reports, (?!disabled)/);
     await computes.contextMenu(/^Compute weekly reports,/, 'Edit Compute…');
     await quickInput().waitFor('Select what to change');
     await service.client.updateCompute(shop, reports, { disabled: true });
