@@ -49,12 +49,14 @@ export class Notifications {
     );
   }
 
-  /** Clicks a button of a notification. */
+  /** Clicks a button of a notification and waits until the notification is gone. */
   async press(message: string | RegExp, button: string): Promise<void> {
     await this.waitFor(message);
     const row = this.#center.locator('.monaco-list-row').filter({ hasText: message }).first();
     await row.hover();
     await row.locator('.monaco-button').getByText(button, { exact: true }).click();
+    // The center closes with its last notification. Until then, the Escape of the next step would close it instead.
+    await row.waitFor({ state: 'hidden' });
   }
 
   /** Removes all notifications and closes the center. */
