@@ -4,30 +4,49 @@
  */
 import { StatusBarAlignment, window } from 'vscode';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import type { Disposable } from '../../base/disposable.ts';
+import { toDisposable, type Disposable } from '../../base/disposable.ts';
 
 /** Milliseconds. */
 const SHOWN_FOR = 6000;
 
+/** Milliseconds until another message may replace one. Changes often end together, and each end is worth reading. */
+const SHOWN_ALONE = 2000;
+
 /** To the right of all other items, so that they don't move. */
 const PRIORITY = -1_000_000;
 
-/** All bundles share it, although each has a copy of this module: a message of one must not end that of another. */
-const shared: typeof globalThis & { hostedPostgresAnnouncement?: Disposable } = globalThis;
+interface Announcements {
+  current?: Disposable;
+  /** When the next message may be shown. */
+  next: number;
+}
 
-/** @param icon id of a codicon */
+/** All bundles share it, although each has a copy of this module: a message of one must not end that of another. */
+const shared: typeof globalThis & { hostedPostgresAnnouncements?: Announcements } = globalThis;
+
+/** Messages that follow each other closely take turns. @param icon id of a codicon */
 export function announce(message: string, icon = 'check', clock: Clock = systemClock): void {
-  shared.hostedPostgresAnnouncement?.dispose();
+  const announcements = (shared.hostedPostgresAnnouncements ??= { next: 0 });
+  const now = clock.now();
+  const start = Math.max(now, announcements.next);
+  announcements.next = start + SHOWN_ALONE;
+  const show = () => {
+    announcements.current?.dispose();
+    announcements.current = showItem(message, icon, clock);
+  };
+  if (start === now) show();
+  else clock.after(start - now, show);
+}
+
+function showItem(message: string, icon: string, clock: Clock): Disposable {
   const item = window.createStatusBarItem('hostedPostgres.announcement', StatusBarAlignment.Left, PRIORITY);
   item.name = 'Hosted Postgres';
   item.text = `$(${icon}) ${message}`;
   item.accessibilityInformation = { label: message, role: 'alert' };
   item.show();
   const timer = clock.after(SHOWN_FOR, () => item.dispose());
-  shared.hostedPostgresAnnouncement = {
-    dispose() {
-      timer.dispose();
-      item.dispose();
-    },
-  };
+  return toDisposable(() => {
+    timer.dispose();
+    item.dispose();
+  });
 }
