@@ -15,12 +15,15 @@ export interface StatusBarItem {
 const RECORD = `(() => {
   const shown = (globalThis.announcements = []);
   const bar = document.querySelector('.part.statusbar');
-  let last = '';
-  new MutationObserver(() => {
-    const label = bar.querySelector('[id$=".announcement"]')?.getAttribute('aria-label') ?? '';
-    if (label !== '' && label !== last) shown.push({ label, at: performance.now() });
-    last = label;
-  }).observe(bar, { subtree: true, childList: true, attributes: true });
+  let last = {};
+  const record = () => {
+    const item = bar.querySelector('[id$=".announcement"]');
+    const label = item?.getAttribute('aria-label') ?? '';
+    if (label !== '' && (item !== last.item || label !== last.label)) shown.push({ label, at: performance.now() });
+    last = { item, label };
+  };
+  record();
+  new MutationObserver(record).observe(bar, { subtree: true, childList: true, attributes: true });
 })()`;
 /** Milliseconds. An older announcement belongs to an earlier action. */
 const RECENT = 60_000;
@@ -57,12 +60,15 @@ export class StatusBar {
 
   /**
    * Waits for an item whose text or accessible label contains the string or matches the expression. An announcement may
-   * already be over; each is found once.
+   * already be over; each is found once, so that one still shown is not taken for the end of the next change.
    */
   async waitFor(text: string | RegExp, timeoutMs?: number): Promise<StatusBarItem> {
     return until(
       async () => `${String(text)} in the status bar; it shows ${JSON.stringify(await this.items())}`,
-      async () => (await this.#find(text)) ?? (await this.#findAnnounced(text)),
+      async () => {
+        const found = await this.#find(text);
+        return found?.id.endsWith('.announcement') === false ? found : this.#findAnnounced(text);
+      },
       timeoutMs,
     );
   }
@@ -83,9 +89,7 @@ export class StatusBar {
   }
 
   async #find(text: string | RegExp): Promise<StatusBarItem | undefined> {
-    const found = (await this.items()).find((item) => matches(`${item.text}\n${item.label}`, text));
-    if (found?.id.endsWith('.announcement') === true) await this.#takeAnnounced(found.label);
-    return found;
+    return (await this.items()).find((item) => matches(`${item.text}\n${item.label}`, text));
   }
 
   async #findAnnounced(text: string | RegExp): Promise<StatusBarItem | undefined> {
