@@ -12,9 +12,6 @@ export interface TreeRow {
   readonly expanded: boolean | undefined;
 }
 
-/** Milliseconds. */
-const SHOWN_WITHIN = 5_000;
-
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
@@ -105,18 +102,19 @@ export class Tree {
     await this.#setExpanded(label, false);
   }
 
-  /** Clicks one of the buttons that a row shows on hover. */
+  /**
+   * Clicks one of the buttons that a row shows on hover. A message above the rows must not end meanwhile: the rows would move
+   * away from the pointer, which hides the button.
+   */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
-    // A message that appears above the rows, or ends, moves them away from the pointer, which hides the button again.
+    const row = await this.#row(label);
+    const button = row.getByRole('button', { name: action, exact: true });
+    // Rows that are drawn anew while the pointer rests do not notice it.
     await until(`the button ${action}`, async () => {
-      const row = await this.#row(label);
       await row.hover();
-      const button = row.getByRole('button', { name: action, exact: true });
-      return button.click({ timeout: SHOWN_WITHIN }).then(
-        () => true,
-        () => false,
-      );
+      return button.isVisible();
     });
+    await button.click();
   }
 
   /** Clicks an item of a row's context menu. */

@@ -89,6 +89,7 @@ describe('the tree after failed requests', () => {
     await quickInput.closed();
     assert.deepEqual(await labels(), initialLabels, 'the tree stays as it was');
     await workbench.notifications.clear();
+    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
     const restarted = until('the restart', async () => {
       const { items } = await service.client.listComputes(shop);
       return items.find(({ id }) => id === replica)?.current_state === 'active';
@@ -96,7 +97,6 @@ describe('the tree after failed requests', () => {
     await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
     await workbench.dialog.press('Restart');
     await restarted;
-    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
     await computes().waitFor(new RegExp(`^Compute ${replica}, active`));
     const restartedLabels = initialLabels.map((label) =>
       label.includes(replica) ? label.replace(', idle,', ', active,') : label,
