@@ -35,9 +35,10 @@ export class Workbench {
   async openView(name: string): Promise<void> {
     const tab = this.page.locator('.activitybar').getByRole('tab', { name });
     await tab.waitFor();
-    const heading = this.page.locator('.part.sidebar').getByRole('heading', { name });
+    const heading = this.page.locator('.part.sidebar').getByRole('heading', { name, level: 2 });
     if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
     await heading.waitFor();
+    await tab.and(this.page.locator('[aria-selected="true"]')).waitFor();
   }
 
   /** Expands a view of the open view container. */

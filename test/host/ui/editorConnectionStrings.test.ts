@@ -230,7 +230,7 @@ describe('connection strings', () => {
 
 async function showFolders(workbench: Workbench, names: readonly string[]): Promise<void> {
   const rows = workbench.page.locator('.part.sidebar').getByRole('treeitem');
-  await workbench.runCommand('View: Show Explorer');
+  await workbench.openView('Explorer');
   for (const name of names) await rows.filter({ hasText: name }).first().waitFor();
 }
 

@@ -82,5 +82,5 @@ async function resetViews(workbench: Workbench): Promise<void> {
     async () => (await workbench.viewMessage('Computes')) === '',
   );
   await workbench.collapseView('API Keys');
-  await workbench.runCommand('View: Show Explorer');
+  await workbench.openView('Explorer');
 }
