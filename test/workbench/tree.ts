@@ -103,13 +103,13 @@ export class Tree {
   }
 
   /**
-   * Clicks one of the buttons that a row shows on hover. A message above the rows must not end meanwhile: the rows would move
-   * away from the pointer, which hides the button.
+   * Clicks one of the buttons that a row shows on hover. No message above the rows may end in the meantime: the rows would
+   * move away from the pointer, which hides the button.
    */
   async inlineAction(label: string | RegExp, action: string): Promise<void> {
     const row = await this.#row(label);
     const button = row.getByRole('button', { name: action, exact: true });
-    // Rows that are drawn anew while the pointer rests do not notice it.
+    // Rows that are drawn again while the pointer rests do not notice it.
     await until(`the button ${action}`, async () => {
       await row.hover();
       return button.isVisible();
