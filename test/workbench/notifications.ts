@@ -49,22 +49,26 @@ export class Notifications {
     );
   }
 
-  /** Clicks a button of a notification and waits until the notification is gone. */
+  /** Clicks a button of a notification, waits until the notification is gone, and closes the center. */
   async press(message: string | RegExp, button: string): Promise<void> {
     await this.waitFor(message);
     const row = this.#center.locator('.monaco-list-row').filter({ hasText: message }).first();
     await row.hover();
     await row.locator('.monaco-button').getByText(button, { exact: true }).click();
-    // The center closes with its last notification. Until then, the Escape of the next step would close it instead.
     await row.waitFor({ state: 'hidden' });
+    // It closes by itself only with its last notification. While it is open, Escape closes it instead of a prompt.
+    if (await this.#center.isVisible()) await this.#closeWith('Hide Notifications');
   }
 
   /** Removes all notifications and closes the center. */
   async clear(): Promise<void> {
-    if (!(await this.#open())) return;
-    const clearAll = this.#center.getByRole('button', { name: 'Clear All Notifications' });
-    await clearAll.click({ timeout: SHOWN_WITHIN }).catch(async (error: unknown) => {
-      // There is nothing to clear if the last notification ended just before the click.
+    if (await this.#open()) await this.#closeWith('Clear All Notifications');
+  }
+
+  async #closeWith(button: string): Promise<void> {
+    const action = this.#center.getByRole('button', { name: button });
+    await action.click({ timeout: SHOWN_WITHIN }).catch(async (error: unknown) => {
+      // The center is closed already if its last notification ended just before the click.
       if (await this.#center.isVisible()) throw error;
     });
     await this.#center.waitFor({ state: 'hidden' });

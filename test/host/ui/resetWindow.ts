@@ -20,6 +20,8 @@ export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkben
   await quickInput.closed();
   await page.locator('.monaco-dialog-box').waitFor({ state: 'hidden' });
   await page.mouse.move(0, 0);
+  // The center may still be open, and would take the Escape that closes a prompt.
+  await notifications.clear();
   await closeEditors(workbench);
   for (const name of await readdir(folder)) await rm(path.join(folder, name), { recursive: true });
   await removeLocalService(workbench, ownServiceFolder(dataFolder));
