@@ -3,6 +3,7 @@
  * module with `await import(…)`.
  */
 import { registerHooks } from 'node:module';
+import { Emitter } from '../../src/base/event.ts';
 
 class ThemeColor {
   readonly id: string;
@@ -214,6 +215,7 @@ const window = {
   },
   createQuickPick: () => new FakeQuickPick(),
   createOutputChannel: () => channel,
+  registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
   showWarningMessage: (message: string, { detail = '' } = {}) => ask(`${message} ${detail}`),
@@ -246,6 +248,7 @@ const values = {
   l10n,
   Diagnostic,
   DiagnosticSeverity: { Error: 0, Warning: 1 },
+  EventEmitter: Emitter,
   env: { language: 'en', uiKind: 1, uriScheme: 'vscode', openExternal },
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },

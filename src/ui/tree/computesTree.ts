@@ -130,7 +130,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
     const position = projects.indexOf(projectId);
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
-    if (node.kind !== 'project') await this.#inventory.loadComputes(projectId);
+    if (node.kind !== 'project') {
+      // VS Code gives up without an error if a parent is redrawn while it expands, as when the names of branches arrive.
+      const names = this.#inventory.branches.ensure(projectId);
+      await Promise.all([this.#inventory.loadComputes(projectId), names]);
+    }
     await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
