@@ -24,8 +24,8 @@ export function setSharedOptions(options: OpenOptions | undefined): void {
 /**
  * Opens VS Code with the extension in a new browser before the tests of the surrounding `describe`, and closes it after
  * them. Suites whose options match the shared window use that window, as long as no test in it has failed. It is reset
- * before each suite, which fails if that is not possible. After a failed test, `.vscode-test/failures` contains a
- * screenshot.
+ * before each suite, which fails if that is not possible. After a failed test or `before` hook, `.vscode-test/failures`
+ * contains a screenshot.
  * @returns a function that returns the open window, for use inside tests and hooks
  */
 export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
@@ -38,15 +38,14 @@ export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state !== 'failed' || window === undefined) return;
-    const folder = path.join(cacheFolder, '..', 'failures');
-    await mkdir(folder, { recursive: true });
-    const name = this.currentTest.fullTitle().replaceAll(/[^\w]+/g, '-');
-    await window.opened.workbench.screenshot(path.join(folder, `${name}.png`));
+    if (this.currentTest?.state === 'failed') await takeScreenshot(window, this.currentTest.fullTitle());
   });
 
   after(async function () {
-    const noneFailed = this.test?.parent?.tests.every((test) => test.isPassed() || test.isPending()) ?? false;
+    const { tests, title } = this.test?.parent ?? { tests: [], title: '' };
+    const noneFailed = tests.every((test) => test.isPassed() || test.isPending());
+    if (!noneFailed && !tests.some((test) => test.isFailed()))
+      await takeScreenshot(window, `${title} before`);
     if (window !== undefined && window === shared && noneFailed) return;
     if (window === shared) shared = undefined;
     await close(window);
@@ -58,12 +57,20 @@ export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
   };
 }
 
+async function takeScreenshot(window: Window | undefined, title: string): Promise<void> {
+  const folder = path.join(cacheFolder, '..', 'failures');
+  await mkdir(folder, { recursive: true });
+  const name = title.replaceAll(/[^\w]+/g, '-');
+  await window?.opened.workbench.screenshot(path.join(folder, `${name}.png`));
+}
+
 async function sharedWindow(root: Suite): Promise<Window> {
   if (shared !== undefined) {
     const window = shared;
     shared = undefined;
     // If the reset fails, only this suite fails. The next one opens a new window.
     await resetWindow(window.opened).catch(async (error: unknown) => {
+      await takeScreenshot(window, 'reset');
       await close(window);
       throw error;
     });
