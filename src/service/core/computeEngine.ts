@@ -167,7 +167,8 @@ export interface ComputeEngine extends EngineFacts {
   prepareBranch(branch: Omit<BranchSpec, 'parentId'>): Promise<BranchCatalog>;
 
   /**
-   * Reads the databases and roles of a branch from Postgres. Starts no compute.
+   * Reads the databases and roles of a branch from Postgres, or says what they will be while the branch has no data yet.
+   * Starts no compute.
    * @param passwordOf the role whose password is wanted
    * @throws {EngineError}
    */

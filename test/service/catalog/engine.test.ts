@@ -1,6 +1,6 @@
 /** What the calls for databases and roles do when operations run, an engine fails or Postgres was killed. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
@@ -44,6 +44,23 @@ describe('databases and roles', () => {
     await service.stop();
     assert.equal(status, 409);
     assert.match((json as { message: string }).message, /simulates computes/);
+  });
+
+  it('are known before the data of a new branch is created, and the same after', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    try {
+      const before = await engine.catalog('br-main', 'app_owner');
+      assert.equal('password' in (await engine.catalog('br-main')), false);
+      assert.equal('password' in (await engine.catalog('br-main', 'postgres')), false);
+      assert.equal(existsSync(path.join(service.dataDir, 'postgres/branches/br-main/data')), false);
+      await engine.start(await service.create());
+      const after = await engine.catalog('br-main', 'app_owner');
+      const databases = after.databases.map(({ createdAt: _createdAt, ...database }) => database);
+      assert.deepEqual(before, { ...after, databases });
+    } finally {
+      await service.close();
+    }
   });
 
   it('do not include a database that Postgres was dropping when it was killed', async () => {

@@ -20,6 +20,7 @@ export class Catalogs {
 
   /** @throws {EngineError} */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
+    if (this.#tools.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
     return this.#withLock(branchId, async () => {
       const rows =
         this.#rowsOfIdle(branchId) ??
@@ -31,6 +32,17 @@ export class Catalogs {
       const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
       return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
     });
+  }
+
+  /** Does not wait for the branch's data, which may be created at this moment. */
+  async #readNew(branchId: string, passwordOf: string | undefined): Promise<BranchCatalog> {
+    try {
+      const { password, ...catalog } = await this.#tools.branches.prepare(branchId);
+      const isOwner = catalog.roles.some(({ name }) => name === passwordOf);
+      return isOwner && password !== undefined ? { ...catalog, password } : catalog;
+    } catch (error) {
+      throw asEngineError(error);
+    }
   }
 
   /** @throws {EngineError} */

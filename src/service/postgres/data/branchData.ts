@@ -26,7 +26,9 @@ export class BranchData {
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
-  readonly #creation = limitTo(1);
+  readonly #templateLock = limitTo(1);
+  /** One at a time, so that the first is complete early. */
+  readonly #copyLock = limitTo(1);
 
   constructor(options: TemplateOptions) {
     this.#options = options;
@@ -44,7 +46,8 @@ export class BranchData {
 
   /** Resolves when no work is left. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#locks.values()].map(async (lock) => lock(async () => undefined)));
+    const locks = [...this.#locks.values(), this.#templateLock];
+    await Promise.all(locks.map(async (lock) => lock(async () => undefined)));
   }
 
   /** The branch's running primary. It can change once the lock is released. */
@@ -98,7 +101,8 @@ export class BranchData {
     this.finishRestore(branchId);
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
-      await this.#creation(() => copyTemplate(this.#options, dataDir, login));
+      await this.#template();
+      await this.#copyLock(() => copyTemplate(this.#options, dataDir, login));
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -111,9 +115,14 @@ export class BranchData {
     return branchLogin(folder, owner);
   }
 
+  /** Whether the branch has no data yet. One without a parent gets it when it is first needed. */
+  isNew(branchId: string): boolean {
+    return !existsSync(this.folder(branchId)) && !existsSync(this.replacement(branchId));
+  }
+
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
   async prepare(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
-    const template = await this.#creation(() => ensureTemplate(this.#options));
+    const template = await this.#template();
     const { role, database, password } = this.login(branchId, owner);
     return {
       databases: [{ id: databaseId(template), name: database, owner: role }],
@@ -136,6 +145,10 @@ export class BranchData {
   /** Forgets a branch that is deleted. */
   forget(branchId: string): void {
     this.#locks.delete(branchId);
+  }
+
+  async #template(): Promise<string> {
+    return this.#templateLock(() => ensureTemplate(this.#options));
   }
 
   #settingsFile(branchId: string): string {

@@ -73,15 +73,15 @@ async function initialise(options: TemplateOptions, folder: string): Promise<voi
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
-/** Creates a data directory as a copy of the template, with this owner. */
+/** Creates a data directory as a copy of the template, which must exist, with this owner. */
 export async function copyTemplate(
   options: TemplateOptions,
   dataDir: string,
   owner: BranchLogin,
 ): Promise<void> {
-  const { ending } = options;
+  const { storage, binaries, ending } = options;
   throwIfClosing(ending);
-  const template = await ensureTemplate(options);
+  const template = storage.template(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { ending });
     await runSingleUser(options, unfinished, ownerStatements(owner), ending);
