@@ -50,7 +50,7 @@ try {
   };
   console.log(JSON.stringify(result));
 } finally {
-  // Files are kept for `InstalledPackage.remove`: ext4 creates files slowly for minutes after many were removed, and the
+  // Files are kept for `InstalledPackage.remove`: for a while after many were removed, ext4 creates files slowly, and the
   // next try would be measured with that.
   await opened.server.stop();
   await browser.close();
