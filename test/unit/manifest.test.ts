@@ -217,7 +217,7 @@ describe('The manifest', () => {
     const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
     assert.deepEqual(names(guarded), ['addService.ts', 'fileChange.ts', 'psql.ts', 'writeEnv.ts']);
     const active = files.filter((file) =>
-      /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\bwriteFile\(/.test(
+      /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\b(?:writeFile|replaceFile)\(/.test(
         readFileSync(path.join(folder, file), 'utf8'),
       ),
     );

@@ -1,11 +1,11 @@
 /** Add to pg_service.conf…: a named service that every libpq client can connect to, without the password. */
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, readlink, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { isEqual } from '../../../base/equal.ts';
+import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import {
   findService,
@@ -55,7 +55,7 @@ export const defaultServiceName = (
 /** Asks before it replaces a service. @returns false if the user canceled */
 export async function saveService(name: string, compute: Compute, login: Login): Promise<boolean> {
   requireTrust();
-  const file = serviceFilePath();
+  const file = await targetOf(serviceFilePath());
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
   // A workspace's tasks.json may name the role and the database.
   if (lines.some((line) => /[\r\n\0]/.test(line)))
@@ -70,7 +70,9 @@ export async function saveService(name: string, compute: Compute, login: Login):
   // The file may have changed during the question.
   const text = await readText(file);
   const change = setService(text, name, lines);
-  await replaceFile(file, text.slice(0, change.start) + change.text + text.slice(change.end));
+  const bytes = Buffer.from(text.slice(0, change.start) + change.text + text.slice(change.end), 'latin1');
+  await mkdir(path.dirname(file), { recursive: true });
+  await replaceFile(file, bytes, { mode: 0o600 });
   return true;
 }
 
@@ -89,39 +91,20 @@ function serviceFilePath(): string {
     : path.join(os.homedir(), '.pg_service.conf');
 }
 
-/** As bytes, so that text in any encoding stays as it is. */
-async function readText(file: string): Promise<string> {
-  return await readFile(file, 'latin1').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+/** The file that a link leads to, which may not exist yet. */
+async function targetOf(file: string): Promise<string> {
+  const real = await realpath(file).catch(ifMissing);
+  const link = real === undefined ? await readlink(file).catch(ifMissing) : undefined;
+  if (link === undefined) return real ?? file;
+  return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** As bytes, so that text in any encoding stays as it is. */
+const readText = async (file: string): Promise<string> =>
+  (await readFile(file, 'latin1').catch(ifMissing)) ?? '';
 
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
-
-const PRIVATE = 0o600;
-
-/** Readers see the old or the new file, and never a part. A link stays, and so do the permissions. */
-async function replaceFile(link: string, bytes: string): Promise<void> {
-  await mkdir(path.dirname(link), { recursive: true });
-  const file = await realpath(link).catch(() => link);
-  const mode = await stat(file).then(
-    (stats) => stats.mode & 0o777,
-    () => PRIVATE,
-  );
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    const handle = await open(temporary, 'wx', mode);
-    try {
-      await handle.writeFile(bytes, 'latin1');
-      await handle.chmod(mode);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}

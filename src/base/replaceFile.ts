@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pause } from './clock.ts';
+
+interface ReplaceOptions {
+  /** Permissions of a new file. An existing file keeps its permissions and, if this process is root, its owner. */
+  readonly mode?: number;
+  /** The name of the file until it is complete. A process that is killed leaves it behind, and the next one overwrites it. */
+  readonly temporary?: string;
+}
+
+/**
+ * Replaces or creates a file, which is on disk afterwards. A failure, a full disk or a crash leaves the whole old file. A
+ * symbolic link is replaced, not followed.
+ */
+export async function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  { mode = 0o666, temporary = `${file}.${randomBytes(6).toString('hex')}` }: ReplaceOptions = {},
+): Promise<void> {
+  const old = await stat(file).catch(() => undefined);
+  await rm(temporary, { force: true });
+  try {
+    const handle = await open(temporary, 'wx', old === undefined ? mode : 0o600);
+    try {
+      await handle.writeFile(content);
+      if (old !== undefined) {
+        if (process.getuid?.() === 0) await handle.chown(old.uid, old.gid);
+        await handle.chmod(old.mode & 0o7777);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await renameOver(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(path.dirname(file));
+}
+
+/** Windows rejects this while another program, such as a virus scanner, has the file open. */
+async function renameOver(from: string, to: string, attempts = 100): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (process.platform !== 'win32' || attempts === 1) throw error;
+    await pause(20);
+    await renameOver(from, to, attempts - 1);
+  }
+}
+
+/** Makes the rename durable. Windows neither has this call nor needs it. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { replaceFile } from '../../../src/base/replaceFile.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+
+describe('replaceFile', () => {
+  const isWindows = process.platform === 'win32';
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, 'file');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('creates a file with these permissions', async () => {
+    await replaceFile(file, 'new', { mode: 0o600 });
+    assert.equal(readFileSync(file, 'utf8'), 'new');
+    if (!isWindows) assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), ['file']);
+  });
+
+  it('keeps the permissions of an existing file, and as root its owner', async function () {
+    if (isWindows) this.skip(); // It has neither.
+    writeFileSync(file, 'old');
+    chmodSync(file, 0o644);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(file, 12_345, 12_346);
+    await replaceFile(file, Buffer.from('new'), { mode: 0o600 });
+    const { mode, uid, gid } = statSync(file);
+    assert.equal(mode & 0o777, 0o644);
+    if (isRoot) assert.deepEqual([uid, gid], [12_345, 12_346]);
+    assert.equal(readFileSync(file, 'utf8'), 'new');
+  });
+
+  it('overwrites what a killed process left behind', async () => {
+    const temporary = `${file}.new`;
+    writeFileSync(temporary, 'unfinished', { mode: 0o400 });
+    await replaceFile(file, 'new', { temporary });
+    assert.equal(readFileSync(file, 'utf8'), 'new');
+    assert.deepEqual(readdirSync(folder), ['file']);
+  });
+
+  it('does not write through a link', async function () {
+    if (isWindows) this.skip(); // Ordinary users can't create links.
+    const other = path.join(folder, 'other');
+    writeFileSync(other, 'kept');
+    symlinkSync(other, file);
+    await replaceFile(file, 'new');
+    assert.ok(!lstatSync(file).isSymbolicLink());
+    assert.equal(readFileSync(other, 'utf8'), 'kept');
+  });
+
+  it('leaves nothing behind if it fails', async () => {
+    mkdirSync(file);
+    await assert.rejects(replaceFile(file, 'new'), /EISDIR|EPERM/);
+    assert.deepEqual(readdirSync(folder), ['file']);
+  });
+
+  it('keeps the old file on a full disk', async function () {
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
+    if (mounted.status !== 0) return this.skip(); // Only root may mount.
+    try {
+      const old = 'A=1\n'.repeat(8 * 1024);
+      writeFileSync(file, old);
+      await assert.rejects(replaceFile(file, `${old}B=2\n`.repeat(2)), /ENOSPC/);
+      assert.equal(readFileSync(file, 'utf8'), old);
+      await assert.rejects(replaceFile(path.join(folder, 'created'), `${old}${old}`), /ENOSPC/);
+      assert.ok(!existsSync(path.join(folder, 'created')));
+      assert.deepEqual(readdirSync(folder), ['file']);
+    } finally {
+      execFileSync('umount', [folder]);
+    }
+  });
+});
