@@ -77,7 +77,7 @@ export class App implements Disposable {
     const memory = mementoStore(context.workspaceState);
     const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
     const lastCompute = new LastCompute(session, memory);
-    const guards = (this.guards = new Guards(session, inventory.branches, config));
+    const guards = (this.guards = new Guards(session, inventory, config));
     const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));

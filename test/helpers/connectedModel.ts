@@ -66,7 +66,7 @@ export async function connectModel(
   );
   const marks: Record<string, Mark> = {};
   const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
-  const guards = new Guards(session, inventory.branches, { marks, onDidChangeMarks }, clock);
+  const guards = new Guards(session, inventory, { marks, onDidChangeMarks }, clock);
   const changes = new ComputeChanges(session, inventory, tracker);
   await session.start();
   const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes };

@@ -2,6 +2,7 @@
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Event } from '../../base/event.ts';
 import { accountId, type Account } from './accounts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Connection } from './connection.ts';
 import type { Session } from './session.ts';
 
@@ -30,20 +31,21 @@ export function guardOf(
 export interface GuardTarget {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
+  /** The compute may have moved from `branchId` to another branch. */
+  readonly computeId?: string | undefined;
   /** The branch that a compute is moved to. */
   readonly toBranchId?: string | undefined;
 }
 
-/** The branches of the service as far as they are known. */
-export interface KnownBranches {
-  get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
-  /** False if the service may have branches that couldn't be loaded so far. */
-  isKnown(projectId: string): boolean;
-  /** Never rejects. */
-  refresh(projectId: string): Promise<unknown>;
+/** What is known of branches and computes. */
+export interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
+  readonly branches: Pick<Inventory['branches'], 'isKnown' | 'refresh'> & {
+    get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
+  };
+  compute(projectId: string, computeId: string): { readonly branch_id: string } | undefined;
 }
 
-/** Milliseconds that a change waits for the list of branches. */
+/** Milliseconds that a change waits for the lists. */
 const MAX_WAIT = 5000;
 
 /** The user's settings. */
@@ -54,7 +56,7 @@ export interface MarkSettings {
 
 export class Guards {
   readonly #session: Pick<Session, 'connection'>;
-  readonly #branches: KnownBranches;
+  readonly #inventory: GuardedInventory;
   readonly #settings: MarkSettings;
   readonly #clock: Clock;
 
@@ -62,12 +64,12 @@ export class Guards {
 
   constructor(
     session: Pick<Session, 'connection'>,
-    branches: KnownBranches,
+    inventory: GuardedInventory,
     settings: MarkSettings,
     clock: Clock = systemClock,
   ) {
     this.#session = session;
-    this.#branches = branches;
+    this.#inventory = inventory;
     this.#settings = settings;
     this.#clock = clock;
     this.onDidChange = settings.onDidChangeMarks;
@@ -92,25 +94,31 @@ export class Guards {
   }
 
   /** From what is known now; for rows. */
-  known({ projectId, branchId = '', toBranchId = '' }: GuardTarget): Mark | undefined {
+  known({ projectId, branchId, computeId, toBranchId }: GuardTarget): Mark | undefined {
     if (projectId === undefined) return this.account;
-    const branches = [branchId, toBranchId].map((id) => this.#branches.get(projectId, id));
+    const compute = computeId === undefined ? undefined : this.#inventory.compute(projectId, computeId);
+    const branches = [compute?.branch_id ?? branchId, toBranchId].map((id) =>
+      id === undefined ? undefined : this.#inventory.branches.get(projectId, id),
+    );
     const protectedBranch = branches.find((branch) => branch?.protected === true);
     return guardOf(this.account, this.project(projectId), protectedBranch);
   }
 
   /** Whether `known` is right about the branches. */
   isProtectionKnown({ projectId, branchId }: GuardTarget): boolean {
-    return projectId === undefined || branchId === undefined || this.#branches.isKnown(projectId);
+    return projectId === undefined || branchId === undefined || this.#inventory.branches.isKnown(projectId);
   }
 
-  /** For a change: another client may have protected the branch. Never rejects, and takes at most five seconds. */
-  async refreshProtection({ projectId, branchId }: GuardTarget): Promise<void> {
+  /** For a change: another client may have protected the branch, or moved the compute to one that is. Never rejects, and takes at most five seconds. */
+  async refreshProtection({ projectId, branchId, computeId }: GuardTarget): Promise<void> {
     if (projectId === undefined || branchId === undefined) return;
     const { promise: limit, resolve } = Promise.withResolvers<void>();
     const timer = this.#clock.after(MAX_WAIT, resolve);
-    // The request continues after that, because others may wait for it, too.
-    await Promise.race([this.#branches.refresh(projectId), limit]);
+    const { branches } = this.#inventory;
+    // The list keeps its failure.
+    const computes = computeId && this.#inventory.refreshComputes(projectId).catch(() => undefined);
+    // The requests continue after that, because others may wait for them, too.
+    await Promise.race([Promise.all([branches.refresh(projectId), computes]), limit]);
     timer.dispose();
   }
 }

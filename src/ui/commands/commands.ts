@@ -91,7 +91,8 @@ export async function runCommand(
   argument: unknown,
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
-  const run = { failureMessage: l10n.t('The command failed') };
+  const { connection: initialConnection } = context.session;
+  const run = { failureMessage: l10n.t('The command failed'), initialConnection };
   try {
     return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
   } catch (error) {

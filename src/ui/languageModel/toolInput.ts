@@ -2,9 +2,10 @@
 import { l10n } from 'vscode';
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
-import type { SizeRange } from '../../api/records/sizes.ts';
+import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { Connection } from '../../model/account/connection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
@@ -37,10 +38,22 @@ export function sizeOfInput(input: unknown): SizeRange | undefined {
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
+/** @throws {Error} with a message for the model */
+export function requireSize(input: unknown): SizeRange {
+  const size = sizeOfInput(input);
+  if (size === undefined) throw new Error(l10n.t('minCu and maxCu must be numbers.'));
+  const problem = sizeProblem(size);
+  if (problem === 'not-a-size') throw new Error(l10n.t('The service has no compute of this size.'));
+  if (problem === 'min-above-max') throw new Error(l10n.t('The minimum is greater than the maximum.'));
+  // Only the service knows whether the plan allows it.
+  return size;
+}
+
 /** @throws {Error} without a connection */
-export function requireToolConnection({ session }: ToolParts): void {
+export function requireToolConnection({ session }: ToolParts): Connection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
+  return session.connection;
 }
 
 /** Reads the compute from the service. @throws {Error} for invalid or unknown ids */

@@ -15,6 +15,7 @@ import type { CallOptions } from '../../api/client.ts';
 import { changeEffect } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
+import type { Connection } from '../../model/account/connection.ts';
 import type { AcceptedChange } from '../../model/operations/computeChanges.ts';
 import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
@@ -29,6 +30,7 @@ import {
   fieldsOf,
   findComputeOfTool,
   requireToolConnection,
+  requireSize,
   sizeOfInput,
   targetOf,
   type Target,
@@ -157,11 +159,13 @@ const resizeCompute: Tool = {
     };
   },
   async invoke(parts, input, token) {
+    const connection = requireToolConnection(parts);
     const compute = await findComputeOfTool(parts, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
     const size = sizeText(sizeFields(requireSize(input)));
-    await approveTool(parts, compute, l10n.t('Change the size of {0} to {1}?', computeName(compute), size));
+    const question = l10n.t('Change the size of {0} to {1}?', computeName(compute), size);
+    await approveTool(parts, compute, question, connection);
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, (options) =>
       parts.changes.update(nodeOf(compute), change, options),
@@ -208,17 +212,6 @@ const sizeFields = ({ min, max }: SizeRange) => ({
   autoscaling_limit_max_cu: max,
 });
 
-/** @throws {Error} */
-function requireSize(input: unknown): SizeRange {
-  const size = sizeOfInput(input);
-  if (size === undefined) throw new Error(l10n.t('minCu and maxCu must be numbers.'));
-  const problem = sizeProblem(size);
-  if (problem === 'not-a-size') throw new Error(l10n.t('The service has no compute of this size.'));
-  if (problem === 'min-above-max') throw new Error(l10n.t('The minimum is greater than the maximum.'));
-  // Only the service knows whether the plan allows it.
-  return size;
-}
-
 const nodeOf = ({ project_id: projectId, branch_id: branchId, id: computeId }: Compute): ComputeNode => ({
   kind: 'compute',
   projectId,
@@ -257,15 +250,21 @@ async function changeTarget(
   question: (name: string) => string,
   change: (node: ComputeNode, options: CallOptions) => Promise<AcceptedChange>,
 ): Promise<unknown> {
+  const connection = requireToolConnection(parts);
   const compute = await findComputeOfTool(parts, input);
-  await approveTool(parts, compute, question(computeName(compute)));
+  await approveTool(parts, compute, question(computeName(compute)), connection);
   return changeOutput(await cancellable(token, (options) => change(nodeOf(compute), options)));
 }
 
 /** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
-async function approveTool({ guards }: ToolParts, compute: Compute, question: string): Promise<void> {
+async function approveTool(
+  { guards }: ToolParts,
+  compute: Compute,
+  question: string,
+  initialConnection: Connection,
+): Promise<void> {
   const change = { ...nodeOf(compute), name: computeName(compute), question, button: '' };
-  if (!(await approve(guards, change))) throw new Error(l10n.t('Canceled.'));
+  if (!(await approve(guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));
 }
 
 /** What is known of the compute, and the effect. Names may contain Markdown, so everything is escaped. */

@@ -34,7 +34,7 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
 
 /**
  * Other windows can switch the account of this one while a question is open.
- * @param since what the window was connected to when the command began, if it has asked other questions before
+ * @param initialConnection what the window was connected to when the command began
  * @returns whether to make the change
  * @throws {ReadOnlyError}
  * @throws {Error} with a message for the user if the window has another account than it had before
@@ -42,10 +42,10 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
 export async function approve(
   guards: Guards,
   change: Change,
-  since: Connection | undefined = guards.connection,
+  initialConnection: Connection | undefined,
 ): Promise<boolean> {
   const check = () => {
-    requireSameAccount(guards, since);
+    requireSameAccount(guards, initialConnection);
     requireWritable(guards, change);
   };
   check();
@@ -55,7 +55,7 @@ export async function approve(
   const request = nameRequest(guards, change);
   let isApproved = await ask(change, request);
   if (isApproved && request === undefined) {
-    // Another client may have protected the branch since the list was loaded.
+    // Another client may have protected the branch, or moved the compute, since the lists were loaded.
     await refreshed;
     check();
     const later = nameRequest(guards, change);

@@ -104,13 +104,13 @@ function keepRejected(document: SettingsDocument, text: string, error: unknown):
 async function approveRestart(
   guards: Guards,
   compute: Compute,
-  since: Connection | undefined,
+  initialConnection: Connection | undefined,
 ): Promise<boolean> {
   const name = nameOrId(compute.name, compute.id);
   const question = l10n.t('Apply the Postgres settings to {0}?', name);
   const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
-  const { project_id: projectId, branch_id: branchId } = compute;
-  return await approve(guards, { projectId, branchId, ...texts }, since);
+  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+  return await approve(guards, { projectId, branchId, computeId, ...texts }, initialConnection);
 }
 
 /** Another client has changed the settings. */

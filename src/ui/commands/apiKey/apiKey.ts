@@ -31,7 +31,7 @@ export async function requireKeyAccess<T>(
 }
 
 export const create: Command = async (context, _argument, run) => {
-  const connection = requireConnection(context);
+  requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fails now rather than after the question.
@@ -41,7 +41,8 @@ export const create: Command = async (context, _argument, run) => {
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
   if (name === undefined) return;
   const question = l10n.t('Create API key “{0}”?', sanitize(name));
-  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }, connection))) return;
+  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }, run.initialConnection)))
+    return;
   const created = await withProgress(l10n.t('Creating an API key'), (options) =>
     requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
   );
@@ -75,7 +76,7 @@ export const revoke: Command = async (context, argument, run) => {
   const question = l10n.t('Revoke API key “{0}”?', name);
   const detail = revocationDetail(context, isInUse);
   const change = { name, question, detail, button: l10n.t('Revoke') };
-  if (!(await approve(context.guards, change, connection))) return;
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
   await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
   // A 401 right after that means that it was the key in use, even if that wasn't known.
   const wasInUse = isInUse || isRefused(apiKeys.failure, 401);

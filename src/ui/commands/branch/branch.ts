@@ -5,7 +5,7 @@ import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command, CommandContext, Run } from '../context.ts';
 import { showCreated } from '../showCreated.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -22,7 +22,14 @@ export const create: Command = async (context, argument, run) => {
   const { projectId, creation } = answers;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const question = l10n.t('Create a branch in {0}?', name);
-  if (!(await approve(context.guards, { projectId, name, question, button: l10n.t('Create') }))) return;
+  if (
+    !(await approve(
+      context.guards,
+      { projectId, name, question, button: l10n.t('Create') },
+      run.initialConnection,
+    ))
+  )
+    return;
   const { branch, computes, isPending } = await withProgress(l10n.t('Creating a branch'), (options) =>
     context.branchChanges.create(projectId, creation, options),
   );
@@ -50,7 +57,8 @@ export const rename: Command = async (context, argument, run) => {
   const name = await singleStep(title, (page) => askBranchName(page, list, question));
   if (name === undefined || name === branch.name) return;
   const renameQuestion = l10n.t('Rename {0}?', branchTitle(branchId, branch));
-  if (!(await approveChange(context, picked, { question: renameQuestion, button: l10n.t('Rename') }))) return;
+  if (!(await approveChange(context, run, picked, { question: renameQuestion, button: l10n.t('Rename') })))
+    return;
   await withProgress(l10n.t('Renaming {0}', branchTitle(branchId, branch)), (options) =>
     context.branchChanges.update(picked, { name }, options),
   );
@@ -66,7 +74,7 @@ export const protect: Command = async (context, argument, run) => {
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't protect {0}", name);
   const question = l10n.t('Protect {0}?', name);
-  if (!(await approveChange(context, picked, { question, button: l10n.t('Protect') }))) return;
+  if (!(await approveChange(context, run, picked, { question, button: l10n.t('Protect') }))) return;
   await withProgress(l10n.t('Protecting {0}', name), (options) =>
     context.branchChanges.update(picked, { protected: true }, options),
   );
@@ -82,7 +90,7 @@ export const unprotect: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
   const detail = l10n.t('It can then be deleted and reset.');
   const question = l10n.t('Remove the protection of {0}?', name);
-  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Unprotect') }))) return;
+  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Unprotect') }))) return;
   await withProgress(l10n.t('Removing the protection of {0}', name), (options) =>
     context.branchChanges.update(picked, { protected: false }, options),
   );
@@ -99,7 +107,8 @@ export const setDefault: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't set {0} as default", name);
   const detail = l10n.t('New branches start from the default branch unless you choose another parent.');
   const question = l10n.t('Set {0} as the default branch?', name);
-  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Set as Default') }))) return;
+  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Set as Default') })))
+    return;
   await withProgress(l10n.t('Setting {0} as default', name), (options) =>
     context.branchChanges.setDefault(picked, options),
   );
@@ -122,7 +131,7 @@ export const reset: Command = async (context, argument, run) => {
   const detail = l10n.t(
     "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
   );
-  if (!(await approveChange(context, picked, { question, detail, button: l10n.t('Reset') }))) return;
+  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Reset') }))) return;
   const { isPending } = await withProgress(l10n.t('Resetting {0}', name), (options) =>
     context.branchChanges.reset(picked, parent, options),
   );
@@ -133,10 +142,11 @@ export const reset: Command = async (context, argument, run) => {
 /** @returns whether to make the change */
 const approveChange = (
   { guards }: CommandContext,
+  { initialConnection }: Run,
   { projectId, branchId, branch }: PickedBranch,
   texts: { readonly question: string; readonly detail?: string; readonly button: string },
 ): Promise<boolean> =>
-  approve(guards, { projectId, branchId, name: branchTitle(branchId, branch), ...texts });
+  approve(guards, { projectId, branchId, name: branchTitle(branchId, branch), ...texts }, initialConnection);
 
 /** Why the service does not reset a branch. */
 function resetProblem({ branchId, branch, list }: PickedBranch): string | undefined {

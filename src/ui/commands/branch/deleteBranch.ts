@@ -4,7 +4,7 @@ import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command, CommandContext, Run } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
 
@@ -16,7 +16,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
-  if (!(await approveDeletion(context, picked))) return;
+  if (!(await approveDeletion(context, run, picked))) return;
   if (asBranchNode(argument) !== undefined) await revealProject(context, picked);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
     context.branchChanges.delete(picked, { unprotect: picked.branch.protected === true }, options),
@@ -40,6 +40,7 @@ async function revealProject(
 /** The name of a protected branch has to be entered. */
 async function approveDeletion(
   { inventory, guards }: CommandContext,
+  { initialConnection }: Run,
   picked: PickedBranch,
 ): Promise<boolean> {
   const { projectId, branchId, branch } = picked;
@@ -54,7 +55,8 @@ async function approveDeletion(
           computes,
         );
   const button = l10n.t('Delete');
-  return await approve(guards, { projectId, branchId, name, question, detail, button });
+  const change = { projectId, branchId, name, question, detail, button };
+  return await approve(guards, change, initialConnection);
 }
 
 async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {

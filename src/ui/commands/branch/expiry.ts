@@ -67,7 +67,8 @@ export const changeExpiry: Command = async (context, argument, run) => {
   if (lifetime === undefined) return;
   const question = l10n.t('Change the expiry of {0}?', name);
   const button = l10n.t('Change');
-  if (!(await approve(context.guards, { projectId, branchId, name, question, button }))) return;
+  const change = { projectId, branchId, name, question, button };
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
   await withProgress(l10n.t('Changing the expiry of {0}', name), (options) =>
     context.branchChanges.update(picked, { expires_at }, options),

@@ -25,7 +25,10 @@ export const create: Command = async (context, argument, run) => {
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const question = l10n.t('Create a compute in {0}?', name);
   const target = { projectId, branchId: onBranch, name };
-  if (!(await approve(context.guards, { ...target, question, button: l10n.t('Create') }))) return;
+  if (
+    !(await approve(context.guards, { ...target, question, button: l10n.t('Create') }, run.initialConnection))
+  )
+    return;
   const { compute, isPending } = await withProgress(l10n.t('Creating a compute'), (options) =>
     context.changes.create(projectId, creation, options),
   );
@@ -43,7 +46,13 @@ export const restart: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
   const detail = effectText('restart');
   const question = l10n.t('Restart {0}?', name);
-  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Restart') })))
+  if (
+    !(await approve(
+      context.guards,
+      { ...node, name, question, detail, button: l10n.t('Restart') },
+      run.initialConnection,
+    ))
+  )
     return;
   const { isPending } = await withProgress(l10n.t('Restarting {0}', name), (options) =>
     context.changes.restart(node, options),
@@ -62,7 +71,14 @@ export const deleteCompute: Command = async (context, argument, run) => {
     branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
   );
   const question = l10n.t('Delete {0}?', name);
-  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Delete') }))) return;
+  if (
+    !(await approve(
+      context.guards,
+      { ...node, name, question, detail, button: l10n.t('Delete') },
+      run.initialConnection,
+    ))
+  )
+    return;
   const isFromTree = asComputeNode(argument) !== undefined;
   if (isFromTree) void revealNeighbor(context, node);
   const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>

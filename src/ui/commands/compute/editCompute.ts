@@ -12,7 +12,7 @@ import { approve } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command, CommandContext, Run } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askForEdit } from './editQuestions.ts';
@@ -30,7 +30,7 @@ export const edit: Command = async (context, argument, run) => {
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
-  if (!(await approveEdit(context, current, change))) return;
+  if (!(await approveEdit(context, run, current, change))) return;
   const node = { kind: 'compute', projectId, branchId, computeId } as const;
   const { isPending } = await withProgress(l10n.t('Changing {0}', name), (options) =>
     context.changes.update(node, change, options),
@@ -42,18 +42,20 @@ export const edit: Command = async (context, argument, run) => {
 /** Asks only if connections are affected (section 3.2, rule 4), or in production. @returns whether to continue */
 async function approveEdit(
   { guards, inventory }: CommandContext,
+  { initialConnection }: Run,
   compute: Compute,
   change: ComputeChange,
 ): Promise<boolean> {
   const name = nameOrId(compute.name, compute.id);
   const effect = changeEffect(compute, change);
-  const { project_id: projectId, branch_id: branchId } = compute;
+  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   const { branch_id: toBranchId = '' } = change;
   const toBranch = branchLabel(toBranchId, inventory.branches.get(projectId, toBranchId));
   const detail = effectText(effect, toBranch) ?? poolerText(compute, change);
-  const target = { projectId, branchId, toBranchId: change.branch_id, name, detail };
+  const target = { projectId, branchId, computeId, toBranchId: change.branch_id, name, detail };
   const size = sizeText({ ...compute, ...change });
-  return await approve(guards, { ...target, ...questionFor(effect, name, { toBranch, size }) });
+  const question = questionFor(effect, name, { toBranch, size });
+  return await approve(guards, { ...target, ...question }, initialConnection);
 }
 
 /** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */

@@ -20,7 +20,14 @@ export const start: Command = async (context, argument, run) => {
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't start {0}", name);
   const question = l10n.t('Start {0}?', name);
-  if (!(await approve(context.guards, { ...node, name, question, button: l10n.t('Start') }))) return;
+  if (
+    !(await approve(
+      context.guards,
+      { ...node, name, question, button: l10n.t('Start') },
+      run.initialConnection,
+    ))
+  )
+    return;
   const change = await withProgress(l10n.t('Starting {0}', name), (options) =>
     context.changes.start(node, options),
   );
@@ -39,7 +46,13 @@ export const suspend: Command = async (context, argument, run) => {
   );
   const detail = connections === 0 ? undefined : suspendText(connections);
   const question = l10n.t('Suspend {0}?', name);
-  if (!(await approve(context.guards, { ...node, name, question, detail, button: l10n.t('Suspend') })))
+  if (
+    !(await approve(
+      context.guards,
+      { ...node, name, question, detail, button: l10n.t('Suspend') },
+      run.initialConnection,
+    ))
+  )
     return;
   const change = await withProgress(l10n.t('Suspending {0}', name), (options) =>
     context.changes.suspend(node, options),

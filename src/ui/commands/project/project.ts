@@ -29,7 +29,7 @@ export const create: Command = async (context, _argument, run) => {
   if (name === undefined) return;
   const question = l10n.t('Create the project {0}?', sanitize(name));
   const change = { name: sanitize(name), question, button: l10n.t('Create') };
-  if (!(await approve(context.guards, change, connection))) return;
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
   const organizationId = context.config.organizationOf(connection.account);
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
   const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
@@ -59,7 +59,8 @@ export const deleteProject: Command = async (context, argument, run) => {
   const question = l10n.t('Delete {0}?', name);
   const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
   const button = l10n.t('Delete');
-  if (!(await approve(context.guards, { projectId, name, question, detail, button, byName: true }))) return;
+  const change = { projectId, name, question, detail, button, byName: true };
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
   await withProgress(l10n.t('Deleting {0}', name), (options) =>
     ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
   );

@@ -21,7 +21,7 @@ type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 export const resetPassword: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the password");
   const title = l10n.t('Reset Password');
-  const before = requireConnection(context);
+  requireConnection(context);
   const branch = await pickBranch(context, title, argument);
   if (branch === undefined) return;
   requireWritable(context.guards, branch);
@@ -36,7 +36,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   );
   const { projectId, branchId } = branch;
   const change = { projectId, branchId, name, question, detail, button: l10n.t('Reset Password') };
-  if (!(await approve(context.guards, change, before))) return;
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
   const connection = requireConnection(context);
   const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
     const client = await connection.client();

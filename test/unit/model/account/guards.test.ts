@@ -29,11 +29,15 @@ describe('Guards', () => {
     const branches = {
       get: () => (isLoaded ? branch : undefined),
       isKnown: () => isLoaded,
-      refresh: async () => void (isLoaded = true),
+      async refresh() {
+        isLoaded = true;
+        return await Promise.resolve(undefined);
+      },
     };
+    const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
     const onDidChangeMarks = () => ({ dispose: () => undefined });
-    return new Guards({ connection }, branches, { marks, onDidChangeMarks });
+    return new Guards({ connection }, inventory, { marks, onDidChangeMarks });
   };
 
   it('find out whether the branch is protected before a change', async () => {
@@ -52,8 +56,9 @@ describe('Guards', () => {
       isKnown: () => true,
       refresh: async () => undefined,
     };
+    const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const onDidChangeMarks = () => ({ dispose: () => undefined });
-    const guards = new Guards({ connection: undefined }, branches, { marks: {}, onDidChangeMarks });
+    const guards = new Guards({ connection: undefined }, inventory, { marks: {}, onDidChangeMarks });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
     assert.equal(guards.known({ ...compute, toBranchId: 'br-qa' }), undefined);
     assert.equal(guards.known({ ...compute, toBranchId: 'br-main' }), 'production');

@@ -1,12 +1,20 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Connection } from '../../../../src/model/account/connection.ts';
 import type { Account } from '../../../../src/model/account/accounts.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { until } from '../../../workbench/until.ts';
-import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { approve } = await import('../../../../src/ui/notifications/approval.ts');
+const approval = await import('../../../../src/ui/notifications/approval.ts');
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
+
+type Change = Parameters<typeof approval.approve>[1];
+const approve = (
+  guards: ConnectedModel['guards'],
+  asked: Change,
+  initialConnection: Connection | undefined = guards.connection,
+) => approval.approve(guards, asked, initialConnection);
 
 describe('approve', () => {
   let service: ScriptedService;
@@ -62,6 +70,23 @@ describe('approve', () => {
     answers.push('main');
     assert.equal(await approve(store.guards, change), true);
     assert.match(questions.join(), /This is production/);
+  });
+
+  it('asks for the name if another client has moved the compute to a protected branch', async () => {
+    const isProtected = { id: 'br-main', project_id: 'shop', name: 'main', protected: true };
+    branches = [isProtected, { id: 'br-dev', project_id: 'shop', name: 'dev' }];
+    let branch_id = 'br-dev';
+    service.script = (call) =>
+      call.endsWith('/branches')
+        ? { branches, annotations: {} }
+        : { endpoints: [computeRecord('ep-one', { branch_id })] };
+    await store.inventory.loadComputes('shop');
+    await store.inventory.branches.ensure('shop');
+    branch_id = 'br-main';
+    const compute = { projectId: 'shop', branchId: 'br-dev', computeId: 'ep-one', name: 'one' };
+    answers.push('one');
+    assert.equal(await approve(store.guards, { ...compute, question: 'Start one?', button: 'Start' }), true);
+    assert.match(questions.join(), /This is production. Enter “one”/);
   });
 
   describe('while the list of branches hangs', () => {

@@ -41,7 +41,7 @@ describe('The inputs of tasks', () => {
     const connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
     const config = { connectionString: () => ({ role: '', database: '' }) };
     const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
-    return Promise.resolve(command(context, args, { failureMessage: '' }));
+    return Promise.resolve(command(context, args, { failureMessage: '', initialConnection: undefined }));
   };
 
   it('prefer an id to a name', async () => {

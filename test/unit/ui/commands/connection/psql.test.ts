@@ -46,7 +46,7 @@ describe('Open psql', () => {
   });
 
   const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
-  const open = async () => openPsql(context, row, { failureMessage: '' });
+  const open = async () => openPsql(context, row, { failureMessage: '', initialConnection: undefined });
 
   for (const [status, action, given] of [
     [401, 'newKey', 401],

@@ -35,7 +35,10 @@ describe('resetPassword', () => {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const context = { ...store, lastCompute, computesView: { view: { selection: [] } } };
     answers.push('Reset Password');
-    const done = resetPassword(context as unknown as CommandContext, undefined, { failureMessage: '' });
+    const done = resetPassword(context as unknown as CommandContext, undefined, {
+      failureMessage: '',
+      initialConnection: store.session.connection,
+    });
     const accepted = (async () => {
       for (const placeholder of placeholders)
         (
