@@ -128,7 +128,6 @@ describe('The manifest', () => {
       'hostedPostgres.account.connect',
       'hostedPostgres.account.remove',
       'hostedPostgres.account.switch',
-      'hostedPostgres.compute.openLink',
       'hostedPostgres.localService.start',
       'hostedPostgres.localService.stop',
       'hostedPostgres.log.show',

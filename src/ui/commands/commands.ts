@@ -13,7 +13,6 @@ import * as branch from './branch/branch.ts';
 import { changeExpiry } from './branch/expiry.ts';
 import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
-import * as computeLinks from './compute/computeLinks.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
 import * as power from './compute/startSuspend.ts';
@@ -61,8 +60,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
   'hostedPostgres.compute.copyAs': copyAs,
-  'hostedPostgres.compute.copyLink': computeLinks.copyLink,
-  'hostedPostgres.compute.openLink': computeLinks.openLink,
   'hostedPostgres.compute.insertHost': insertHost,
   'hostedPostgres.compute.openIn': openIn,
   'hostedPostgres.compute.openPsql': openPsql,

@@ -1,5 +1,5 @@
-/** Registers the commands of package.json and links to the extension. The code of the commands is loaded on first use. */
-import { commands, window } from 'vscode';
+/** Registers the commands of package.json. The code of the commands is loaded on first use. */
+import { commands } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { CommandContext } from './context.ts';
 
@@ -15,9 +15,5 @@ export function registerCommands(
     };
     disposables.add(commands.registerCommand(command, run));
   }
-  // `vscode://hosted-postgres.hosted-postgres/…`: the command validates the link.
-  const handleUri = (uri: { toString(skipEncoding: boolean): string }) =>
-    void commands.executeCommand('hostedPostgres.compute.openLink', uri.toString(true));
-  disposables.add(window.registerUriHandler({ handleUri }));
   return disposables;
 }

@@ -163,10 +163,15 @@ describe('In a pseudo-language, every text is translated', () => {
 
   it('of failures', async () => {
     const { workbench } = opened();
-    await workbench.runCommand(command('compute.openLink'));
-    const query = 'project=shiny-wind-028834&endpoint=ep-nobody-000000';
-    await workbench.quickInput.answer(/⟦/, `code-oss://hosted-postgres.hosted-postgres/compute?${query}`);
-    const { message, buttons } = await workbench.notifications.waitFor(/ep-nobody/);
-    translated('notification', [message, ...buttons]);
+    await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
+    await workbench.dialog.read();
+    const [compute] = (await service.client.listComputes('shiny-wind-028834')).items.filter(({ id }) =>
+      id.startsWith('ep-little-smoke'),
+    );
+    await service.client.deleteCompute('shiny-wind-028834', compute?.id ?? '');
+    await workbench.dialog.press(pseudo('Restart'));
+    const { message, buttons } = await workbench.notifications.waitFor(/ep-little-smoke/);
+    const own = message.replace(/There is no compute.*/, ''); // The service's part is not translated.
+    translated('notification', [own, ...buttons]);
   });
 });

@@ -20,16 +20,14 @@ describe('Commands from the palette', () => {
 
   /** Waits for the computes of all projects. */
   const offered = () => opened().workbench.quickInput.waitForItems('Select a compute', 4);
-  const linkOf = (computeId: string) =>
-    until(`the link to ${computeId}`, async () =>
-      (await opened().workbench.readClipboard()).includes(computeId),
-    );
+  const idOf = (computeId: string) =>
+    until(`the id of ${computeId}`, async () => (await opened().workbench.readClipboard()) === computeId);
 
   it('offer the compute that was used last if none is selected', async () => {
     const { workbench } = opened();
-    await workbench.runCommand('Hosted Postgres: Copy Link');
+    await workbench.runCommand('Hosted Postgres: Copy Id');
     await workbench.quickInput.choose('Select a compute', 'dashboards');
-    await linkOf(dashboards);
+    await idOf(dashboards);
     await workbench.runCommand('Hosted Postgres: Copy Host');
     const [first] = await offered();
     assert.match(first ?? '', /^dashboards /);
@@ -39,11 +37,11 @@ describe('Commands from the palette', () => {
   it('offer the selected compute first, and take it with Enter', async () => {
     const { workbench } = opened();
     await computes().click(/^Compute reports,/);
-    await workbench.runCommand('Hosted Postgres: Copy Link');
+    await workbench.runCommand('Hosted Postgres: Copy Id');
     const [first] = await offered();
     assert.match(first ?? '', /^reports /);
     await workbench.quickInput.accept('Select a compute');
-    await linkOf('ep-steep-forest-000002');
+    await idOf('ep-steep-forest-000002');
   });
 
   it('offer the computes of the selected branch first', async () => {

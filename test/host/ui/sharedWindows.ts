@@ -15,7 +15,6 @@ export const sharedWindows = {
     suites: [
       'walkthrough',
       'accounts',
-      'links',
       'computeCreation',
       'computeEdit',
       'pgSettings',
