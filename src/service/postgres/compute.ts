@@ -18,8 +18,6 @@ export interface ComputeOptions {
   readonly certificate: () => Certificate;
   /** Undefined without PgBouncer: each pooled client then gets a separate session. */
   readonly startPooler: StartPooler | undefined;
-  /** Scales a server within its compute's range while it runs. `open` returns the number of client connections. */
-  readonly scale: (compute: ComputeSpec, server: Postmaster, open: () => number) => void;
   /** Creates the compute's role. It calls `restart` when its server needs one. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
 }
@@ -142,8 +140,6 @@ export class Compute {
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
     const server = await this.#launch();
     this.#server = server;
-    if (this.#spec.minCu < this.#spec.maxCu)
-      this.#options.scale(this.#spec, server, () => this.#openClients());
     void server.ended.then((how) => this.#ended(server, how));
   }
 

@@ -12,7 +12,6 @@ import type {
   PoolerMode,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { Autoscaler } from './autoscaler.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { chooseBinaries } from './config/programs.ts';
 import { createBranch, deleteBranch, restoreBranch } from './branch/branches.ts';
@@ -24,7 +23,6 @@ import { serviceLogins } from './data/logins.ts';
 import { removeAll } from './data/privateFiles.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
-import type { Postmaster } from './process/postmaster.ts';
 import { primaryRole } from './primary.ts';
 import { findPrograms, type Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
@@ -169,22 +167,11 @@ class PostgresEngine implements ComputeEngine {
       log: this.#options.log,
       certificate: this.#tools.certificate,
       startPooler: this.#startPooler(),
-      scale: (range, server, open) => this.#scale(range, server, open),
       role: (restart) =>
         spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
     });
     this.#computes.set(spec.id, compute);
     return compute;
-  }
-
-  #scale(range: ComputeSpec, server: Postmaster, open: () => number): void {
-    new Autoscaler({
-      server,
-      range,
-      open,
-      superuserPassword: this.#tools.logins.superuser,
-      log: (line) => this.#options.log(`${range.id}: ${line}`),
-    });
   }
 
   #startPooler(): StartPooler | undefined {

@@ -89,23 +89,21 @@ describe(`service that runs as root${why}`, () => {
     }
   });
 
-  for (const name of ['postgresql.conf.new', 'size.conf.new']) {
-    it(`does not write through a link at ${name}`, async () => {
-      const service = await startControlPlane({ dataDir });
-      try {
-        const compute = await service.create();
-        const uri = await service.uri(compute);
-        assert.deepEqual(await query(uri, 'select 1'), [1]);
-        await service.engine.suspend(compute.id);
-        const file = secret();
-        link(file, path.join(branch, name));
-        await query(uri, 'select 1').catch(() => undefined);
-        assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['of root alone', 0]);
-      } finally {
-        await service.close();
-      }
-    });
-  }
+  it('does not write through a link at postgresql.conf.new', async () => {
+    const service = await startControlPlane({ dataDir });
+    try {
+      const compute = await service.create();
+      const uri = await service.uri(compute);
+      assert.deepEqual(await query(uri, 'select 1'), [1]);
+      await service.engine.suspend(compute.id);
+      const file = secret();
+      link(file, path.join(branch, 'postgresql.conf.new'));
+      await query(uri, 'select 1').catch(() => undefined);
+      assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['of root alone', 0]);
+    } finally {
+      await service.close();
+    }
+  });
 
   it('does not give away the folder behind a link at poolers', async () => {
     await (await startControlPlane({ dataDir })).close();

@@ -2,12 +2,10 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
-import path from 'node:path';
 import { settingText } from '../../../api/records/settingText.ts';
 import { computeSize, maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import type { Certificate } from '../network/certificate.ts';
-import { writePrivateFile } from '../data/privateFiles.ts';
 import { listenArguments, type ServerAddress } from '../network/serverAddress.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
@@ -49,9 +47,6 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   wal_keep_size: '256MB',
 };
 
-/** Name of the file for the settings that depend on the current size, which changes at run time. */
-const SIZE_FILE = 'size.conf';
-
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
@@ -78,10 +73,14 @@ function checkedText(name: string, value: unknown): string {
   throw new EngineError(`invalid value for parameter "${name}": a string, a number or a boolean is needed`);
 }
 
-/** The text of `postgresql.conf`. */
-export function configurationFile(settings: ReadonlyMap<string, string>): string {
-  // Later lines win, so the user's settings override those of the size.
-  return `# Written by the service at every start.\ninclude_if_exists '${SIZE_FILE}'\n${settingsLines(settings)}`;
+/**
+ * The text of `postgresql.conf`. A compute with an autoscaling range always has its largest size (section 2.7), in which the
+ * planner expects the most cache. The user's settings override that.
+ */
+export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
+  const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;
+  const all = new Map([['effective_cache_size', `${Math.floor(cache)}MB`], ...settings]);
+  return `# Written by the service at every start.\n${settingsLines(all)}`;
 }
 
 /** One line for each setting, including the defaults. */
@@ -130,12 +129,6 @@ export function fixedArguments(
     ...listenArguments(address),
     ...Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
-}
-
-/** Takes effect at the server's next start or reload. */
-export function writeSizeFile(dataDir: string, cu: number): void {
-  const cache = (computeSize(cu)?.fileCacheGb ?? 0) * 1024;
-  writePrivateFile(path.join(dataDir, SIZE_FILE), `effective_cache_size = '${Math.floor(cache)}MB'\n`);
 }
 
 /**

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isEngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
-import { writeSizeFile, configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
+import { configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
@@ -29,8 +29,8 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(tools: ServerTools, start: LaunchOptions): Promise<Postmaster> {
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
-  writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), configurationFile(settings));
-  writeSizeFile(start.dataDir, start.compute.minCu);
+  const text = configurationFile(start.compute.maxCu, settings);
+  writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), text);
   const certificate = tools.certificate();
   return startServer(tools, {
     ...start,

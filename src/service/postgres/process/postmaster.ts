@@ -58,10 +58,6 @@ export class Postmaster {
     return this.#options.address;
   }
 
-  get dataDir(): string {
-    return this.#options.dataDir;
-  }
-
   get isStopping(): boolean {
     return this.#stopping;
   }
