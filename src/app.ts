@@ -16,11 +16,14 @@ import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { PendingRotations } from './model/account/pendingRotations.ts';
+import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Session } from './model/account/session.ts';
 import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
+import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
+import { unprotectedNotes } from './ui/state/noteFiles.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
 import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
@@ -81,7 +84,9 @@ export class App implements Disposable {
     const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
     const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
     const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
-    const branchChanges = new BranchChanges(session, inventory, tracker);
+    const unprotected = new UnprotectedBranches(unprotectedNotes(context.globalStorageUri));
+    const branchChanges = new BranchChanges(session, inventory, tracker, unprotected);
+    disposables.add(protectAbandoned({ session, unprotected, branchChanges, guards, log }));
 
     this.computesTree = disposables.add(
       new ComputesTree(session, inventory, log, computesView, localService, guards),

@@ -10,6 +10,7 @@ import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
+import { unprotectedNotes } from './ui/state/noteFiles.ts';
 import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
@@ -50,9 +51,10 @@ export function activate(context: ExtensionContext): void {
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));
-  // The local service runs while a window uses its account. Pending changes and key rotations are tracked until they end.
+  // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
     hasPending(mementoStore(context.workspaceState), Date.now()) ||
-    !new RotationFiles(context.globalStorageUri).isEmpty;
+    !new RotationFiles(context.globalStorageUri).isEmpty ||
+    unprotectedNotes(context.globalStorageUri).all().length > 0;
   if (account() === 'local' || isPending) void app();
 }

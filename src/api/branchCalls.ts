@@ -19,8 +19,9 @@ export interface BranchOutcome {
   readonly operations: readonly records.Operation[];
 }
 
-const readOutcome = (reply: Reply): BranchOutcome =>
-  reply.json === undefined
+/** Only the reply to a deletion may be empty. */
+const readOutcome = (method: Method, reply: Reply): BranchOutcome =>
+  method === 'DELETE' && reply.json === undefined
     ? { branch: undefined, computes: [], operations: [] }
     : {
         branch: readOne(reply, 'branch', records.Branch),
@@ -83,6 +84,7 @@ export class BranchCalls {
   }
 
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
-    return readOutcome(await this.#http.call(method, path, body === undefined ? {} : { body }, options));
+    const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
+    return readOutcome(method, reply);
   }
 }

@@ -7,6 +7,7 @@ import { Guards, type Mark } from '../../src/model/account/guards.ts';
 import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
+import type { Notes } from '../../src/model/notes.ts';
 import type { Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';
@@ -25,6 +26,22 @@ export class MemoryMap implements Memory {
     // As VS Code does: what comes back after a reload went through JSON.
     if (value === undefined) this.entries.delete(entry);
     else this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+  }
+}
+
+export class NoteMap implements Notes {
+  readonly entries = new Map<string, unknown>();
+
+  all(): readonly unknown[] {
+    return [...this.entries.values()];
+  }
+
+  set(id: string, note: unknown): void {
+    this.entries.set(id, JSON.parse(JSON.stringify(note)));
+  }
+
+  delete(id: string): void {
+    this.entries.delete(id);
   }
 }
 

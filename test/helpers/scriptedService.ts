@@ -15,6 +15,9 @@ export class CodedError {
   }
 }
 
+/** A success without a body, as from a proxy. */
+export class EmptyReply {}
+
 /**
  * Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number, or a
  * {@link CodedError}.
@@ -36,8 +39,9 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
     const call = `${request.method} ${path.replace('/api/v2', '')}`;
     service.requests.push(call);
     void Promise.resolve(service.script(call)).then((answer) => {
+      if (answer instanceof EmptyReply) return response.writeHead(200).end();
       const { status, body } = replyOf(answer);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
   server.listen(0, '127.0.0.1');

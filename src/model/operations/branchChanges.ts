@@ -4,10 +4,10 @@
  */
 import type { BranchOutcome } from '../../api/branchCalls.ts';
 import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
-import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import { isPermanentRejection, isRefused } from '../../api/errors.ts';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
-import type { Connection } from '../account/connection.ts';
+import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchList.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
@@ -16,6 +16,7 @@ import type { BranchNode } from '../inventory/nodes.ts';
 import { sendChange } from './computeChanges.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
+import type { UnprotectedBranch, UnprotectedBranches } from './unprotectedBranches.ts';
 
 /** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
 export interface AcceptedBranchChange {
@@ -55,11 +56,18 @@ export class BranchChanges {
   readonly #session: Session;
   readonly #inventory: Inventory;
   readonly #tracker: OperationTracker;
+  readonly #unprotected: UnprotectedBranches;
 
-  constructor(session: Session, inventory: Inventory, tracker: OperationTracker) {
+  constructor(
+    session: Session,
+    inventory: Inventory,
+    tracker: OperationTracker,
+    unprotected: UnprotectedBranches,
+  ) {
     this.#session = session;
     this.#inventory = inventory;
     this.#tracker = tracker;
+    this.#unprotected = unprotected;
   }
 
   /** @throws {ApiError} also for a name that another branch has */
@@ -109,8 +117,8 @@ export class BranchChanges {
 
   /**
    * Permanent.
-   * @param unprotect whether to remove the protection first, because the user saw it and agreed. If the branch is
-   * still there afterwards, it is protected again.
+   * @param unprotect whether to remove the protection if the service refuses the deletion for it, because the user saw it
+   * and agreed. If the branch is still there afterwards, it is protected again.
    * @throws {ApiError}
    * @throws {ProtectionLostError} if the branch is still there without its protection
    */
@@ -120,37 +128,60 @@ export class BranchChanges {
     options?: CallOptions,
   ): Promise<AcceptedBranchChange> {
     const { connection } = this.#session;
-    if (unprotect) await this.#unprotect(place, connection, options);
     try {
-      return await this.#change('delete', place, options, {
-        send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
-        wasMade: (list) => !list.branches.has(place.branchId),
-      });
+      return await this.#delete(place, options);
     } catch (error) {
-      if (unprotect) await this.#protectAgain(place, connection, error);
-      throw error;
+      const isProtected = unprotect && isPermanentRejection(error) && (await this.#isProtected(place));
+      if (!isProtected || connection === undefined) throw error;
     }
+    const name = nameOf(this.#inventory.branches.get(place.projectId, place.branchId));
+    const { projectId, branchId } = place;
+    const branch = { account: accountId(connection.account), projectId, branchId, name };
+    return await this.#deleteProtected(branch, options);
   }
 
-  async #unprotect(place: Place, before: Connection | undefined, options?: CallOptions): Promise<void> {
-    try {
-      await this.update(place, { protected: false }, options);
-    } catch (error) {
-      if (isOutcomeUnknown(error)) await this.#protectAgain(place, before, error);
-      throw error;
-    }
+  #delete(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
+    return this.#change('delete', place, options, {
+      send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
+      wasMade: (list) => !list.branches.has(place.branchId),
+    });
   }
 
-  /** After a deletion that failed, or that the list doesn't show. @throws {ProtectionLostError} */
-  async #protectAgain(place: Place, before: Connection | undefined, error: unknown): Promise<void> {
+  async #isProtected({ projectId, branchId }: Place): Promise<boolean> {
+    const list = await this.#inventory.branches.refresh(projectId);
+    return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
+  }
+
+  async #deleteProtected(branch: UnprotectedBranch, options?: CallOptions): Promise<AcceptedBranchChange> {
+    this.#unprotected.add(branch);
     try {
-      if (before?.isSameAccount(this.#session.connection) !== true) throw error;
+      await this.update(branch, { protected: false }, options);
+      const deleted = await this.#delete(branch, options);
+      this.#unprotected.remove(branch);
+      return deleted;
+    } catch (error) {
       // Without the options: the user may have canceled.
-      await this.update(place, { protected: true });
-    } catch (failure) {
-      // The service doesn't know the branch: it was deleted after all.
-      if (!isRefused(failure, 404)) throw new ProtectionLostError(error);
+      await this.protectAgain(branch).catch(() => {
+        throw new ProtectionLostError(error);
+      });
+      throw error;
     }
+  }
+
+  /** After a deletion that failed, or that a reload interrupted. @returns false if the branch is gone @throws {Error} */
+  async protectAgain(branch: UnprotectedBranch): Promise<boolean> {
+    const { connection } = this.#session;
+    if (connection === undefined || accountId(connection.account) !== branch.account)
+      throw new Error('Another account');
+    const isThere = await this.update(branch, { protected: true }).then(
+      () => true,
+      async (error: unknown) => {
+        if (!isRefused(error, 404) && !(await this.#isProtected(branch))) throw error;
+        return !isRefused(error, 404);
+      },
+    );
+    this.#unprotected.remove(branch);
+    return isThere;
   }
 
   /** @throws {ApiError} */

@@ -23,7 +23,7 @@ import * as inputs from './connection/inputs.ts';
 import { openIn } from './connection/openIn.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
-import type { Command, CommandContext } from './context.ts';
+import type { Command, CommandContext, Run } from './context.ts';
 import { showOperations } from './operation/operations.ts';
 import * as project from './project/project.ts';
 import { resetPassword } from './role/resetPassword.ts';
@@ -89,14 +89,15 @@ export async function runCommand(
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
   const { connection: initialConnection } = context.session;
-  const run = { failureMessage: l10n.t('The command failed'), initialConnection };
+  const run: Run = { failureMessage: l10n.t('The command failed'), initialConnection };
   try {
     return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
   } catch (error) {
     if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
-    void showFailure(run.failureMessage, error, () => void runCommand(context, id, selected));
+    const retry = () => void runCommand(context, id, selected);
+    void showFailure(run.failureMessage, error, retry, run.unknownOutcome);
     return undefined;
   }
 }

@@ -57,6 +57,8 @@ export interface Run {
   failureMessage: string;
   /** What the window was connected to when the command began. Changes are sent only to that account. */
   readonly initialConnection: Connection | undefined;
+  /** What to tell the user if the reply to the change was lost; by default, to look at the list. */
+  unknownOutcome?: string;
 }
 
 /**

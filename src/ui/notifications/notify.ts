@@ -3,9 +3,17 @@ import { commands, l10n, window } from 'vscode';
 import { explainError, isReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 
-/** @param title such as “Couldn't restart ep-…”, without a period */
-export async function showFailure(title: string, error: unknown, retry: () => void): Promise<void> {
-  const { message, action } = explainError(error);
+/**
+ * @param title such as “Couldn't restart ep-…”, without a period
+ * @param unknownOutcome what to say if a change may have been made
+ */
+export async function showFailure(
+  title: string,
+  error: unknown,
+  retry: () => void,
+  unknownOutcome?: string,
+): Promise<void> {
+  const { message, action } = explainError(error, unknownOutcome);
   const { label, act } = buttonFor(action, error, retry);
   const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', sanitize(title), message), label);
   if (chosen === label) act();

@@ -32,8 +32,11 @@ export class ReadOnlyError extends Error {
 export const isReadOnlyError = (error: unknown): error is ReadOnlyError =>
   error instanceof Error && error.name === 'ReadOnlyError' && 'projectId' in error;
 
-/** Messages of the service are kept, sanitized. */
-export function explainError(error: unknown): ErrorMessage {
+/**
+ * Messages of the service are kept, sanitized.
+ * @param unknownOutcome what to say if a change may have been made; by default, to look at the list
+ */
+export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
   if (isLocalServiceError(error)) {
     return error.reason === 'noPostgres'
       ? { message: sanitize(error.message), action: 'postgres' }
@@ -49,7 +52,9 @@ export function explainError(error: unknown): ErrorMessage {
   if (fault === undefined) return { message: text, action: 'log' };
   const { message, action } = messageOfFault(fault, text);
   // The change may have been made, so the user should check before trying again.
-  return isOutcomeUnknown(error) && action === 'retry'
+  if (!isOutcomeUnknown(error)) return { message, action };
+  if (unknownOutcome !== undefined) return { message: `${message} ${unknownOutcome}`, action };
+  return action === 'retry'
     ? { message: l10n.t('{0} Check the current state in the list.', message), action }
     : { message, action };
 }

@@ -37,6 +37,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   const { projectId, branchId } = branch;
   const change = { projectId, branchId, name, question, detail, button: l10n.t('Reset Password') };
   if (!(await approve(context.guards, change, run.initialConnection))) return;
+  run.unknownOutcome = l10n.t('The old password may no longer work.');
   const connection = requireConnection(context);
   const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
     const client = await connection.client();

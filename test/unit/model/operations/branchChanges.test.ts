@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
+  EmptyReply,
   operationRecord,
   scriptService,
   type ScriptedService,
@@ -51,7 +53,8 @@ describe('BranchChanges', () => {
       return status ?? reply;
     });
     store = await connectModel(service);
-    changes = new BranchChanges(store.session, store.inventory, store.tracker);
+    const { session, inventory, tracker } = store;
+    changes = new BranchChanges(session, inventory, tracker, new UnprotectedBranches(new NoteMap()));
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensure('shop');
@@ -105,47 +108,16 @@ describe('BranchChanges', () => {
     assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
   });
 
-  const PATCH = 'PATCH /projects/shop/branches/br-dev';
-  const DELETE = 'DELETE /projects/shop/branches/br-dev';
-
-  it('removes the protection before it deletes a protected branch', async () => {
-    await changes.delete(dev, { unprotect: true });
-    assert.deepEqual(sent(), [PATCH, DELETE]);
-  });
-
-  it('keeps a protection that was set during the question', async () => {
+  it('trusts the list rather than an empty reply', async () => {
+    service.script = (call) =>
+      call.startsWith('GET')
+        ? call.endsWith('/branches')
+          ? { branches }
+          : { endpoints: [] }
+        : new EmptyReply();
+    await assert.rejects(changes.update(dev, { protected: true }), /branch/);
     branches[1] = record('br-dev', { protected: true });
-    await store.inventory.branches.refresh('shop');
-    await changes.delete(dev, { unprotect: false });
-    assert.deepEqual(sent(), [DELETE]);
-  });
-
-  for (const failed of [409, 502])
-    it(`protects the branch again if it is still there after a ${failed}`, async () => {
-      change = () => (sent().at(-1) === DELETE ? failed : { branch: branches[1], operations });
-      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
-      assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
-    });
-
-  it('protects the branch again if it is unknown whether the protection was removed', async () => {
-    branches[1] = record('br-dev', { protected: true });
-    change = () => (sent().length === 1 ? 502 : { branch: branches[1], operations });
-    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 502/);
-    assert.deepEqual(sent(), [PATCH, PATCH]);
-  });
-
-  it('says that the branch is no longer protected if it cannot be protected again', async () => {
-    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 502);
-    await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
-      assert.match(String(error.cause), /status 502/);
-      return error.name === 'ProtectionLostError';
-    });
-    assert.deepEqual(sent(), [PATCH, DELETE, PATCH]);
-  });
-
-  it('says only why the deletion failed if the branch is gone', async () => {
-    change = () => (sent().length === 1 ? { branch: branches[1], operations } : 404);
-    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 404/);
+    await changes.update(dev, { protected: true });
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {

@@ -1,17 +1,19 @@
 import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
-import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
+import type { CommandContext, Run } from '../../../../../src/ui/commands/context.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { resetPassword } = await import('../../../../../src/ui/commands/role/resetPassword.ts');
+const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
 
 describe('resetPassword', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let status: number;
+  let lastRun: Run;
 
   beforeEach(async () => {
     questions.length = 0;
@@ -34,11 +36,9 @@ describe('resetPassword', () => {
   async function run(...placeholders: string[]): Promise<void> {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const context = { ...store, lastCompute, computesView: { view: { selection: [] } } };
+    lastRun = { failureMessage: '', initialConnection: store.session.connection };
     answers.push('Reset Password');
-    const done = resetPassword(context as unknown as CommandContext, undefined, {
-      failureMessage: '',
-      initialConnection: store.session.connection,
-    });
+    const done = resetPassword(context as unknown as CommandContext, undefined, lastRun);
     const accepted = (async () => {
       for (const placeholder of placeholders)
         (
@@ -56,6 +56,13 @@ describe('resetPassword', () => {
         message: "This service doesn't support resetting passwords, or this API key doesn't allow it.",
       });
     assert.match(questions[0] ?? '', /^Reset the password of ada on branch br-dev \(dev\)\?/);
+  });
+
+  it('says that the old password may no longer work if the reply is lost', async () => {
+    status = 502;
+    const error: unknown = await run('Select a branch', 'Select a role').catch((reason: unknown) => reason);
+    const { message } = explainError(error, lastRun.unknownOutcome);
+    assert.equal(message, 'status 502 The old password may no longer work.');
   });
 
   it('passes on other errors', async () => {

@@ -1,0 +1,53 @@
+/**
+ * Branches whose protection was removed because the user deletes them. A reload in the middle of that must not leave them
+ * without it, so a note is stored before, and removed when the branch is deleted or protected again.
+ */
+import { isBranchId, isId } from '../../api/records/ids.ts';
+import type { Notes } from '../notes.ts';
+
+export interface UnprotectedBranch {
+  /** See `accountId`. */
+  readonly account: string;
+  readonly projectId: string;
+  readonly branchId: string;
+  /** Undefined if it has none. */
+  readonly name?: string | undefined;
+}
+
+const idOf = ({ account, projectId, branchId }: UnprotectedBranch): string =>
+  JSON.stringify([account, projectId, branchId]);
+
+export class UnprotectedBranches {
+  readonly #notes: Notes;
+  /** Those that this window is deleting. */
+  readonly #current = new Set<string>();
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
+
+  /** Those of an account that an earlier window has left. */
+  abandoned(account: string): readonly UnprotectedBranch[] {
+    const notes = this.#notes.all().filter(isUnprotectedBranch);
+    return notes.filter((branch) => branch.account === account && !this.#current.has(idOf(branch)));
+  }
+
+  /** @throws {Error} if the note can't be stored */
+  add(branch: UnprotectedBranch): void {
+    this.#notes.set(idOf(branch), branch);
+    this.#current.add(idOf(branch));
+  }
+
+  /** It is deleted, or protected again. */
+  remove(branch: UnprotectedBranch): void {
+    this.#notes.delete(idOf(branch));
+    this.#current.delete(idOf(branch));
+  }
+}
+
+function isUnprotectedBranch(value: unknown): value is UnprotectedBranch {
+  if (typeof value !== 'object' || value === null) return false;
+  const { account, projectId, branchId, name } = value as Partial<UnprotectedBranch>;
+  const isNamed = name === undefined || typeof name === 'string';
+  return typeof account === 'string' && isId(projectId) && isBranchId(branchId) && isNamed;
+}

@@ -1,0 +1,51 @@
+/** Protects branches again whose deletion a reload has interrupted, and says so. */
+import { commands, l10n, window } from 'vscode';
+import type { Disposable } from '../../base/disposable.ts';
+import { accountId } from '../../model/account/accounts.ts';
+import type { Guards } from '../../model/account/guards.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { BranchChanges } from '../../model/operations/branchChanges.ts';
+import type { UnprotectedBranch, UnprotectedBranches } from '../../model/operations/unprotectedBranches.ts';
+import type { Log } from '../log/log.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { nameOrId } from '../text/sanitize.ts';
+import { readOnlyError } from './approval.ts';
+
+interface Parts {
+  readonly session: Session;
+  readonly unprotected: UnprotectedBranches;
+  readonly branchChanges: BranchChanges;
+  readonly guards: Guards;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export const protectAbandoned = (parts: Parts): Disposable =>
+  parts.session.onDidChange(({ connection }) => {
+    const account = connection && accountId(connection.account);
+    const branches = account === undefined ? [] : parts.unprotected.abandoned(account);
+    for (const branch of branches) void protectAgain(parts, branch);
+  });
+
+/** Never rejects. */
+async function protectAgain({ branchChanges, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
+  const name = nameOrId(branch.name, branch.branchId);
+  try {
+    if (guards.known(branch) === 'readOnly') throw readOnlyError(guards, branch);
+    if (!(await branchChanges.protectAgain(branch))) return;
+    void window.showWarningMessage(
+      l10n.t('The deletion of {0} was interrupted. The branch is protected again.', name),
+    );
+  } catch (error) {
+    log.error('Protecting a branch again', error);
+    const message = l10n.t(
+      'The deletion of {0} was interrupted, so the branch may no longer be protected: {1}',
+      name,
+      explainError(error).message,
+    );
+    const button = l10n.t('Protect Branch…');
+    if ((await window.showWarningMessage(message, button)) !== button) return;
+    const { projectId, branchId } = branch;
+    const node = { kind: 'branch', projectId, branchId };
+    await commands.executeCommand('hostedPostgres.branch.protect', node);
+  }
+}

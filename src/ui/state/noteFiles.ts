@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Uri } from 'vscode';
+import type { Notes } from '../../model/notes.ts';
+
+/**
+ * Notes in files of one folder. A memento loses what was written up to 100 ms before a reload in the browser; a file is on
+ * the disk at once.
+ */
+export class NoteFiles implements Notes {
+  readonly #folder: string;
+
+  constructor(globalStorage: Pick<Uri, 'fsPath'>, folder: string) {
+    this.#folder = path.join(globalStorage.fsPath, folder);
+  }
+
+  all(): readonly unknown[] {
+    return this.#files().flatMap((file) => readNote(file) ?? []);
+  }
+
+  set(id: string, note: unknown): void {
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(this.#file(id), JSON.stringify(note), { mode: 0o600, flush: true });
+  }
+
+  delete(id: string): void {
+    rmSync(this.#file(id), { force: true });
+  }
+
+  #file(id: string): string {
+    return path.join(this.#folder, `${createHash('sha256').update(id).digest('hex')}.json`);
+  }
+
+  #files(): string[] {
+    try {
+      return readdirSync(this.#folder).map((name) => path.join(this.#folder, name));
+    } catch {
+      return []; // There never was a note.
+    }
+  }
+}
+
+function readNote(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined; // Another window has removed it, or it is damaged.
+  }
+}
+
+/** See `UnprotectedBranches`. */
+export const unprotectedNotes = (globalStorage: Pick<Uri, 'fsPath'>): NoteFiles =>
+  new NoteFiles(globalStorage, 'unprotectedBranches');

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/model/account/accounts.ts';
+import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
+import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
+import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const dev: BranchNode = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
+const PATCH = 'PATCH /projects/shop/branches/br-dev';
+const DELETE = 'DELETE /projects/shop/branches/br-dev';
+
+describe('Deleting a protected branch', () => {
+  let service: ScriptedService;
+  let store: ConnectedModel;
+  let changes: BranchChanges;
+  let notes: NoteMap;
+  let branch: { readonly id: string; readonly name: string; readonly protected: boolean } | undefined;
+  /** What the service does with each change; by default what the local service does. */
+  let answerTo: (call: string, count: number) => unknown;
+
+  const sent = () => service.requests.filter((call) => !call.startsWith('GET'));
+  const setProtected = (isProtected: boolean) => ({
+    branch: (branch = { id: 'br-dev', name: 'dev', protected: isProtected }),
+  });
+  const remove = () => {
+    const deleted = branch;
+    branch = undefined;
+    return { branch: deleted };
+  };
+  const isProtected = () => branch?.protected === true;
+  const changesOf = ({ session, inventory, tracker }: ConnectedModel) =>
+    new BranchChanges(session, inventory, tracker, new UnprotectedBranches(notes));
+
+  beforeEach(async () => {
+    setProtected(true);
+    notes = new NoteMap();
+    let isRemoved = false;
+    answerTo = (call) => {
+      if (call === DELETE) return isProtected() ? 422 : remove();
+      isRemoved = !isRemoved;
+      return setProtected(!isRemoved);
+    };
+    service = await scriptService((call) => {
+      if (!call.startsWith('GET')) return answerTo(call, sent().length);
+      return call.endsWith('/branches') ? { branches: branch ? [branch] : [] } : { endpoints: [] };
+    });
+    store = await connectModel(service);
+    changes = changesOf(store);
+    await store.inventory.branches.ensure('shop');
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  it('removes the protection only when the service refuses the deletion for it', async () => {
+    answerTo = remove;
+    await changes.delete(dev, { unprotect: true });
+    assert.deepEqual(sent(), [DELETE]);
+  });
+
+  it('keeps a note until the branch is deleted', async () => {
+    const kept: number[] = [];
+    const { script } = service;
+    service.script = (call) => {
+      if (!call.startsWith('GET')) kept.push(notes.all().length);
+      return script(call);
+    };
+    await changes.delete(dev, { unprotect: true });
+    assert.deepEqual([sent(), kept, notes.all()], [[DELETE, PATCH, DELETE], [0, 1, 1], []]);
+  });
+
+  it('keeps a protection that the user has not seen', async () => {
+    await assert.rejects(changes.delete(dev, { unprotect: false }), /status 422/);
+    assert.deepEqual(sent(), [DELETE]);
+  });
+
+  for (const failed of [409, 502])
+    it(`protects it again if it is still there after a ${failed}`, async () => {
+      const answer = answerTo;
+      answerTo = (call, count) => (count === 3 ? failed : answer(call, count));
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      assert.deepEqual(sent(), [DELETE, PATCH, DELETE, PATCH]);
+      assert.deepEqual([isProtected(), notes.all()], [true, []]);
+    });
+
+  for (const failed of [403, 502])
+    it(`does not say that the protection is lost if it could not be removed (${failed})`, async () => {
+      answerTo = (call) => (call === DELETE ? 422 : failed);
+      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      assert.deepEqual(notes.all(), []);
+    });
+
+  it('says that the branch is no longer protected if it cannot be protected again', async () => {
+    const answer = answerTo;
+    answerTo = (call, count) => (count > 2 ? 502 : answer(call, count));
+    await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
+      assert.match(String(error.cause), /status 502/);
+      return error.name === 'ProtectionLostError';
+    });
+    assert.equal(notes.all().length, 1);
+  });
+
+  it('says only why the deletion failed if the branch is gone', async () => {
+    const answer = answerTo;
+    answerTo = (call, count) => (count > 2 ? 404 : answer(call, count));
+    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 404/);
+    assert.deepEqual(notes.all(), []);
+  });
+
+  it('lets the next window protect it again after a reload in the middle', async () => {
+    const answer = answerTo;
+    const deletion = Promise.withResolvers<unknown>();
+    answerTo = (call, count) => (count === 3 ? deletion.promise : answer(call, count));
+    const account = accountId(store.account);
+    const unprotected = new UnprotectedBranches(notes);
+    void changes.delete(dev, { unprotect: true }).catch(() => undefined);
+    await until('the deletion', async () => sent().length === 3);
+    const left = [...notes.entries];
+    store.dispose();
+    deletion.resolve(409);
+    const next = await connectModel(service);
+    notes.entries.clear();
+    for (const [id, note] of left) notes.set(id, note);
+    const [abandoned] = unprotected.abandoned(account);
+    assert.ok(abandoned);
+    assert.equal(await changesOf(next).protectAgain(abandoned), true);
+    assert.deepEqual([isProtected(), notes.all()], [true, []]);
+    next.dispose();
+  });
+});

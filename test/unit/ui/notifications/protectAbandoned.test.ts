@@ -1,0 +1,84 @@
+import { answers, executed, questions } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/model/account/accounts.ts';
+import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
+import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const { protectAbandoned } = await import('../../../../src/ui/notifications/protectAbandoned.ts');
+
+describe('protectAbandoned', () => {
+  let service: ScriptedService;
+  let store: ConnectedModel;
+  let notes: NoteMap;
+  let status: number | undefined;
+
+  beforeEach(async () => {
+    status = undefined;
+    answers.length = questions.length = executed.length = 0;
+    const branch = { id: 'br-dev', name: 'dev', protected: false };
+    service = await scriptService((call) => {
+      if (call.startsWith('GET')) return { branches: [branch], endpoints: [] };
+      return status ?? { branch: { ...branch, protected: true } };
+    });
+    notes = new NoteMap();
+    store = await connectModel(service);
+    const account = accountId(store.account);
+    // Of an earlier window.
+    const earlier = new UnprotectedBranches(notes);
+    earlier.add({ account, projectId: 'shop', branchId: 'br-dev', name: 'dev' });
+  });
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  /** Connects with another key, as at the start of a window. */
+  async function start(): Promise<void> {
+    const { session, inventory, tracker, guards } = store;
+    const unprotected = new UnprotectedBranches(notes);
+    const branchChanges = new BranchChanges(session, inventory, tracker, unprotected);
+    protectAbandoned({ session, unprotected, branchChanges, guards, log: { error: () => undefined } });
+    await store.accounts.add(store.account, 'other-key');
+  }
+  const question = () => until('a message', async () => questions[0]);
+
+  it('protects the branch and says so', async () => {
+    await start();
+    assert.match(await question(), /The deletion of dev was interrupted. The branch is protected again/);
+    assert.deepEqual(notes.all(), []);
+  });
+
+  it('says nothing if the branch was deleted', async () => {
+    status = 404;
+    await start();
+    await until('the end of the note', async () => notes.all().length === 0);
+    assert.deepEqual(questions, []);
+  });
+
+  it('offers to protect the branch if that failed, and tries again at the next start', async () => {
+    status = 500;
+    answers.push('Protect Branch…');
+    await start();
+    assert.match(await question(), /may no longer be protected: status 500/);
+    const node = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
+    await until('the command', async () => executed.length === 1);
+    assert.deepEqual(executed, [['hostedPostgres.branch.protect', node]]);
+    assert.equal(notes.all().length, 1);
+  });
+
+  it('changes nothing in a project marked as read-only', async () => {
+    store.marks['shop'] = 'readOnly';
+    await start();
+    assert.match(
+      await question(),
+      /may no longer be protected: You have marked the project shop as read-only/,
+    );
+    assert.equal(
+      service.requests.some((call) => call.startsWith('PATCH')),
+      false,
+    );
+  });
+});
