@@ -7,9 +7,17 @@ import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError, isRefused } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
-import { branchPath, computePath, computesPath, projectPath, rolePath, segment } from './paths.ts';
+import {
+  branchPath,
+  computePath,
+  computesPath,
+  projectPath,
+  PROJECTS_PER_PAGE,
+  rolePath,
+  segment,
+} from './paths.ts';
 import { isApiKeyId, isOperationId } from './records/ids.ts';
-import { projectPages, PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
+import { projectPages, type ProjectPage } from './projectPages.ts';
 import {
   property,
   readEach,
@@ -22,7 +30,8 @@ import * as records from './records/records.ts';
 import type { ComputeChange, ComputeCreation, ProjectCreation } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
-export { PROJECTS_PER_PAGE, type ProjectPage } from './projectPages.ts';
+export { PROJECTS_PER_PAGE } from './paths.ts';
+export type { ProjectPage } from './projectPages.ts';
 
 /** A changed compute, if the reply contains it, and the operations that the change started. */
 export interface ComputeOutcome {

@@ -2,6 +2,9 @@
 import { ApiError } from './errors.ts';
 import { isBranchId, isComputeId, isId } from './records/ids.ts';
 
+/** How many projects one request lists: the public service's maximum. */
+export const PROJECTS_PER_PAGE = 400;
+
 /** @throws {ApiError} invalidRequest */
 export const segment = (value: string | number, isValid: boolean, what: string): string => {
   if (isValid) return String(value);

@@ -2,11 +2,9 @@
 import { ApiError } from './errors.ts';
 import { isId } from './records/ids.ts';
 import { MAX_RECORDS, property, readEach, type Listed } from './records/parseResponse.ts';
+import { PROJECTS_PER_PAGE } from './paths.ts';
 import { Project } from './records/records.ts';
 import type { Reply } from './transport/http.ts';
-
-/** The public service's maximum. */
-export const PROJECTS_PER_PAGE = 400;
 
 /** Far more than any account has. It ends the list of a service that always returns a next page. */
 const MAX_PAGES = 1000;

@@ -8,7 +8,7 @@ const PROJECTS = 5_000;
 const REQUESTS = Math.ceil(PROJECTS / PROJECTS_PER_PAGE);
 const ROUNDS = 31;
 const WARM_UP = 3;
-const GOAL = 1.5;
+const GOAL = 2.5;
 
 /** Times in milliseconds. */
 interface Load {

@@ -2,8 +2,8 @@
  * Turns responses into records. A record that cannot be read does not affect the others: a list also says which records
  * it could not read, and why.
  */
+import type * as z from 'zod/mini';
 import { ApiError } from '../errors.ts';
-import type { Field } from './schema.ts';
 import type { Reply } from '../transport/http.ts';
 
 /** A record that is not as specified: its id, if it has one, and its first wrong field. */
@@ -26,9 +26,6 @@ export interface ChangedList<T> {
 /** Five times the largest known account. More could exhaust the memory of the extension host. */
 export const MAX_RECORDS = 100_000;
 
-/** Unknown fields are kept, so limit the depth for code that walks through records. */
-const MAX_DEPTH = 32;
-
 const MAX_NAME_LENGTH = 80;
 
 /** Reported instead of a field when no single field is wrong. */
@@ -50,32 +47,17 @@ export const property = (value: unknown, name: string): unknown =>
 const within = (json: unknown, name: string | undefined): unknown =>
   name === undefined ? json : property(json, name);
 
-/**
- * Whether the nesting is within the limit. Also deletes properties named `__proto__`, which would become the prototype
- * of a copy.
- */
-function isShallow(value: object, depth = MAX_DEPTH): boolean {
-  if (depth === 0) return false;
-  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__');
-  for (const name in value) {
-    const inner: unknown = (value as Readonly<Record<string, unknown>>)[name];
-    if (typeof inner === 'object' && inner !== null && !isShallow(inner, depth - 1)) return false;
-  }
-  return true;
-}
-
-const firstField = (path: readonly string[] = []): string =>
-  path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE;
-
 const idOf = (value: unknown): string | undefined => {
   const id = property(value, 'id');
   return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, MAX_NAME_LENGTH) : undefined;
 };
 
-const read = <T>(value: unknown, record: Field<T>): { data: T } | { field: string } => {
-  if (typeof value === 'object' && value !== null && !isShallow(value)) return { field: WHOLE };
-  return record(value) ? { data: value } : { field: firstField(record.wrongIn?.(value)) };
-};
+function read<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } {
+  const { data, error } = record.safeParse(value);
+  if (error === undefined) return { data };
+  const path = error.issues[0]?.path ?? [];
+  return { field: path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
+}
 
 /** Records of a list have one of these. Roles have no id. */
 type Listable = { readonly id: string | number } | { readonly name: string };
@@ -90,7 +72,7 @@ const keyOf = (record: Listable): string | number => ('id' in record ? record.id
 export function readEach<T extends Listable>(
   reply: Reply,
   name: string | undefined,
-  record: Field<T>,
+  record: z.ZodMiniType<T>,
 ): Listed<T> {
   const list = within(reply.json, name);
   if (!Array.isArray(list)) throw unusable(reply, 'shape', name ?? 'list');
@@ -109,11 +91,11 @@ export function readEach<T extends Listable>(
 export const readIfListed = <T extends { readonly id: string | number }>(
   reply: Reply,
   name: string,
-  record: Field<T>,
+  record: z.ZodMiniType<T>,
 ): readonly T[] => (Array.isArray(within(reply.json, name)) ? readEach(reply, name, record).items : []);
 
 /** @param name the property that holds the record, or undefined if the reply is the record itself. @throws {ApiError} */
-export function readOne<T>(reply: Reply, name: string | undefined, record: Field<T>): T {
+export function readOne<T>(reply: Reply, name: string | undefined, record: z.ZodMiniType<T>): T {
   const result = read(within(reply.json, name), record);
   if ('data' in result) return result.data;
   const field = [name, result.field].filter((part) => part !== undefined && part !== WHOLE).join('.');

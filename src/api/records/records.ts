@@ -1,20 +1,9 @@
 /**
- * The service's resources (section 2). Unknown fields are kept. States, types, actions and statuses are open strings,
- * because the specification names only some values. Only fields that the extension cannot do without are required, so
- * that a record stays readable if the service drops a field.
+ * The service's resources (section 2), as the extension reads them. Unknown fields are dropped. States, types, actions and
+ * statuses are open strings, because the specification names only some values. Only fields that the extension cannot do
+ * without are required, so that a record stays readable if the service drops a field.
  */
-import {
-  dictionary,
-  flag,
-  isTrue,
-  longText,
-  maybe,
-  number,
-  object,
-  text,
-  type Field,
-  type Value,
-} from './schema.ts';
+import * as z from 'zod/mini';
 import { isConnectionUri, isHost } from './connectionUri.ts';
 import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 
@@ -30,37 +19,58 @@ export type OperationStatus = Open<
   'scheduling' | 'running' | 'finished' | 'failed' | 'error' | 'cancelling' | 'cancelled' | 'skipped'
 >;
 
-const open = <Known extends string>() => text as Field<Open<Known>>;
+/** Longer than any name or host. More would only slow down the views. */
+const MAX_TEXT_LENGTH = 4096;
+
+const text = z.custom<string>((value) => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH);
+const number = z.number();
+const flag = z.boolean();
 const timestamp = text;
-const newKey = (value: unknown): value is string => typeof value === 'string' && isSendableKey(value);
+const id = z.custom<string>(isId);
+const host = z.custom<string>(isHost);
+const apiKeyId = z.custom<number>(isApiKeyId);
+const newKey = z.string().check(z.refine(isSendableKey));
+const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
+const setting = z.nullable(z.union([z.string(), number, flag]));
+/** The field may be missing or null. */
+const maybe = <T extends z.ZodMiniType>(field: T) => z.optional(z.nullable(field));
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
-export const ApiKey = object({
-  id: isApiKeyId,
+export const ApiKey = z.object({
+  id: apiKeyId,
   name: text,
   created_at: maybe(timestamp),
   last_used_at: maybe(timestamp),
   last_used_from_addr: maybe(text),
+  created_by: z.optional(z.unknown()),
 });
-export type ApiKey = Value<typeof ApiKey>;
+export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A new API key with its secret value, which no other reply contains (section 2.2). */
-export const CreatedApiKey = object({ id: isApiKeyId, key: newKey });
-export type CreatedApiKey = Value<typeof CreatedApiKey>;
+/** A new API key with its secret value, which no other reply contains (section 2.2, and the public service). */
+export const CreatedApiKey = z.object({
+  id: apiKeyId,
+  key: newKey,
+  name: maybe(text),
+  created_at: maybe(timestamp),
+  created_by: z.optional(z.unknown()),
+});
+export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 /** The reply to revoking a key (section 2.3). `revoked: false` is treated as an error. */
-export const RevokedApiKey = object({
-  id: isApiKeyId,
+export const RevokedApiKey = z.object({
+  id: apiKeyId,
   name: maybe(text),
-  revoked: isTrue,
+  revoked: z.literal(true),
   last_used_at: maybe(timestamp),
   last_used_from_addr: maybe(text),
+  created_at: maybe(timestamp),
+  created_by: z.optional(z.unknown()),
 });
-export type RevokedApiKey = Value<typeof RevokedApiKey>;
+export type RevokedApiKey = z.infer<typeof RevokedApiKey>;
 
 /** A project in a list (section 2.4). `branch_logical_size_limit` is in MiB. */
-export const Project = object({
-  id: isId,
+export const Project = z.object({
+  id,
   name: text,
   platform_id: maybe(text),
   region_id: maybe(text),
@@ -76,16 +86,16 @@ export const Project = object({
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
 });
-export type Project = Value<typeof Project>;
+export type Project = z.infer<typeof Project>;
 
 /**
  * A branch (public service). Its root has no `parent_id`. The counters start with the billing period;
  * `compute_time_seconds` is in CU-seconds.
  */
-export const Branch = object({
-  id: isId,
+export const Branch = z.object({
+  id,
   name: text,
-  parent_id: maybe(isId),
+  parent_id: maybe(id),
   current_state: maybe(open<'init' | 'resetting' | 'ready' | 'archived'>()),
   default: maybe(flag),
   protected: maybe(flag),
@@ -98,7 +108,7 @@ export const Branch = object({
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
 });
-export type Branch = Value<typeof Branch>;
+export type Branch = z.infer<typeof Branch>;
 
 /** Postgres settings by name. The public service takes and returns only text. */
 export type PgSettings = Record<string, string>;
@@ -107,11 +117,11 @@ export type PgSettings = Record<string, string>;
  * A compute (section 2.5). Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local
  * service has a `pooler_host`; the public service's is derived from `host`.
  */
-export const Compute = object({
-  id: isComputeId,
-  host: isHost,
-  project_id: isId,
-  branch_id: isId,
+export const Compute = z.object({
+  id: z.custom<string>(isComputeId),
+  host,
+  project_id: id,
+  branch_id: id,
   type: open<'read_write' | 'read_only'>(),
   current_state: open<'init' | 'active' | 'idle'>(),
   pending_state: maybe(open<'active' | 'idle'>()),
@@ -120,10 +130,10 @@ export const Compute = object({
   autoscaling_limit_min_cu: maybe(number),
   autoscaling_limit_max_cu: maybe(number),
   suspend_timeout_seconds: maybe(number),
-  settings: maybe(object({ pg_settings: maybe(dictionary) })),
+  settings: maybe(z.object({ pg_settings: maybe(z.record(z.string(), setting)) })),
   pooler_enabled: maybe(flag),
   pooler_mode: maybe(text),
-  pooler_host: maybe(isHost),
+  pooler_host: maybe(host),
   disabled: maybe(flag),
   passwordless_access: maybe(flag),
   last_active: maybe(timestamp),
@@ -133,10 +143,10 @@ export const Compute = object({
   /** Open client connections. Only the local service returns it, for a single compute. */
   connections: maybe(number),
 });
-export type Compute = Value<typeof Compute>;
+export type Compute = z.infer<typeof Compute>;
 
 /** A background action on a compute (section 2.6). `error` is the service's message if it failed. */
-export const Operation = object({
+export const Operation = z.object({
   id: text,
   project_id: text,
   branch_id: maybe(text),
@@ -144,45 +154,37 @@ export const Operation = object({
   action: open<'start_compute' | 'apply_config' | 'suspend_compute'>(),
   status: open<'scheduling' | 'running' | 'finished' | 'failed'>(),
   failures_count: maybe(number),
-  error: maybe(longText),
+  error: maybe(z.string()),
+  total_duration_ms: maybe(number),
   created_at: maybe(timestamp),
   updated_at: maybe(timestamp),
 });
-export type Operation = Value<typeof Operation>;
+export type Operation = z.infer<typeof Operation>;
 
 /** A name or password without control characters, which would break files and terminals that it is put into. */
-const printable = (value: unknown): value is string =>
-  // oxlint-disable-next-line no-control-regex
-  text(value) && value !== '' && !/[\u0000-\u001f\u007f]/.test(value);
+// oxlint-disable-next-line no-control-regex
+const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0000-\u001f\u007f]+$/));
 
 /** A database of a branch (public service). */
-export const Database = object({ name: printable, owner_name: printable });
-export type Database = Value<typeof Database>;
+export const Database = z.object({ name: printable, owner_name: printable });
+export type Database = z.infer<typeof Database>;
 
 /** A Postgres role of a branch (public service). */
-export const Role = object({
+export const Role = z.object({
   name: printable,
   authentication_method: maybe(open<'password' | 'no_login'>()),
 });
-export type Role = Value<typeof Role>;
+export type Role = z.infer<typeof Role>;
 
 /** A role with a new password, so it is a secret. */
-export const ResetRole = object({ name: printable, password: printable });
+export const ResetRole = z.object({ name: printable, password: printable });
 
 /** How the service knows the sender of a request (public service). */
-export const Authentication = object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
+export const Authentication = z.object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
 
 /** Of the account's user (public service). */
-export const Organization = object({ id: isId, name: text });
-export type Organization = Value<typeof Organization>;
-
-/** The body of every error (public service; `request_id` may be missing). */
-export const ErrorBody = object({
-  request_id: maybe(longText),
-  code: maybe(longText),
-  message: longText,
-});
-export type ErrorBody = Value<typeof ErrorBody>;
+export const Organization = z.object({ id, name: text });
+export type Organization = z.infer<typeof Organization>;
 
 /** Contains a password, so it is a secret. */
-export const ConnectionUri = object({ uri: isConnectionUri });
+export const ConnectionUri = z.object({ uri: z.custom<string>(isConnectionUri) });

@@ -91,7 +91,7 @@ export class BranchChanges {
   update(place: Place, change: BranchChange, options?: CallOptions): Promise<AcceptedBranchChange> {
     const isAsWanted = (branch: Branch | undefined) =>
       branch !== undefined &&
-      Object.entries(change).every(([field, value]) => (branch[field] ?? null) === value);
+      Object.entries(change).every(([field, value]) => (Reflect.get(branch, field) ?? null) === value);
     return this.#change('edit', place, options, {
       send: ({ branches }, given) => branches.update(place.projectId, place.branchId, change, given),
       wasMade: (list) => isAsWanted(list.branches.get(place.branchId)),

@@ -5,7 +5,7 @@
  * local service, every project is.
  */
 import { retryAfterOf } from '../../api/errors.ts';
-import { PROJECTS_PER_PAGE } from '../../api/projectPages.ts';
+import { PROJECTS_PER_PAGE } from '../../api/paths.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';

@@ -144,7 +144,7 @@ const ROWS: readonly Row[] = [
         { id: 2, name: 'a\nb', owner_name: 'c' },
       ],
     },
-    gives: [{ id: 1, name: 'app', owner_name: 'a b' }],
+    gives: [{ name: 'app', owner_name: 'a b' }],
   },
   {
     name: 'listRoles',

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { maybe, number, object, text } from '../../../../src/api/records/schema.ts';
+import * as z from 'zod/mini';
 import { ApiError } from '../../../../src/api/errors.ts';
 import type { Reply } from '../../../../src/api/transport/http.ts';
 import { readEach, readOne } from '../../../../src/api/records/parseResponse.ts';
 
-const Thing = object({ id: text, size: maybe(number) });
+const Thing = z.object({ id: z.string(), size: z.optional(z.number()) });
 const reply = (json: unknown, method = 'GET'): Reply => ({
   what: `${method} /x`,
   isChange: method !== 'GET',
   status: 200,
   json,
 });
-const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
 describe('readEach', () => {
   it('reads the reply or a property of it', () => {
@@ -45,15 +44,11 @@ describe('readEach', () => {
     assert.deepEqual(readEach(reply(list), undefined, Thing).items, [{ id: 'a', size: 2 }, { id: 'b' }]);
   });
 
-  it('keeps unknown fields, but no deep nesting and no prototype', () => {
+  it('drops unknown fields and prototypes', () => {
     const list: unknown = JSON.parse('[{"id":"a","x":[[1]],"__proto__":{"size":"big"}}]');
     const { items } = readEach(reply(list), undefined, Thing);
     assert.equal(items[0]?.size, undefined);
-    assert.deepEqual(items, [{ id: 'a', x: [[1]] }]);
-    const within = [{ id: 'b', x: nested(31) }];
-    assert.deepEqual(readEach(reply(within), undefined, Thing).items, within);
-    const deep = [{ id: 'b', x: nested(32) }];
-    assert.deepEqual(readEach(reply(deep), undefined, Thing).unreadable, [{ id: 'b', field: 'record' }]);
+    assert.deepEqual(items, [{ id: 'a' }]);
   });
 
   for (const json of [undefined, null, {}, 'text', 7, { things: {} }, { __proto__: { things: [] } }]) {

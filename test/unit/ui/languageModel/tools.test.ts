@@ -140,7 +140,8 @@ describe('Tools for language models', () => {
   });
 
   it('return only chosen fields of a record', async () => {
-    computes = [computeRecord('ep-main', { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2' })];
+    const secrets = { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2' };
+    computes = [{ ...computeRecord('ep-main'), ...secrets }];
     const results = JSON.stringify([
       await invoke('hostedPostgres_listComputes', {}),
       await invoke('hostedPostgres_getCompute', target),
