@@ -5,7 +5,7 @@ import path from 'node:path';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
-import { eventually, query } from '../postgres/clients.ts';
+import { connectTo, eventually, query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 import { BRANCH, PROJECT } from './branchApi.ts';
 
@@ -105,6 +105,38 @@ describe('databases and roles', () => {
       await service.close();
     }
   });
+
+  for (const state of ['active', 'idle'] as const)
+    it(`change whatever settings the user has, while the primary is ${state}`, async () => {
+      const service = await startControlPlane();
+      const { engine } = service;
+      try {
+        const compute = await service.create({
+          pgSettings: {
+            max_prepared_transactions: 20,
+            max_worker_processes: 12,
+            max_locks_per_transaction: 99,
+          },
+        });
+        const uri = await service.uri(compute);
+        await engine.changeCatalog('br-main', { kind: 'createRole', name: 'leaver', canLogin: true });
+        await query(uri, 'grant create on schema public to leaver');
+        const { password = '' } = await engine.catalog('br-main', 'leaver');
+        await query(uri.replace(/\/\/.*@/, `//leaver:${password}@`), 'create table public.left_behind ()');
+        const client = await connectTo(uri);
+        await client.query("begin; create table kept (); prepare transaction 'pending'");
+        await client.end();
+        await query(uri, 'alter database app set role = app_owner');
+        if ((engine.pgVersion ?? 0) >= 17) await query(uri, 'alter database app set transaction_timeout = 1');
+        if (state === 'idle') await engine.suspend(compute.id);
+        const role = { kind: 'deleteRole', name: 'leaver' } as const;
+        assert.deepEqual((await engine.changeCatalog('br-main', role)).roles.length, 1);
+        const database = { kind: 'createDatabase', name: 'late', owner: 'app_owner' } as const;
+        assert.deepEqual((await engine.changeCatalog('br-main', database)).databases.length, 2);
+      } finally {
+        await service.close();
+      }
+    });
 
   it('do not change when the engine is closed in the meantime', async () => {
     const service = await startControlPlane();

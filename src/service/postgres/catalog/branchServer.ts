@@ -31,15 +31,15 @@ export async function withBranchServer<T>(
 
 async function startPrivately(tools: ServerTools, branchId: string): Promise<Postmaster> {
   const dataDir = await tools.branches.ensure(branchId);
-  // The settings are those of the last primary, and may need as many connections as it had.
-  const connections = tools.branches.standbySettings(branchId)?.['max_connections'];
+  // Recovery and prepared transactions may need as much as the last primary had.
+  const settings = tools.branches.standbySettings(branchId) ?? {};
   return startServer(tools, {
     dataDir,
     name: branchId,
     onLine: () => undefined,
     args: (address) =>
       fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, { address }, [
-        ...(connections === undefined ? [] : [['max_connections', connections] as const]),
+        ...Object.entries(settings),
         ...(address.folder === undefined ? [] : [['listen_addresses', ''] as const]),
       ]),
   });

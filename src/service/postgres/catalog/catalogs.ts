@@ -79,7 +79,7 @@ export class Catalogs {
     database: string | undefined,
     work: (client: Client) => Promise<T>,
   ): Promise<T> {
-    const client = await connectAsSuperuser(server.address, this.#tools.logins.superuser, database);
+    const client = await connectAsSuperuser(this.#tools, server.address, database);
     try {
       return await work(client);
     } finally {

@@ -25,8 +25,8 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
     'committed rows must be safe',
   ],
   [
-    /^(wal_level|max_wal_senders|max_replication_slots|hot_standby|primary_.*|promote_trigger_file|synchroni[sz]e[d]?_standby.*|synchronous_standby_names|sync_replication_slots|recovery_.*|restore_command|archive_.*)$/,
-    'the service runs the read replicas',
+    /^(wal_level|max_slot_wal_keep_size|max_wal_senders|max_replication_slots|hot_standby|primary_.*|promote_trigger_file|synchroni[sz]e[d]?_standby.*|synchronous_standby_names|sync_replication_slots|recovery_.*|restore_command|archive_.*)$/,
+    'the service copies branches and runs read replicas',
   ],
   [
     /^(logging_collector|log_destination|log_directory|log_filename|log_file_mode|log_line_prefix|lc_messages|syslog_.*|event_.*|log_min_messages)$/,

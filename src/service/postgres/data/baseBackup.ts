@@ -48,19 +48,19 @@ interface Copy {
 }
 
 async function copyRunning(
-  { logins, ending }: ServerTools,
+  tools: ServerTools,
   primary: Postmaster,
   copy: Copy,
   wal: 'copied' | 'streamed',
 ): Promise<() => Promise<void>> {
-  const client = await connectAsSuperuser(primary.address, logins.superuser);
+  const client = await connectAsSuperuser(tools, primary.address);
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
     const first = await walFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
     const omit = (file: string) =>
       [OF_ONE_SERVER, OF_A_RUNNING_SERVER].some((names) => names.test(slashed(file)));
-    await copyTree(copy.from, copy.to, { omit, ending });
+    await copyTree(copy.from, copy.to, { omit, ending: tools.ending });
     const { rows } = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
@@ -94,9 +94,8 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
       path.join(to, 'pg_wal', name),
       constants.COPYFILE_FICLONE,
     );
-  // The oldest is removed first, if `max_slot_wal_keep_size` limits what is kept.
   if (!files.includes(first) || !files.includes(last))
-    throw new EngineError('The write-ahead log of the copy was removed: raise max_slot_wal_keep_size');
+    throw new EngineError('The write-ahead log of the copy was removed');
 }
 
 const slashed = (file: string) => file.replaceAll(path.sep, '/');

@@ -120,6 +120,8 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
     `GRANT ${OWNER_ROLES} TO ${BRANCH_ROLE}`,
+    // A session in it would block CREATE DATABASE.
+    'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
     // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",

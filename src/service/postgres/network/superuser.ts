@@ -5,32 +5,38 @@
 import Client from 'pg/lib/client.js';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
+import type { TemplateOptions } from '../data/template.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
-/** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files. */
-const OPTIONS = {
+/** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
+const options = (major: number) => ({
   search_path: 'pg_catalog',
+  role: 'none',
   default_transaction_read_only: 'off',
   statement_timeout: 0,
+  ...(major >= 17 && { transaction_timeout: 0 }),
+  idle_in_transaction_session_timeout: 0,
   // The session of a backup is idle while files are copied.
   idle_session_timeout: 0,
   // The branch is locked during a statement, so it must not wait for a user's open transaction for long. Milliseconds.
   lock_timeout: 10_000,
-};
+});
+
+export type SuperuserTools = Pick<TemplateOptions, 'binaries' | 'logins'>;
 
 /** The caller ends the connection. @throws {EngineError} with the server's message */
 export async function connectAsSuperuser(
+  { binaries, logins }: SuperuserTools,
   address: ServerAddress,
-  password: string,
   database = SUPERUSER,
 ): Promise<Client> {
   const client = new Client({
     ...hostAndPort(address),
     user: SUPERUSER,
-    password,
+    password: logins.superuser,
     database,
     application_name: 'service',
-    options: Object.entries(OPTIONS)
+    options: Object.entries(options(binaries.major))
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     // Given, so that no PG… variable of the environment is used.

@@ -109,7 +109,7 @@ export class ReadReplica {
 
   async #checkStreaming(compute: ComputeSpec, server: Postmaster, primary: Postmaster): Promise<void> {
     const standby = { server, name: compute.id };
-    if (await canStream(primary, standby, this.#tools.logins.superuser)) return;
+    if (await canStream(primary, standby, this.#tools)) return;
     this.#mustSeed = true;
     this.#restart('it cannot follow its primary, so the branch is copied again');
   }

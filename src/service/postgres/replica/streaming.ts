@@ -1,6 +1,6 @@
 /** Finds out whether a standby receives the write-ahead log (WAL) of its primary. */
 import type { Postmaster } from '../process/postmaster.ts';
-import { connectAsSuperuser } from '../network/superuser.ts';
+import { connectAsSuperuser, type SuperuserTools } from '../network/superuser.ts';
 
 /** A standby connects within half a second. Without progress for this time, it can't follow. Milliseconds. */
 const LIMIT = 5_000;
@@ -13,10 +13,10 @@ const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
 export async function canStream(
   primary: Postmaster,
   standby: { readonly server: Postmaster; readonly name: string },
-  password: string,
+  tools: SuperuserTools,
 ): Promise<boolean> {
   const isOver = () => primary.isStopping || standby.server.isStopping;
-  const client = await connectAsSuperuser(primary.address, password).catch(() => undefined);
+  const client = await connectAsSuperuser(tools, primary.address).catch(() => undefined);
   try {
     let sent: string | undefined;
     for (let until = performance.now() + LIMIT; client !== undefined && !isOver();) {

@@ -72,6 +72,7 @@ describe('size and settings of a compute', () => {
       /"session_preload_libraries" cannot be changed/,
     ],
     ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
+    ['a limit that breaks copies', { max_slot_wal_keep_size: '1MB' }, /"max_slot_wal_keep_size" cannot be/],
     ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],
   ] as const) {
     it(`rejects ${what} and keeps running unchanged`, async () => {
