@@ -22,10 +22,17 @@ export const LEASE_HELD = 'held';
 export const postgresLine = (problem: string | undefined): string =>
   JSON.stringify({ postgres: problem === undefined ? 'found' : 'missing', problem });
 
+/** Longer lines don't come from the service. Characters. */
+export const MAX_LEASE_LINE = 65_536;
+
 /** Returns undefined for other lines. */
 export function parsePostgresLine(line: string): { readonly problem: string | undefined } | undefined {
-  if (!line.startsWith('{')) return undefined;
-  const value: unknown = JSON.parse(line);
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined; // `held`, for example.
+  }
   if (typeof value !== 'object' || value === null || !('postgres' in value)) return undefined;
   return { problem: 'problem' in value && typeof value.problem === 'string' ? value.problem : undefined };
 }

@@ -5,9 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../api/baseUrl.ts';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from '../../api/leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseProof,
+  MAX_LEASE_LINE,
+  parsePostgresLine,
+} from '../../api/leaseProof.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
@@ -50,11 +55,12 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
 /** Reads the response to its end, so that the end is noticed. */
 async function readPostgresProblem(response: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const lines = createInterface({ input: response });
-    lines.on('error', () => undefined); // The lease has ended.
-    lines.on('line', (line) => {
-      const found = parsePostgresLine(line);
-      if (found !== undefined) resolve(found.problem);
+    let rest = '';
+    response.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > MAX_LEASE_LINE) response.destroy();
+      for (const found of lines.map(parsePostgresLine)) if (found !== undefined) resolve(found.problem);
     });
   });
 }

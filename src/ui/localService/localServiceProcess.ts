@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { parsePostgresLine } from '../../api/leaseProof.ts';
+import { MAX_LEASE_LINE, parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
 import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { LocalServiceError } from './localServiceError.ts';
@@ -186,7 +186,7 @@ async function firstLine({ stdout }: ChildProcess): Promise<string> {
   let text = '';
   for await (const chunk of stdout ?? []) {
     text += String(chunk);
-    if (text.includes('\n')) break;
+    if (text.includes('\n') || text.length > MAX_LEASE_LINE) break;
   }
   return text;
 }

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../../src/api/leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseProof,
+  newLeaseSecret,
+  parsePostgresLine,
+  postgresLine,
+} from '../../../src/api/leaseProof.ts';
 
 const challenge = { secret: 'secret', nonce: 'n1', baseUrl: 'http://127.0.0.1:1/api/v2' };
 
@@ -28,5 +35,17 @@ describe('a lease proof', () => {
     const secret = newLeaseSecret();
     assert.match(secret, /^[\w-]{43}$/);
     assert.notEqual(newLeaseSecret(), secret);
+  });
+});
+
+describe('parsePostgresLine', () => {
+  it('returns the problem of a line about Postgres', () => {
+    assert.deepEqual(parsePostgresLine(postgresLine(undefined)), { problem: undefined });
+    assert.deepEqual(parsePostgresLine(postgresLine('missing')), { problem: 'missing' });
+  });
+
+  it('returns undefined for other and broken lines', () => {
+    for (const line of ['held', '', '{', '{"postgres":', '{}', '{"postgres":"found"', 'null'])
+      assert.equal(parsePostgresLine(line), undefined, line);
   });
 });
