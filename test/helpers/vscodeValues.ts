@@ -218,7 +218,14 @@ const window = {
   registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
-  showWarningMessage: (message: string, { detail = '' } = {}) => ask(`${message} ${detail}`),
+  showWarningMessage: async (
+    message: string,
+    { detail = '' }: { readonly detail?: string },
+    ...buttons: readonly { readonly title: string }[]
+  ) => {
+    const answer = await ask(`${message} ${detail}`);
+    return buttons.find(({ title }) => title === answer);
+  },
   get state() {
     return { focused: focus.has };
   },

@@ -157,6 +157,20 @@ describe('The extension', () => {
     assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', key, value);"]);
   });
 
+  it('shows text only through functions that make it safe', () => {
+    const wrong = extension.flatMap(({ file, text }) =>
+      membersOfWindow(text)
+        .filter((member) => !(MAY_USE_OF_WINDOW[file] ?? WITHOUT_TEXT).test(member))
+        .map((member) => `${file}: ${member}`),
+    );
+    assert.deepEqual(wrong, []);
+    const makers = filesWith(/\bnew MarkdownString\b|\.appendMarkdown\(|\.isTrusted = |\.supportHtml\b/);
+    assert.deepEqual(makers, ['src/ui/text/markdown.ts']);
+    assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), ['src/ui/window.ts']);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/ui/settings/settingsDocument.ts']);
+    assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), ['src/ui/editor/hostCompletion.ts']);
+  });
+
   it('sends no change that the marks of the user may forbid', () => {
     const changing = filesWith(
       /(?:[cC]hanges|\b(?:apiKeys|client|branches|projects|databases|roles))\??\.(?:create|update|delete|revoke|re[sn]|set|start|suspend|protect)\w*\(|\brotateKey\(/,
@@ -213,6 +227,26 @@ describe('The extension', () => {
     assert.ok(!later.has('src/api/transport/http.ts'));
   });
 });
+
+/** Members of VS Code's `window` that show no text of the service. */
+const WITHOUT_TEXT =
+  /^(activeTextEditor|tabGroups|showTextDocument|showOpenDialog|on\w+|state|createOutputChannel|register(FileDecorationProvider|UriHandler))$/;
+
+/** The files that make text safe before they show it. */
+const MAY_USE_OF_WINDOW: Readonly<Record<string, RegExp>> = {
+  'src/ui/window.ts':
+    /^(show(Information|Warning|Error)Message|showInputBox|withProgress|create(Terminal|StatusBarItem))$/,
+  'src/ui/commands/input/quickInput.ts': /^create(QuickPick|InputBox)$/,
+  'src/ui/tree/lazyTreeView.ts': /^createTreeView$/,
+};
+
+/** The members of VS Code's own `window` that a file uses. */
+function membersOfWindow(text: string): string[] {
+  const imported = /^import \{([^}]*)\} from 'vscode';/m.exec(text)?.[1] ?? '';
+  const [found, name = 'window'] = /\bwindow\b(?: as (\w+))?/.exec(imported) ?? [];
+  if (found === undefined) return [];
+  return [...text.matchAll(new RegExp(`(?<![/\\w])${name}\\.(\\w+)`, 'g'))].map(([, member = '']) => member);
+}
 
 /** Groups of files that import one another, directly or not (Tarjan's strongly connected components). */
 function importCircles(): string[][] {

@@ -1,8 +1,9 @@
-import { l10n, window } from 'vscode';
+import { l10n } from 'vscode';
 import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
 import type { Command, CommandContext } from './context.ts';
 import { copyText } from './input/dialogs.ts';
 import { pickCompute } from './input/pickers.ts';
+import { window } from '../window.ts';
 
 /** Refreshes everything visible, or one project. */
 export const refresh: Command = async (context, argument, run) => {

@@ -1,13 +1,5 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
-import {
-  CompletionItem,
-  CompletionItemKind,
-  l10n,
-  MarkdownString,
-  Range,
-  SnippetString,
-  TextEdit,
-} from 'vscode';
+import { CompletionItem, CompletionItemKind, l10n, Range, SnippetString, TextEdit } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
@@ -74,8 +66,7 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
 
 /** VS Code calls this for the focused item only. */
 export function addDocumentation(item: CompletionItem): CompletionItem {
-  if (item instanceof HostItem)
-    item.documentation = new MarkdownString(computeTable(item.known.compute, item.branchName));
+  if (item instanceof HostItem) item.documentation = computeTable(item.known.compute, item.branchName);
   return item;
 }
 

@@ -1,19 +1,12 @@
 /** The hover for a compute's host or id: its details, and links to commands. */
-import { Hover, l10n, MarkdownString, Range } from 'vscode';
+import { Hover, l10n, Range } from 'vscode';
 import { isLoopback } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/account/accounts.ts';
 import type { HostMatch } from '../../model/inventory/computeIndex.ts';
 import { looksLikeCompute, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { computeTable } from '../text/computeTable.ts';
-
-/** The only commands that links in the hover can run. */
-const LINKED = [
-  'hostedPostgres.compute.copyHost',
-  'hostedPostgres.compute.copyConnectionString',
-  'hostedPostgres.compute.openPsql',
-  'hostedPostgres.compute.restart',
-] as const;
+import { markdown, withCommandLinks } from '../text/markdown.ts';
 
 export function hostHover(
   { compute, isPooled, withPort }: HostMatch,
@@ -22,23 +15,20 @@ export function hostHover(
   branchName: string | undefined,
 ): Hover {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-  const content = new MarkdownString(computeTable(compute, branchName));
-  if (isPooled) content.appendMarkdown(`\n\n${l10n.t('This is its host for pooled connections.')}`);
-  content.appendMarkdown(`\n\n${links({ kind: 'compute', projectId, branchId, computeId })}`);
-  content.isTrusted = { enabledCommands: LINKED };
+  const node: ComputeNode = { kind: 'compute', projectId, branchId, computeId };
+  const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
+  const content = withCommandLinks(
+    markdown`${computeTable(compute, branchName)}\n\n${note}`,
+    {
+      'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+      'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+      'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
+      'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
+    },
+    node,
+  );
   const end = withPort ? mention.portEnd : mention.end;
   return new Hover(content, new Range(line, mention.start, line, end));
-}
-
-function links(node: ComputeNode): string {
-  const argument = encodeURIComponent(JSON.stringify([node]));
-  const titles: Record<(typeof LINKED)[number], string> = {
-    'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
-    'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
-    'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
-    'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
-  };
-  return LINKED.map((command) => `[${titles[command]}](command:${command}?${argument})`).join(' | ');
 }
 
 /** Whether an unknown host could be a compute of the account that isn't loaded yet. */

@@ -6,7 +6,6 @@ import {
   l10n,
   LanguageModelTextPart,
   LanguageModelToolResult,
-  MarkdownString,
   type CancellationToken,
   type PreparedToolInvocation,
   type ProviderResult,
@@ -25,7 +24,7 @@ import { approve } from '../notifications/approval.ts';
 import { requireOffered } from '../notifications/startOffered.ts';
 import { effectText, suspendText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { escapeMarkdown } from '../text/sanitize.ts';
+import { markdown } from '../text/markdown.ts';
 import {
   fieldsOf,
   findComputeOfTool,
@@ -267,13 +266,13 @@ async function approveTool(
   if (!(await approve(guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));
 }
 
-/** What is known of the compute, and the effect. Names may contain Markdown, so everything is escaped. */
+/** What is known of the compute, and the effect. */
 function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target, effect: string) {
   const compute = inventory.compute(projectId, computeId);
   const project = inventory.project(projectId)?.name ?? projectId;
   const size = compute === undefined ? '' : sizeText(compute);
   const parts = [computeId, compute?.branch_id ?? '', project, size].filter((part) => part !== '');
-  return new MarkdownString(`${parts.map(escapeMarkdown).join(' · ')}\n\n${escapeMarkdown(effect)}`);
+  return markdown`${parts.join(' · ')}\n\n${effect}`;
 }
 
 const changeOutput = ({ compute, isPending }: AcceptedChange) => ({

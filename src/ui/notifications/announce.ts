@@ -2,9 +2,9 @@
  * Shows a message in the status bar for a few seconds. Screen readers don't read out `window.setStatusBarMessage`; this
  * item has the role `alert`, so they do, and the keyboard focus doesn't move.
  */
-import { StatusBarAlignment, window } from 'vscode';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { toDisposable, type Disposable } from '../../base/disposable.ts';
+import { window } from '../window.ts';
 
 /** Milliseconds. */
 const SHOWN_FOR = 6000;
@@ -39,11 +39,8 @@ export function announce(message: string, icon = 'check', clock: Clock = systemC
 }
 
 function showItem(message: string, icon: string, clock: Clock): Disposable {
-  const item = window.createStatusBarItem('hostedPostgres.announcement', StatusBarAlignment.Left, PRIORITY);
-  item.name = 'Hosted Postgres';
-  item.text = `$(${icon}) ${message}`;
-  item.accessibilityInformation = { label: message, role: 'alert' };
-  item.show();
+  const item = window.createStatusBarItem('hostedPostgres.announcement', 'Hosted Postgres', PRIORITY);
+  item.show({ icon, text: message, spoken: { label: message, role: 'alert' } });
   const timer = clock.after(SHOWN_FOR, () => item.dispose());
   return toDisposable(() => {
     timer.dispose();

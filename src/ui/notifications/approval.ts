@@ -2,10 +2,12 @@
  * Every change of an account's resources asks here before it is sent, whether a command, a settings document or a tool
  * makes it. `test/unit/architecture.test.ts` checks that.
  */
-import { l10n, window } from 'vscode';
+import { l10n } from 'vscode';
 import type { Connection } from '../../model/account/connection.ts';
 import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
+import { window } from '../window.ts';
 
 export interface Change extends GuardTarget {
   /** What the user enters to confirm a change in production. */
@@ -73,7 +75,8 @@ function requireSameAccount({ connection }: Guards, before: Connection | undefin
 
 /** Why the user has to enter the name, if so. */
 function nameRequest(guards: Guards, change: Change): string | undefined {
-  const { name, byName = false } = change;
+  const { byName = false } = change;
+  const name = sanitize(change.name);
   if (guards.known(change) === 'production')
     return l10n.t('This is production. Enter “{0}” to continue.', name);
   if (!guards.isProtectionKnown(change))
@@ -89,7 +92,10 @@ async function ask(change: Change, request: string | undefined): Promise<boolean
 }
 
 /** Asks again until the name is complete, or the user cancels. */
-async function confirmByName({ name, question, detail = '' }: Change, request: string): Promise<boolean> {
+async function confirmByName(change: Change, request: string): Promise<boolean> {
+  const { question, detail = '' } = change;
+  // As it is shown, so that any name can be entered.
+  const name = sanitize(change.name);
   for (;;) {
     const entered = await window.showInputBox({
       title: question,
@@ -97,9 +103,9 @@ async function confirmByName({ name, question, detail = '' }: Change, request: s
       placeHolder: name,
       ignoreFocusOut: true,
       // VS Code shows this instead of the prompt, so not before there is a mistake.
-      validateInput: (text) => (name.trim().startsWith(text.trim()) ? undefined : request),
+      validateInput: (text) => (name.startsWith(text.trim()) ? undefined : request),
     });
     if (entered === undefined) return false;
-    if (entered.trim() === name.trim()) return true;
+    if (entered.trim() === name) return true;
   }
 }

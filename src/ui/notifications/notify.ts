@@ -1,7 +1,7 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
-import { commands, l10n, window } from 'vscode';
+import { commands, l10n } from 'vscode';
 import { explainError, isReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { window } from '../window.ts';
 
 /**
  * @param title such as “Couldn't restart ep-…”, without a period
@@ -15,7 +15,7 @@ export async function showFailure(
 ): Promise<void> {
   const { message, action } = explainError(error, unknownOutcome);
   const { label, act } = buttonFor(action, error, retry);
-  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', sanitize(title), message), label);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), label);
   if (chosen === label) act();
 }
 

@@ -1,5 +1,5 @@
 /** Protects branches again whose deletion a reload has interrupted, and says so. */
-import { commands, l10n, window } from 'vscode';
+import { commands, l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
@@ -10,6 +10,7 @@ import type { Log } from '../log/log.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
 import { readOnlyError } from './approval.ts';
+import { window } from '../window.ts';
 
 interface Parts {
   readonly session: Session;

@@ -1,5 +1,5 @@
 /** Shows pending operations in the status bar, and how each change ended. */
-import { l10n, MarkdownString, StatusBarAlignment, window, type StatusBarItem } from 'vscode';
+import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
@@ -10,8 +10,10 @@ import {
 } from '../../model/operations/pendingChange.ts';
 import type { WakeWatcher } from '../../model/inventory/wakeWatcher.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
-import { escapeMarkdown, sanitize } from '../text/sanitize.ts';
+import { markdownList } from '../text/markdown.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { announce } from './announce.ts';
+import { window, type StatusBarItem } from '../window.ts';
 
 export class OperationsStatusBar implements Disposable {
   readonly #tracker: OperationTracker;
@@ -44,11 +46,10 @@ export class OperationsStatusBar implements Disposable {
   /** Created with the first operation. */
   get #item(): StatusBarItem {
     if (this.#created !== undefined) return this.#created;
-    const item = window.createStatusBarItem('hostedPostgres.operations', StatusBarAlignment.Left, 0);
-    item.name = l10n.t('Hosted Postgres Operations');
-    item.command = 'hostedPostgres.operations.show';
-    this.#created = this.#disposables.add(item);
-    return item;
+    const name = l10n.t('Hosted Postgres Operations');
+    const command = 'hostedPostgres.operations.show';
+    const item = window.createStatusBarItem('hostedPostgres.operations', name, 0, command);
+    return (this.#created = this.#disposables.add(item));
   }
 
   #update(): void {
@@ -56,18 +57,18 @@ export class OperationsStatusBar implements Disposable {
     if (pending.length === 0) return this.#created?.hide();
     const count = countOpenOperations(pending);
     const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
-    this.#item.text = `$(sync~spin) ${operations}`;
-    const lines = pending.map(
-      (change) => `- ${escapeMarkdown(pendingText(change))} (${escapeMarkdown(operationsText(change))})`,
-    );
-    this.#item.tooltip = new MarkdownString(lines.join('\n'));
+    const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);
     const label = l10n.t(
       'Hosted Postgres: {0} pending. {1}',
       operations,
       pending.map(pendingText).join(', '),
     );
-    this.#item.accessibilityInformation = { label };
-    this.#item.show();
+    this.#item.show({
+      icon: 'sync~spin',
+      text: operations,
+      spoken: { label },
+      tooltip: markdownList(lines),
+    });
   }
 }
 

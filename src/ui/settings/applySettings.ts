@@ -1,5 +1,5 @@
 /** Applies a settings document to its compute: checks for changes by other clients, confirms the restart, and sends. */
-import { commands, FileSystemError, l10n, window, type Uri } from 'vscode';
+import { commands, FileSystemError, l10n, type Uri } from 'vscode';
 import { isCancelled, isRefused } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
@@ -15,6 +15,7 @@ import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
 import type { SettingsDocument } from './settingsDocument.ts';
+import { window } from '../window.ts';
 
 export interface SettingsParts {
   readonly session: Session;

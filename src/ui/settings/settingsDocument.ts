@@ -1,5 +1,6 @@
 /** One settings document: its text, the settings on the service that it is based on, and its problems. */
 import { Diagnostic, DiagnosticSeverity, l10n, Range, type TextDocument, type Uri } from 'vscode';
+import { safeText } from '../window.ts';
 import { topLevelKeys } from '../../model/settings/jsonKeys.ts';
 import {
   areSameSettings,
@@ -111,7 +112,7 @@ function errorAt(document: TextDocument, key: string | undefined, message: strin
     place === undefined
       ? document.lineAt(0).range
       : new Range(document.positionAt(place.start), document.positionAt(place.end));
-  return new Diagnostic(range, message, DiagnosticSeverity.Error);
+  return new Diagnostic(range, safeText(message), DiagnosticSeverity.Error);
 }
 
 /** Undefined for syntax errors, which VS Code's JSON support reports. */

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { window, type Terminal, type TerminalOptions, type Uri } from 'vscode';
+import { window as vscodeWindow, type Terminal, type TerminalOptions, type Uri } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { isAlive } from '../../base/processIdentity.ts';
+import { window } from '../window.ts';
 
 const FOLDER = /^psql-(\d+)-/;
 
@@ -33,7 +34,7 @@ export class PassFiles implements Disposable {
     const env = { ...options.env, PGPASSFILE: file, PGPASSWORD: null };
     const terminal = window.createTerminal({ ...options, env });
     this.#folders.set(terminal, folder);
-    this.#closing ??= window.onDidCloseTerminal((closed) => this.#remove(closed));
+    this.#closing ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
     return terminal;
   }
 

@@ -1,9 +1,10 @@
 /** Name and marks of a branch as text. The id comes first everywhere, because it never changes. */
-import { l10n } from 'vscode';
+import { l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
-import { formatDate, formatDay, markdownTable, type Row } from './computeTable.ts';
+import { formatDate, formatDay } from './computeTable.ts';
+import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
@@ -31,7 +32,7 @@ export function branchLabel(id: string, branch: Branch | undefined): string {
 export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
 
 /** For the tooltip. */
-export function branchTable(branch: Branch, parent: Branch | undefined): string {
+export function branchTable(branch: Branch, parent: Branch | undefined): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [
     [l10n.t('Id'), branch.id],

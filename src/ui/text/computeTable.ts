@@ -1,5 +1,5 @@
-/** Markdown tables for tooltips and hovers. Every cell is escaped: names may contain Markdown. */
-import { env, l10n } from 'vscode';
+/** The table about a compute in tooltips and hovers, and dates. */
+import { env, l10n, type MarkdownString } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { maxConnections } from '../../api/records/sizes.ts';
 import type { Usage } from '../../model/inventory/usage.ts';
@@ -8,24 +8,16 @@ import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { poolingText, statusText, typeText } from './computeText.ts';
 import { autosuspendText } from './durationText.ts';
-import { escapeMarkdown } from './sanitize.ts';
+import { markdownTable, type Row } from './markdown.ts';
+import { sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
-export type Row = readonly [name: string, value: string | number | null | undefined];
-
-/** Skips rows without a value. */
-export function markdownTable(title: string, rows: readonly Row[]): string {
-  const cells = rows.flatMap(([name, value]) =>
-    value === undefined || value === null || value === ''
-      ? []
-      : [`| ${escapeMarkdown(name)} | ${escapeMarkdown(String(value))} |`],
-  );
-  return `**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`;
-}
-
 /** @param branchName undefined if it isn't known. @param branchUsage of all computes: services don't count each one */
-export const computeTable = (compute: Compute, branchName?: string, branchUsage: Usage = {}): string =>
-  markdownTable(labelOf(compute), computeRows(compute, branchName, branchUsage));
+export const computeTable = (
+  compute: Compute,
+  branchName?: string,
+  branchUsage: Usage = {},
+): MarkdownString => markdownTable(labelOf(compute), computeRows(compute, branchName, branchUsage));
 
 function computeRows(compute: Compute, branchName: string | undefined, branchUsage: Usage): Row[] {
   const size = sizeOf(compute);
@@ -47,12 +39,14 @@ function computeRows(compute: Compute, branchName: string | undefined, branchUsa
   ];
 }
 
+const unknownTime = (text: string): string => sanitize(text, 40);
+
 export const formatDay = (timestamp: string): string => {
   const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleDateString(env.language);
+  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleDateString(env.language);
 };
 
 export const formatDate = (timestamp: string): string => {
   const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? timestamp : new Date(time).toLocaleString(env.language);
+  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleString(env.language);
 };

@@ -2,6 +2,7 @@
 import { env, l10n } from 'vscode';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { DelayLimits } from '../../model/settings/delay.ts';
+import { sanitize } from './sanitize.ts';
 
 const UNITS = [
   ['day', 24 * 60 * 60],
@@ -33,10 +34,10 @@ export const delayProblem = (problem: 'tooShort' | 'tooLong', { min, max }: Dela
 
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
 
-/** Such as `3 hours ago`. Returns text that is not a timestamp unchanged. */
+/** Such as `3 hours ago`. Of text that is not a timestamp, the beginning. */
 export function ago(timestamp: string, now: number = Date.now()): string {
   const time = Date.parse(timestamp);
-  if (Number.isNaN(time)) return timestamp;
+  if (Number.isNaN(time)) return sanitize(timestamp, 40);
   const seconds = Math.round((now - time) / 1000);
   // The service's clock may be slightly ahead of ours.
   if (seconds < 45) return l10n.t('just now');

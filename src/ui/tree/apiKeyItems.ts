@@ -1,11 +1,12 @@
 /** The nodes of the API Keys view and their tree items. Pure: they depend only on the list and the node. */
-import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
+import { l10n, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
 import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records/records.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
-import { formatDate, markdownTable, type Row } from '../text/computeTable.ts';
+import { formatDate } from '../text/computeTable.ts';
 import { ago } from '../text/durationText.ts';
+import { markdownTable, type Row } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 /** Shown instead of keys if the key in use may not list them. */
@@ -74,7 +75,7 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
   if (isInUse) parts.unshift(l10n.t('this window'));
   item.description = parts.join(' · ');
-  item.tooltip = new MarkdownString(markdownTable(key.name, rows(key, isInUse)));
+  item.tooltip = markdownTable(key.name, rows(key, isInUse));
   item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
   return item;
 }

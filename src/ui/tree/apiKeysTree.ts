@@ -9,6 +9,7 @@ import type { Session } from '../../model/account/session.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
 import type { Tree } from './lazyTreeView.ts';
+import { setViewMessage } from '../window.ts';
 import { NodeCache } from './nodeCache.ts';
 import { redrawRelativeTimes } from './relativeTime.ts';
 
@@ -50,7 +51,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   #update(): void {
-    this.view.message = this.#message() ?? '';
+    setViewMessage(this.view, this.#message() ?? '');
     const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
     const isOtherKey = connection !== this.#connection;

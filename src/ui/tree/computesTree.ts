@@ -16,6 +16,7 @@ import { markDecorations, markItem } from './marks.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { tooltip, treeItem, visibleFields } from './treeItems.ts';
+import { setViewDescription, setViewMessage } from '../window.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE = 400;
@@ -239,8 +240,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
   #showFailure(message: string): void {
     const isEmpty = roots(this.#inventory, 1).length === 0;
-    if (isEmpty) this.view.description = message;
-    this.view.message = isEmpty ? '' : l10n.t('Not up to date: {0}', message);
+    if (isEmpty) setViewDescription(this.view, message);
+    setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
   }
 
   #updateMessage(): void {
@@ -248,10 +249,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
-    this.view.description = account === undefined ? '' : markedLabel(account, this.#guards.account);
+    const label = account === undefined ? '' : markedLabel(account, this.#guards.account);
+    setViewDescription(this.view, label);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
-    else if (current !== undefined) this.view.message = retryText(current.status);
-    else this.view.message = this.#needsPostgres ? this.#postgresText() : '';
+    else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
+    else setViewMessage(this.view, this.#needsPostgres ? this.#postgresText() : '');
   }
 
   #postgresText(): string {

@@ -11,6 +11,7 @@ import {
   type TreeItem,
   type TreeView,
 } from 'vscode';
+import { safeRow } from '../window.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 
 export interface Tree<Node> {
@@ -53,7 +54,8 @@ export class LazyTreeView<Node>
 
   /** Synchronous once the tree is loaded, because VS Code calls it for every row. */
   getTreeItem(node: Node): TreeItem | Promise<TreeItem> {
-    return this.#tree?.getTreeItem(node) ?? this.#load().then((tree) => tree.getTreeItem(node));
+    if (this.#tree !== undefined) return safeRow(this.#tree.getTreeItem(node));
+    return this.#load().then((tree) => safeRow(tree.getTreeItem(node)));
   }
 
   async resolveTreeItem(item: TreeItem, node: Node, _token: CancellationToken): Promise<TreeItem> {

@@ -1,5 +1,5 @@
 /** The tree item and the tooltip of each node. Pure: they depend only on the inventory and the node. */
-import { l10n, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type MarkdownString } from 'vscode';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
@@ -7,9 +7,10 @@ import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
 import { branchParts, branchTable } from '../text/branchText.ts';
-import { computeTable, formatDate, markdownTable, type Row } from '../text/computeTable.ts';
+import { computeTable, formatDate } from '../text/computeTable.ts';
 import { statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
+import { markdownTable, type Row } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { usageText } from '../text/usageText.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
@@ -157,17 +158,17 @@ function hint(label: string, contextValue: string): TreeItem {
 export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
-    return project && new MarkdownString(markdownTable(project.name, projectRows(project)));
+    return project && markdownTable(project.name, projectRows(project));
   }
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = inventory.branches.get(node.projectId, branch?.parent_id ?? '');
-    return branch && new MarkdownString(branchTable(branch, parent));
+    return branch && branchTable(branch, parent);
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  return compute && new MarkdownString(computeTable(compute, nameOf(branch), branch && usageOf(branch)));
+  return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch));
 }
 
 const projectRows = (project: Project): Row[] => [

@@ -1,5 +1,5 @@
 /** Connect, switch, disconnect and remove. A key is stored only after the service has accepted it. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { Account } from '../../../model/account/accounts.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
@@ -41,7 +41,11 @@ async function accountItems({ accounts }: CommandContext): Promise<readonly Swit
 
 export const switchAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't switch the account");
-  const another = { label: `$(add) ${l10n.t('Connect to another account…')}`, account: undefined };
+  const another = {
+    label: l10n.t('Connect to another account…'),
+    iconPath: new ThemeIcon('add'),
+    account: undefined,
+  };
   const items = async () => [...(await accountItems(context)), another];
   const placeholder = l10n.t('Select an account');
   const picked = await singleStep(l10n.t('Switch Account'), (page) =>

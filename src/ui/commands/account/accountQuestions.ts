@@ -98,7 +98,8 @@ async function askAccount(page: Page, accounts: readonly Account[]): Promise<Ans
     description: l10n.t('replaces its key'),
     account,
   }));
-  items.push({ label: `$(add) ${l10n.t('Add another account…')}`, account: undefined });
+  const another = l10n.t('Add another account…');
+  items.push({ label: another, iconPath: new ThemeIcon('add'), account: undefined });
   return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
 }
 

@@ -1,5 +1,5 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
-import { l10n, window, type QuickPickItem } from 'vscode';
+import { l10n, type QuickPickItem } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
@@ -13,6 +13,7 @@ import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
+import { window } from '../../window.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(

@@ -1,5 +1,5 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import { accountId } from '../../../model/account/accounts.ts';
 import type { Connection } from '../../../model/account/connection.ts';
@@ -81,7 +81,8 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
   const items: RotatedKeyItem[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
-      label: `$(key) ${nameOrId(key.name, String(key.id))}`,
+      label: nameOrId(key.name, String(key.id)),
+      iconPath: new ThemeIcon('key'),
       description: [
         key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
         `#${key.id}`,

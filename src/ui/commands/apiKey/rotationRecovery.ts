@@ -1,5 +1,5 @@
 /** Finishes rotations that were interrupted or failed, or offers the action that helps. */
-import { commands, l10n, window } from 'vscode';
+import { commands, l10n } from 'vscode';
 import { accountId, type Account } from '../../../model/account/accounts.ts';
 import {
   resumeRotation,
@@ -15,6 +15,7 @@ import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { endedText, finishedText, leftText, type Left } from './rotationText.ts';
+import { window } from '../../window.ts';
 
 /** Milliseconds. By then the service has carried out a request whose response was lost, or never will. */
 const LATEST_CREATION = 60_000;

@@ -1,5 +1,5 @@
 /** Create, rename, protect and reset branches, and choose the default one. */
-import { l10n, window } from 'vscode';
+import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve } from '../../notifications/approval.ts';
@@ -13,6 +13,7 @@ import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askBranchName, askForBranch } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
+import { window } from '../../window.ts';
 
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);

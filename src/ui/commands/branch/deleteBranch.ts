@@ -1,4 +1,4 @@
-import { commands, l10n, window } from 'vscode';
+import { commands, l10n } from 'vscode';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -7,6 +7,7 @@ import { branchTitle } from '../../text/branchText.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
+import { window } from '../../window.ts';
 
 /** If the service would reject it, says why instead of asking. */
 export const deleteBranch: Command = async (context, argument, run) => {

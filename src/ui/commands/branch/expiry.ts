@@ -1,5 +1,5 @@
 /** When a branch is deleted automatically: the question, Change Expiry…, and what an expiry rules out. */
-import { commands, l10n, window, type QuickPickItem } from 'vscode';
+import { commands, l10n, type QuickPickItem } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -12,6 +12,7 @@ import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
+import { window } from '../../window.ts';
 
 interface LifetimeItem extends QuickPickItem {
   /** Undefined if the entered text isn't valid. */

@@ -1,5 +1,5 @@
 /** The questions of Edit Compute…: the compute, what to change and the new value. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeChange } from '../../../api/records/requests.ts';
@@ -138,7 +138,8 @@ function editItems(compute: Compute, branch: string): EditItem[] {
 }
 
 const item = (edited: Edited, icon: string, label: string, current: string): EditItem => ({
-  label: `$(${icon}) ${label}`,
+  label,
+  iconPath: new ThemeIcon(icon),
   description: current,
   edited,
 });

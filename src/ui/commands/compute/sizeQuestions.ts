@@ -2,7 +2,7 @@
  * Asks for the size of a compute: a fixed one, or the minimum and maximum of an autoscaling range. Each size is shown with
  * its resources (section 2.7). In a range, the minimum determines `max_connections`.
  */
-import { l10n, QuickPickItemKind, type QuickPickItem } from 'vscode';
+import { l10n, QuickPickItemKind, ThemeIcon, type QuickPickItem } from 'vscode';
 import {
   COMPUTE_SIZES,
   isFixedSize,
@@ -59,7 +59,8 @@ export function sizeSteps<State extends SizeState>(
 async function askFixed(page: Page, current: SizeRange | undefined): Promise<Answer<SizeItem>> {
   const range = current !== undefined && !isFixedSize(current) ? current : undefined;
   const autoscaling: SizeItem = {
-    label: `$(arrow-both) ${l10n.t('Autoscaling…')}`,
+    label: l10n.t('Autoscaling…'),
+    iconPath: new ThemeIcon('arrow-both'),
     description: marked(
       l10n.t('scales with the load between a minimum and a maximum, without restarts'),
       range && l10n.t('current: {0}–{1} CU', range.min, range.max),

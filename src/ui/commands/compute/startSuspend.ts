@@ -1,5 +1,5 @@
 /** Start and suspend a compute. Not every service offers these calls. */
-import { l10n, window } from 'vscode';
+import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -9,6 +9,7 @@ import { suspendText } from '../../text/effectText.ts';
 import type { Command } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
 import { nodeLabel, pickCompute } from '../input/pickers.ts';
+import { window } from '../../window.ts';
 
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';

@@ -1,5 +1,5 @@
 /** The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. */
-import { l10n, ProgressLocation, window, type QuickPickItem, type Uri } from 'vscode';
+import { l10n, ProgressLocation, type QuickPickItem, type Uri } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
@@ -11,6 +11,7 @@ import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askPooled } from './host.ts';
+import { window } from '../../window.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
 

@@ -1,5 +1,5 @@
 /** Open In…: hands a connection to an installed SQL client, except the password. */
-import { commands, env, extensions, l10n, UIKind, Uri, window, workspace } from 'vscode';
+import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, workspace } from 'vscode';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
@@ -11,6 +11,7 @@ import { pickOne } from '../input/quickInput.ts';
 import { pickRecord } from './host.ts';
 import { knownLogin, type LoginRequest } from './login.ts';
 import { copyPassword } from './password.ts';
+import { window } from '../../window.ts';
 
 interface ClientConnection {
   readonly name: string;
@@ -58,7 +59,7 @@ export const openIn: Command = async (context, argument, run) => {
   if (compute === undefined) return;
   const client = await pickClient(title, clients);
   if (client === undefined) return;
-  const scope = window.activeTextEditor?.document.uri;
+  const scope = vscodeWindow.activeTextEditor?.document.uri;
   const request = { title, compute, scope, canBePooled: false };
   const login = await knownLogin(context, request);
   if (login === undefined) return;

@@ -1,5 +1,5 @@
 /** The password of a role: from the service if it provides it, else from the user. It goes into the result and nowhere else. */
-import { l10n, ProgressLocation, window, type QuickPickItem } from 'vscode';
+import { l10n, ProgressLocation, type QuickPickItem } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
@@ -9,6 +9,7 @@ import { passwordOf } from '../../../model/connection/connectionStrings.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { hostOf } from './host.ts';
+import { window } from '../../window.ts';
 
 interface Target {
   readonly title: string;

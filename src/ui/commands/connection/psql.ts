@@ -1,5 +1,5 @@
 /** Open psql: runs it in a terminal without a shell. A private file gives it the password. */
-import { commands, env, l10n, ThemeIcon, Uri, window } from 'vscode';
+import { commands, env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute, secretsOf } from '../../../model/connection/connectionStrings.ts';
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
@@ -12,6 +12,7 @@ import { requireTrust } from '../input/trust.ts';
 import { pickRecord } from './host.ts';
 import { knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { findUri } from './password.ts';
+import { window } from '../../window.ts';
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
@@ -22,7 +23,7 @@ export const openPsql: Command = async (context, argument, run) => {
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  const scope = window.activeTextEditor?.document.uri;
+  const scope = vscodeWindow.activeTextEditor?.document.uri;
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
   const found = await findLogin(context, { title, compute, scope, canBePooled: false });
   if (found === undefined) return;

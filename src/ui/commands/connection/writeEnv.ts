@@ -1,5 +1,5 @@
 /** Write DATABASE_URL to .env: sets the variable in a file that git should ignore, and offers to undo it. */
-import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
+import { l10n, Uri, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { appendLine, setVariable } from '../../../model/connection/dotEnv.ts';
 import { showFailure } from '../../notifications/notify.ts';
 import { sanitize } from '../../text/sanitize.ts';
@@ -12,6 +12,7 @@ import { changeFile, displayPath, undoChanges, unsaved, type FileChange } from '
 import { gitIgnored, type Ignored } from './gitIgnored.ts';
 import { pickRecord } from './host.ts';
 import { realFile } from './realFile.ts';
+import { window } from '../../window.ts';
 
 const VARIABLE = 'DATABASE_URL';
 const FILE = '.env';
@@ -40,7 +41,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const changes: FileChange[] = [];
   if (ignoreFile !== undefined) changes.push(await changeFile(ignoreFile, (text) => appendLine(text, FILE)));
   changes.push(await changeFile(target.uri, (text) => setVariable(text, VARIABLE, result.uri), PRIVATE));
-  await window.showTextDocument(target.uri);
+  await vscodeWindow.showTextDocument(target.uri);
   offerUndo(context, changes);
 };
 

@@ -1,5 +1,5 @@
 /** Asks for a branch of a project. The service may not list branches: then those with computes, or an id that is entered. */
-import { l10n, ThemeIcon, window, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
@@ -12,6 +12,7 @@ import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
 import { currentBranch, onlyProject, projectStep, requireConnection } from './pickers.ts';
 import { pickOne } from './quickInput.ts';
+import { window } from '../../window.ts';
 
 export interface BranchQuestion {
   readonly projectId: string;

@@ -1,7 +1,8 @@
 /** The confirmation before a change, its progress, and copying a result. */
-import { env, l10n, ProgressLocation, window } from 'vscode';
+import { env, l10n, ProgressLocation } from 'vscode';
 import type { CallOptions } from '../../../api/client.ts';
 import { announce } from '../../notifications/announce.ts';
+import { window } from '../../window.ts';
 
 /** Modal. @param detail the consequences. @param button a verb */
 export async function confirm(question: string, detail: string, button: string): Promise<boolean> {

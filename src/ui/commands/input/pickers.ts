@@ -1,5 +1,5 @@
 /** Asks for a project or compute if the command has no argument. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Connection } from '../../../model/account/connection.ts';
 import { byTypeAndLabel, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
@@ -226,7 +226,8 @@ async function allItems(
   await inventory.loadComputesOf(loaded).catch(() => undefined);
   const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
   const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
-    label: `$(project) ${nameOrId(record?.name, id)}`,
+    label: nameOrId(record?.name, id),
+    iconPath: new ThemeIcon('project'),
     description: id,
     value: { kind: 'project', projectId: id },
   }));

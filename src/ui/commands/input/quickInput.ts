@@ -8,6 +8,7 @@ import {
   type QuickPickItem,
 } from 'vscode';
 import { DisposableStore } from '../../../base/disposable.ts';
+import { safeItem, safeText } from '../../window.ts';
 import { BACK, type Answer, type Page } from './multiStepInput.ts';
 
 export interface PickOptions<T extends QuickPickItem> {
@@ -29,19 +30,19 @@ export interface PickOptions<T extends QuickPickItem> {
 /** @returns the item, {@link BACK}, or undefined if the user canceled */
 export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T>): Promise<Answer<T>> {
   const input = window.createQuickPick<T>();
-  input.placeholder = pick.placeholder;
+  input.placeholder = safeText(pick.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   return ask<T>(input, page, (disposables, answer, fail) => {
     let items: readonly T[] = [];
     const show = () => {
       const typed = pick.typed?.(input.value.trim());
-      input.items = typed === undefined ? items : [typed, ...items];
+      input.items = typed === undefined ? items : [safeItem(typed), ...items];
     };
     const setItems = (loaded: readonly T[]) => {
       const [active] = input.activeItems;
       const activeId = active && pick.idOf?.(active);
-      items = loaded;
+      items = loaded.map(safeItem);
       // VS Code makes the first of new items active, which the user may not have in mind when pressing Enter.
       show();
       const current =
@@ -98,8 +99,8 @@ export interface Question {
 /** @returns the text, {@link BACK}, or undefined if the user canceled */
 export function askText(page: Page, question: Question): Promise<Answer<string>> {
   const input = window.createInputBox();
-  input.prompt = question.prompt;
-  input.placeholder = question.placeholder ?? '';
+  input.prompt = safeText(question.prompt);
+  input.placeholder = safeText(question.placeholder ?? '');
   input.value = question.value ?? '';
   input.password = question.isSecret ?? false;
   const isVerbatim = question.isVerbatim ?? false;
@@ -116,7 +117,7 @@ export function askText(page: Page, question: Question): Promise<Answer<string>>
     disposables.add({ dispose: () => closed.abort() });
     const text = () => (isVerbatim ? input.value : input.value.trim());
     const show = (message: string | undefined) => {
-      input.validationMessage = message ?? '';
+      input.validationMessage = safeText(message ?? '');
     };
     disposables.add(input.onDidChangeValue(() => show(problemOf(text()))));
     const accept = async () => {
@@ -144,7 +145,7 @@ function ask<T>(
   page: Page,
   connect: (disposables: DisposableStore, answer: (value: T) => void, fail: (error: unknown) => void) => void,
 ): Promise<Answer<T>> {
-  input.title = page.title;
+  input.title = safeText(page.title);
   if (page.steps > 1) [input.step, input.totalSteps] = [page.step, page.steps];
   // Switching to another window must not lose the text.
   input.ignoreFocusOut = true;

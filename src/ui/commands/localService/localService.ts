@@ -1,8 +1,9 @@
-import { l10n, ProgressLocation, window } from 'vscode';
+import { l10n, ProgressLocation } from 'vscode';
 import { announce } from '../../notifications/announce.ts';
 import type { Command } from '../context.ts';
 import { confirm } from '../input/dialogs.ts';
 import { refreshAll } from '../view.ts';
+import { window } from '../../window.ts';
 
 /** Starts the local service and connects to it. */
 export const start: Command = async (context, _argument, run) => {

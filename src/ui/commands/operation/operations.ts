@@ -1,4 +1,4 @@
-import { l10n } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import { operationsText, pendingText } from '../../text/changeText.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -8,7 +8,8 @@ import { pickOne } from '../input/quickInput.ts';
 export const showOperations: Command = async ({ tracker, computesView }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the compute");
   const items = tracker.pending.map((change) => ({
-    label: `$(sync~spin) ${pendingText(change)}`,
+    label: pendingText(change),
+    iconPath: new ThemeIcon('sync~spin'),
     description: operationsText(change),
     change,
   }));

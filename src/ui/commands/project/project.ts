@@ -1,5 +1,5 @@
 /** Create and delete projects. Not every service or key offers that. */
-import { l10n, window } from 'vscode';
+import { l10n } from 'vscode';
 import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -12,6 +12,7 @@ import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askProject, requireConnection } from '../input/pickers.ts';
 import { askText } from '../input/quickInput.ts';
+import { window } from '../../window.ts';
 
 const MAX_PROJECT_NAME = 256;
 

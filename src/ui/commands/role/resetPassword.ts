@@ -1,5 +1,5 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
-import { l10n, ProgressLocation, window } from 'vscode';
+import { l10n, ProgressLocation } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
 import { isPermanentRejection, isRefused } from '../../../api/errors.ts';
 import { isFinal } from '../../../api/records/operationStatus.ts';
@@ -15,6 +15,7 @@ import { copyText, withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
+import { window } from '../../window.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 

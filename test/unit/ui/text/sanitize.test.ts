@@ -18,6 +18,10 @@ describe('plain', () => {
     assert.equal(sanitize('x'.repeat(10_000)).length, 500);
   });
 
+  it('limits the length', () => {
+    assert.equal(sanitize('x'.repeat(50), 40), `${'x'.repeat(39)}…`);
+  });
+
   it('breaks icons', () => {
     assert.doesNotMatch(sanitize('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
   });

@@ -1,0 +1,148 @@
+/**
+ * The functions of VS Code's window that show text, for text that may contain what the service has sent. All other files
+ * use these, which `test/unit/architecture.test.ts` checks: in messages and prompts VS Code turns `[text](command:…)` into
+ * a link that runs the command.
+ */
+import {
+  StatusBarAlignment,
+  window as vscodeWindow,
+  type AccessibilityInformation,
+  type CancellationToken,
+  type InputBoxOptions,
+  type MarkdownString,
+  type MessageItem,
+  type MessageOptions,
+  type Progress,
+  type ProgressOptions,
+  type QuickPickItem,
+  type Terminal,
+  type TerminalOptions,
+  type TreeItem,
+  type TreeView,
+} from 'vscode';
+import { sanitize } from './text/sanitize.ts';
+
+/** Characters. VS Code shows no more of a message, and ours with three long names are shorter. */
+const MAX_LENGTH = 1000;
+
+export const safeText = (text: string): string => sanitize(text, MAX_LENGTH);
+
+/** For the details of a modal message, the only text of several lines. */
+const safeLines = (text: string): string => text.split('\n').map(safeText).join('\n');
+
+/** A copy with the text fields made safe; fields that are missing or not text stay as they are. */
+function safeFields<T extends object>(shown: T, names: readonly (keyof T)[]): T {
+  const copy = { ...shown };
+  for (const name of names) {
+    const value: unknown = copy[name];
+    if (typeof value === 'string') Object.assign(copy, { [name]: safeText(value) });
+  }
+  return copy;
+}
+
+export const safeItem = <T extends QuickPickItem>(item: T): T =>
+  safeFields(item, ['label', 'description', 'detail']);
+
+/** Above the rows of a view. */
+export function setViewMessage(view: Pick<TreeView<unknown>, 'message'>, text: string): void {
+  view.message = safeText(text);
+}
+
+/** Next to the title of a view. */
+export function setViewDescription(view: Pick<TreeView<unknown>, 'description'>, text: string): void {
+  view.description = safeText(text);
+}
+
+/** Changes the row itself, because VS Code knows it already. */
+export function safeRow(row: TreeItem): TreeItem {
+  const { accessibilityInformation: spoken } = row;
+  Object.assign(row, safeFields(row, ['label', 'description', 'tooltip']));
+  if (spoken !== undefined) row.accessibilityInformation = safeFields(spoken, ['label']);
+  return row;
+}
+
+type Button = string | MessageItem;
+
+interface ShowMessage {
+  <B extends Button>(message: string, options: MessageOptions, ...buttons: B[]): Promise<B | undefined>;
+  (message: string, ...buttons: string[]): Promise<string | undefined>;
+}
+
+type Show = (message: string, options: MessageOptions, ...items: MessageItem[]) => Thenable<unknown>;
+
+const safeButton = (button: Button): MessageItem =>
+  typeof button === 'string' ? { title: safeText(button) } : safeFields(button, ['title']);
+
+/** @param show finds the function of VS Code when it is called */
+function messages(show: () => Show): ShowMessage {
+  const showSafe = async <B extends Button>(message: string, options: MessageOptions, buttons: B[]) => {
+    const items = buttons.map(safeButton);
+    const { detail } = options;
+    const lines = detail === undefined ? {} : { detail: safeLines(detail) };
+    const chosen = await show()(safeText(message), { ...options, ...lines }, ...items);
+    return buttons[items.findIndex((item) => item === chosen)];
+  };
+  return async <B extends Button>(message: string, first?: MessageOptions | string, ...others: B[]) =>
+    typeof first === 'object'
+      ? await showSafe(message, first, others)
+      : await showSafe(message, {}, first === undefined ? [] : [first, ...others]);
+}
+
+export interface StatusBarText {
+  /** The id of a codicon. */
+  readonly icon: string;
+  readonly text: string;
+  /** For screen readers. */
+  readonly spoken: AccessibilityInformation;
+  readonly tooltip?: MarkdownString;
+}
+
+export const window = {
+  showInformationMessage: messages(() => vscodeWindow.showInformationMessage),
+  showWarningMessage: messages(() => vscodeWindow.showWarningMessage),
+  showErrorMessage: messages(() => vscodeWindow.showErrorMessage),
+
+  async showInputBox({ validateInput, ...options }: SafeInputBoxOptions): Promise<string | undefined> {
+    const safe = safeFields<InputBoxOptions>(options, ['title', 'prompt', 'placeHolder']);
+    if (validateInput !== undefined)
+      safe.validateInput = (text) => {
+        const problem = validateInput(text);
+        return problem === undefined ? undefined : safeText(problem);
+      };
+    return await vscodeWindow.showInputBox(safe);
+  },
+
+  withProgress: <T>(
+    options: ProgressOptions,
+    task: (progress: Progress<{ message?: string }>, token: CancellationToken) => Thenable<T>,
+  ): Thenable<T> =>
+    vscodeWindow.withProgress(safeFields(options, ['title']), (progress, token) =>
+      task({ report: (value) => progress.report(safeFields(value, ['message'])) }, token),
+    ),
+
+  createTerminal: (options: TerminalOptions): Terminal =>
+    vscodeWindow.createTerminal(safeFields(options, ['name'])),
+
+  /** At the left of the status bar. */
+  createStatusBarItem(id: string, name: string, priority: number, command?: string) {
+    const item = vscodeWindow.createStatusBarItem(id, StatusBarAlignment.Left, priority);
+    item.name = name;
+    item.command = command;
+    return {
+      show({ icon, text, spoken, tooltip }: StatusBarText) {
+        item.text = `$(${icon}) ${safeText(text)}`;
+        item.tooltip = tooltip;
+        item.accessibilityInformation = safeFields(spoken, ['label']);
+        item.show();
+      },
+      hide: () => item.hide(),
+      dispose: () => item.dispose(),
+    };
+  },
+};
+
+interface SafeInputBoxOptions extends InputBoxOptions {
+  validateInput?: (text: string) => string | undefined;
+}
+
+export type StatusBarItem = ReturnType<typeof window.createStatusBarItem>;
