@@ -2,7 +2,7 @@
  * The calls of section 4, typed: they return checked records or throw an {@link ApiError}. Calls that the specification
  * does not promise return undefined if the service does not offer them.
  */
-import { hostOfUri, isSameHost } from './records/connectionUri.ts';
+import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
 import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError, isRefused } from './errors.ts';
@@ -51,13 +51,13 @@ export interface ResetPassword {
   readonly operations: readonly records.Operation[];
 }
 
-export interface ConnectionUriQuery {
+export interface LoginQuery {
   readonly computeId: string;
   readonly branchId: string;
   readonly role: string;
   readonly database: string;
   readonly pooled: boolean;
-  /** The host that the URI must lead to. It is not sent. */
+  /** The host that the service must return. It is not sent. */
   readonly host: string;
 }
 
@@ -211,11 +211,11 @@ export class Client {
    * @returns undefined if the service does not offer the call
    * @throws {ApiError} also for a URI that leads to another host
    */
-  async findConnectionUri(
+  async findCredentials(
     projectId: string,
-    wanted: ConnectionUriQuery,
+    wanted: LoginQuery,
     options?: CallOptions,
-  ): Promise<string | undefined> {
+  ): Promise<Credentials | undefined> {
     const path = `${projectPath(projectId)}/connection_uri`;
     const query = {
       endpoint_id: wanted.computeId,
@@ -227,8 +227,8 @@ export class Client {
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, { query }, options));
     if (reply === undefined) return undefined;
     const { uri } = readOne(reply, undefined, records.ConnectionUri);
-    const host = hostOfUri(uri);
-    if (isSameHost(host, wanted.host)) return uri;
+    const { host = '', credentials } = readConnectionUri(uri) ?? {};
+    if (credentials !== undefined && isSameHost(host, wanted.host)) return credentials;
     const fault = { kind: 'unexpectedReply', status: reply.status, reason: 'host', detail: host } as const;
     throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
   }

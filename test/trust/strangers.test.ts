@@ -66,8 +66,8 @@ const calls: readonly {
     shapes: generated.one(generated.goodOperation).map((operation) => ({ operation })),
   },
   {
-    name: 'findConnectionUri',
-    call: (c) => c.findConnectionUri('p', where),
+    name: 'findCredentials',
+    call: (c) => c.findCredentials('p', where),
     shapes: generated.one(() => ({ uri: 'postgresql://u:p@h/d' })),
   },
 ];

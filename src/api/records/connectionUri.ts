@@ -1,29 +1,55 @@
 /** Checks hosts and connection URIs of the service, because they are put into users' files and terminals. */
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i;
 
 /** A host name or an address (IPv6 in brackets), with or without a port. */
-export const isHost = (value: unknown): value is string => typeof value === 'string' && HOST.test(value);
+export function isHost(value: unknown): value is string {
+  const match = typeof value === 'string' ? HOST.exec(value) : null;
+  return match !== null && Number(match[1] ?? 0) <= 65_535;
+}
 
-/** The characters of a URI (RFC 3986), without line breaks. */
-const CHARACTERS = /^[\w.~:/?@!$&'()*+,;=%[\]-]+$/;
-/** If a password with a line break is pasted into a terminal, the rest of it runs as commands. */
-const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i;
-/** The groups are the host and the query. A second `@`, `/` or `?` is rejected, because clients disagree on its meaning. */
-const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:[^:@/?]+@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
+/** What a connection URI of the service gives in addition to what the user chose. It contains a password, so it is a secret. */
+export interface Credentials {
+  readonly password: string;
+  /** Undefined if the service doesn't ask for TLS. */
+  readonly sslMode?: SslMode | undefined;
+  /** Whether the service asks for channel binding. Without it, a server that pretends to be it could ask for the password. */
+  readonly channelBinding?: boolean | undefined;
+}
 
-/** Whether it is a connection URI with a password, which makes it a secret. */
+const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof SSL_MODES)[number];
+
+/** The groups are the password, the host and the query. A second `@`, `/` or `?` is rejected: clients disagree on its meaning. */
+const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
+
+/**
+ * Reads what is needed to build a connection string. All other parameters are dropped: they can read and write the user's
+ * files and lead to another host, and services may add harmless ones at any time.
+ * @returns undefined if it isn't a URI with a password, or if the password has a control character
+ */
+export function readConnectionUri(
+  uri: string,
+): { readonly host: string; readonly credentials: Credentials } | undefined {
+  const [, encoded = '', host = '', query] = URI.exec(uri) ?? [];
+  const password = decode(encoded);
+  // If a line break is pasted into a terminal, the rest runs as commands.
+  if (password === '' || /\p{Cc}/u.test(password)) return undefined;
+  const parameters = new URLSearchParams(query);
+  const sslMode = SSL_MODES.find((mode) => mode === parameters.get('sslmode'));
+  const channelBinding = parameters.get('channel_binding') === 'require';
+  return { host, credentials: { password, sslMode, channelBinding } };
+}
+
 export const isConnectionUri = (value: unknown): value is string =>
-  typeof value === 'string' && CHARACTERS.test(value) && !ENCODED_CONTROL.test(value) && URI.test(value);
+  typeof value === 'string' && readConnectionUri(value) !== undefined;
 
-/** In libpq and the drivers, these override the host of the URI. */
-const HOST_PARAMETERS = new Set(['host', 'hostaddr', 'port', 'service', 'servicefile']);
-
-/** @returns the host of a checked URI, or its query if that may lead to another host */
-export function hostOfUri(uri: string): string {
-  const [, host = '', query = ''] = URI.exec(uri) ?? [];
-  const names = [...new URLSearchParams(query).keys()];
-  return names.some((name) => HOST_PARAMETERS.has(name.toLowerCase())) ? `?${query}` : host;
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // It isn't percent-encoded, against the rules.
+  }
 }
 
 /** Whether two hosts are the same, regardless of letter case and the default port. */

@@ -1,9 +1,11 @@
 /** A connection as text for programs, libraries and configuration files. Each format has its own rules of escaping. */
 import {
   connectionString,
+  encode,
   isLocalCompute,
   securityOf,
   splitHost,
+  sslModeOf,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
 import { setVariable } from './dotEnv.ts';
@@ -54,8 +56,6 @@ export function formatConnection(format: ConnectionFormat, parts: FormatParts): 
   }
 }
 
-const requiresTls = (parts: ConnectionStringParts): boolean => !isLocalCompute(parts);
-
 /** The fields of a connection by one program's names, without those that have no value. */
 function fieldsOf(
   parts: ConnectionStringParts,
@@ -89,12 +89,12 @@ const libpqValue = (value: string): string =>
   /^[\w.:-]+$/.test(value) ? value : `'${value.replace(/[\\']/g, '\\$&')}'`;
 
 function jdbcUrl(parts: ConnectionStringParts): string {
-  const { host, pathname } = new URL(connectionString(parts));
   const query = new URLSearchParams({ user: parts.role.toWellFormed() });
   if (parts.password !== undefined) query.set('password', parts.password.toWellFormed());
-  if (requiresTls(parts)) query.set('sslmode', 'require');
+  const sslMode = sslModeOf(parts);
+  if (sslMode !== undefined) query.set('sslmode', sslMode);
   if (parts.channelBinding === true) query.set('channelBinding', 'require');
-  return `jdbc:postgresql://${host}${pathname}?${query.toString()}`;
+  return `jdbc:postgresql://${parts.host}/${encode(parts.database)}?${query.toString()}`;
 }
 
 const DOTNET_NAMES = {
@@ -105,14 +105,18 @@ const DOTNET_NAMES = {
   password: 'Password',
 };
 
-const dotnetString = (parts: ConnectionStringParts): string =>
-  [
+const DOTNET_SSL_MODES = { require: 'Require', 'verify-ca': 'VerifyCA', 'verify-full': 'VerifyFull' };
+
+function dotnetString(parts: ConnectionStringParts): string {
+  const sslMode = sslModeOf(parts);
+  return [
     ...fieldsOf(parts, DOTNET_NAMES),
-    ...(requiresTls(parts) ? [['SSL Mode', 'Require'] as const] : []),
+    ...(sslMode === undefined ? [] : [['SSL Mode', DOTNET_SSL_MODES[sslMode]] as const]),
     ...(parts.channelBinding === true ? [['Channel Binding', 'Require'] as const] : []),
   ]
     .map(([name, value]) => `${name}=${dotnetValue(value)}`)
     .join(';');
+}
 
 const dotnetValue = (value: string): string =>
   /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;

@@ -1,5 +1,6 @@
 /** Connection strings and hosts as users paste them into their programs. */
 import { isLoopback } from '../../api/baseUrl.ts';
+import type { Credentials } from '../../api/records/connectionUri.ts';
 import type { Compute } from '../../api/records/records.ts';
 
 type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
@@ -18,17 +19,15 @@ export function pooledHost(compute: Hosted): string | undefined {
   return isLocal ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
 }
 
-export interface ConnectionStringParts {
+export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
   /** As on the record: a host name, with a port unless it is the default one. */
   readonly host: string;
   readonly role: string;
   readonly database: string;
   readonly password?: string | undefined;
-  /** Whether the service asks for channel binding. Without it, a server that pretends to be it could ask for the password. */
-  readonly channelBinding?: boolean | undefined;
 }
 
-/** `postgresql://…`, every part percent-encoded. Requires TLS except on this machine. */
+/** `postgresql://…`, every part percent-encoded. */
 export function connectionString(parts: ConnectionStringParts): string {
   const { host, role, database, password } = parts;
   const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
@@ -37,39 +36,27 @@ export function connectionString(parts: ConnectionStringParts): string {
   return `postgresql://${login}@${host}/${encode(database)}${search}`;
 }
 
-/** The keywords of libpq for TLS. */
-export const securityOf = ({
+/** What the service asks for. If it asks for nothing, TLS is required except on this machine. */
+export const sslModeOf = ({
   host,
-  channelBinding,
-}: Pick<ConnectionStringParts, 'host' | 'channelBinding'>): readonly (readonly [string, string])[] => [
-  ...(isLocalCompute({ host }) ? [] : [['sslmode', 'require'] as const]),
-  ...(channelBinding === true ? [['channel_binding', 'require'] as const] : []),
-];
+  sslMode,
+}: Pick<ConnectionStringParts, 'host' | 'sslMode'>): Credentials['sslMode'] =>
+  sslMode ?? (isLocalCompute({ host }) ? undefined : 'require');
 
-/** What a connection string of the service gives in addition to what the user chose. */
-export const secretsOf = (
-  uri: string | undefined,
-): Pick<ConnectionStringParts, 'password' | 'channelBinding'> => ({
-  password: uri && passwordOf(uri),
-  channelBinding: URL.parse(uri ?? '')?.searchParams.get('channel_binding') === 'require',
-});
-
-/** The decoded password of a connection string, if it has one. */
-export function passwordOf(uri: string): string | undefined {
-  const password = URL.parse(uri)?.password ?? '';
-  try {
-    return decodeURIComponent(password) || undefined;
-  } catch {
-    // It isn't percent-encoded, against the rules: return it unchanged.
-    return password;
-  }
+/** The keywords of libpq for TLS. */
+export function securityOf(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
+  const sslMode = sslModeOf(parts);
+  return [
+    ...(sslMode === undefined ? [] : [['sslmode', sslMode] as const]),
+    ...(parts.channelBinding === true ? [['channel_binding', 'require'] as const] : []),
+  ];
 }
 
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
 /** What is left needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
-const encode = (text: string): string =>
+export const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,

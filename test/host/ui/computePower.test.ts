@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
+import { connectionUri } from '../../helpers/connectionUri.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
@@ -41,7 +42,7 @@ describe('Start Compute and Suspend Compute', () => {
     const where = { branchId: 'br-sweet-breeze-497520', computeId: compute, pooled: false };
     const { host = '' } = (await service.client.findCompute(shop, compute)) ?? {};
     const query = { ...where, host, role: 'app_owner', database: 'app' };
-    client = new pg.Client({ connectionString: await service.client.findConnectionUri(shop, query) });
+    client = new pg.Client({ connectionString: await connectionUri(service.client, shop, query) });
     client.on('error', () => undefined);
     await client.connect();
     await computes().inlineAction(row('active'), 'Suspend Compute');

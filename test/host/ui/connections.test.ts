@@ -6,6 +6,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../src/base/findProgram.ts';
+import { connectionUri } from '../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { writeSqlClients } from '../../helpers/sqlClients.ts';
@@ -64,8 +65,7 @@ describe('a connection', () => {
   const computes = () => opened().workbench.tree('Computes');
   const uriOf = async () => {
     const login = { computeId: primary, branchId: mainBranch, role: 'app_owner', database: 'app' };
-    const uri = await service.client.findConnectionUri(shop, { ...login, pooled: false, host });
-    return uri ?? '';
+    return await connectionUri(service.client, shop, { ...login, pooled: false, host });
   };
   const clipboard = (what: string, isExpected: (text: string) => boolean) =>
     until(`${what} in the clipboard`, async () => {

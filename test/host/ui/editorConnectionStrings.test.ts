@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { connectionUri } from '../../helpers/connectionUri.ts';
 import { call } from '../../helpers/call.ts';
 import { filesBelow } from '../../helpers/filesBelow.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -75,8 +76,8 @@ describe('connection strings', () => {
     await chooseCompute();
     await workbench.quickInput.accept('Select a database');
     const wanted = { computeId: primary, branchId: branch, ...owner, pooled: false, host };
-    const uri = await service.client.findConnectionUri(shop, wanted);
-    assert.match(uri ?? '', /^postgresql:\/\/app_owner:[^@]+@/);
+    const uri = await connectionUri(service.client, shop, wanted);
+    assert.match(uri, /^postgresql:\/\/app_owner:[^@]+@/);
     await until('it in the clipboard', async () => (await workbench.readClipboard()) === uri);
   });
 
@@ -169,7 +170,7 @@ describe('connection strings', () => {
     await computes.expandProject('shop');
     await computes.waitFor(/^Compute primary, idle/);
     const login = { computeId: primary, branchId: branch, ...owner, pooled: false, host };
-    const { password } = new URL((await service.client.findConnectionUri(shop, login)) ?? '');
+    const { password } = new URL(await connectionUri(service.client, shop, login));
     // The status bar shows the message for a few seconds.
     const shown = Promise.all([
       computes.waitFor(/^Compute primary, active/),
@@ -245,7 +246,7 @@ async function createRole({ baseUrl, key, client }: LocalService, role: string, 
   const { items } = await client.listComputes(shop);
   const host = items.find(({ id }) => id === primary)?.host ?? '';
   const login = { computeId: primary, branchId: branch, role, database, pooled: false, host };
-  await queryAt((await client.findConnectionUri(shop, login)) ?? '', `alter role "${role}" password 'own'`);
+  await queryAt(await connectionUri(client, shop, login), `alter role "${role}" password 'own'`);
   await client.suspendCompute(shop, primary);
   await until('the compute to suspend', async () => {
     const computes = await client.listComputes(shop);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { Client } from '../../../src/api/client.ts';
 import { isRefused } from '../../../src/api/errors.ts';
+import { connectionUri } from '../../helpers/connectionUri.ts';
 import { filesBelow } from '../../helpers/filesBelow.ts';
 import { until } from '../../workbench/until.ts';
 import { findOwnService, type OwnService } from './ownService.ts';
@@ -36,7 +37,7 @@ describe('the main job on the local service', () => {
     const { items } = await client.listComputes(shop);
     const host = items.find(({ id }) => id === computeId)?.host ?? '';
     const login = { computeId, branchId, role: 'app_owner', database: 'app', pooled: false, host };
-    const connectionString = await client.findConnectionUri(shop, login);
+    const connectionString = await connectionUri(client, shop, login);
     const connection = new pg.Client({ connectionString });
     connection.on('error', () => undefined);
     await connection.connect();

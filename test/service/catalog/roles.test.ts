@@ -1,6 +1,7 @@
 /** Roles of a branch and their passwords, through the API and in SQL. */
 import assert from 'node:assert/strict';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { connectionUri } from '../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';
 import { BRANCH, branchApi, encoded, ODD_NAMES, PROJECT, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
@@ -241,8 +242,7 @@ describe('roles of a branch', () => {
     );
     assert(compute);
     const wanted = { computeId: compute.id, branchId: BRANCH, host: compute.host, pooled: false };
-    const uri = await service.client.findConnectionUri(PROJECT, { ...wanted, role, database });
-    assert(uri !== undefined);
+    const uri = await connectionUri(service.client, PROJECT, { ...wanted, role, database });
     assert.deepEqual(await queryAt(uri, 'select current_user::text, current_database()::text'), [
       role,
       database,

@@ -127,12 +127,12 @@ const ROWS: readonly Row[] = [
     gives: operation,
   },
   {
-    name: 'findConnectionUri',
-    call: (c) => c.findConnectionUri('shop', where),
+    name: 'findCredentials',
+    call: (c) => c.findCredentials('shop', where),
     request:
       'GET /projects/shop/connection_uri?endpoint_id=ep-1&branch_id=br-main&role_name=a+b&database_name=d%26d&pooled=true',
     json: { uri: 'postgresql://a:secret@ep-1-pooler.example/d' },
-    gives: 'postgresql://a:secret@ep-1-pooler.example/d',
+    gives: { password: 'secret', sslMode: undefined, channelBinding: false },
   },
   {
     name: 'listDatabases',
@@ -205,7 +205,7 @@ describe('Client', () => {
         () => ({ status }),
         async (client) => {
           assert.equal(await client.findOperation('shop', UUID), undefined);
-          assert.equal(await client.findConnectionUri('shop', where), undefined);
+          assert.equal(await client.findCredentials('shop', where), undefined);
           assert.equal(await client.listDatabases('shop', 'br-main'), undefined);
           assert.equal(await client.listRoles('shop', 'br-main'), undefined);
           await assert.rejects(client.listComputes('shop'), (error) => isRefused(error, status));
@@ -225,7 +225,7 @@ describe('Client', () => {
           [client.deleteCompute('shop', 'ep-1/../ep-2'), '"ep-1/../ep-2" is not a compute id'],
           [client.restartCompute('shop', 'ep-1?x'), '"ep-1?x" is not a compute id'],
           [client.findOperation('shop', 'all'), '"all" is not an operation id'],
-          [client.findConnectionUri('a b', where), '"a b" is not a project id'],
+          [client.findCredentials('a b', where), '"a b" is not a project id'],
           [client.listRoles('shop', 'main'), '"main" is not a branch id'],
           [client.resetPassword('shop', 'br-main', '..'), '".." is not a role'],
           [client.revokeApiKey(-1), '"-1" is not an API key id'],

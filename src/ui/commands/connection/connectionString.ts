@@ -1,20 +1,19 @@
 /** Copy Connection String… and Copy As…. */
 import { l10n, window, type QuickPickItem, type Uri } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import {
   CONNECTION_FORMATS,
   formatConnection,
   type ConnectionFormat,
 } from '../../../model/connection/connectionFormats.ts';
-import { connectionString, pooledHost, secretsOf } from '../../../model/connection/connectionStrings.ts';
+import { connectionString, pooledHost } from '../../../model/connection/connectionStrings.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
-import { askForPassword, findUri, type PasswordAnswer } from './password.ts';
+import { findOrAskPassword, type PasswordAnswer } from './password.ts';
 
 export const copyConnectionString: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection string");
@@ -49,15 +48,10 @@ export async function askForUri(
 ): Promise<UriResult | undefined> {
   const login = await askForLogin(context, { ...request, canBePooled: true });
   if (login === undefined) return undefined;
-  const uri = await findUri(context, request, login);
-  if (uri !== undefined) return { uri, hasPassword: true };
-  const answer = await askForPassword(request.title, login.role);
+  const answer = await findOrAskPassword(context, request, login);
   if (answer === undefined) return undefined;
   const host = hostOf(request.compute, login.pooled);
-  return {
-    uri: connectionString({ ...login, host, password: answer.password }),
-    hasPassword: !answer.isPlaceholder,
-  };
+  return { uri: connectionString({ ...login, ...answer, host }), hasPassword: !answer.isPlaceholder };
 }
 
 export const copyAs: Command = async (context, argument, run) => {
@@ -89,17 +83,6 @@ export function copiedText(name: string, answer: PasswordAnswer | undefined): st
   return answer.isPlaceholder
     ? l10n.t('Copied {0} with a placeholder for the password', name)
     : l10n.t('Copied {0} with the password', name);
-}
-
-async function findOrAskPassword(
-  context: CommandContext,
-  request: UriRequest,
-  login: Login,
-): Promise<PasswordAnswer | undefined> {
-  const uri = await findUri(context, request, login);
-  const { password, channelBinding } = secretsOf(uri);
-  if (password !== undefined) return { password, channelBinding, isPlaceholder: false };
-  return await askForPassword(request.title, login.role);
 }
 
 /** These put the password on a command line. */

@@ -1,11 +1,11 @@
 /** The password of a role: from the service if it provides it, else from the user. It goes into the result and nowhere else. */
 import { l10n, ProgressLocation, type QuickPickItem } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
+import type { Credentials } from '../../../api/records/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
-import { passwordOf } from '../../../model/connection/connectionStrings.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { hostOf } from './host.ts';
@@ -16,18 +16,18 @@ interface Target {
   readonly compute: Compute;
 }
 
-/** @returns a URI with the password; undefined if the service doesn't provide passwords, or not this one */
-export async function findUri(
+/** @returns undefined if the service doesn't provide passwords, or not this one */
+export async function findCredentials(
   { session }: CommandContext,
   { title, compute }: Target,
   login: Login,
-): Promise<string | undefined> {
+): Promise<Credentials | undefined> {
   const { connection } = session;
   const host = hostOf(compute, login.pooled);
   const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
   const find = async () => {
     const client = await connection?.client();
-    return await client?.findConnectionUri(compute.project_id, query);
+    return await client?.findCredentials(compute.project_id, query);
   };
   try {
     return await window.withProgress({ location: ProgressLocation.Window, title }, find);
@@ -40,24 +40,32 @@ export async function findUri(
 
 /** Copies the password of a role, or says that only the user knows it. */
 export async function copyPassword(context: CommandContext, target: Target, login: Login): Promise<void> {
-  const uri = await findUri(context, target, login);
-  const password = uri && passwordOf(uri);
-  if (password === undefined)
+  const credentials = await findCredentials(context, target, login);
+  if (credentials === undefined)
     throw new Error(l10n.t("The service doesn't provide the password of {0}", login.role));
-  await copyText(password, l10n.t('Copied the password of {0}', login.role));
+  await copyText(credentials.password, l10n.t('Copied the password of {0}', login.role));
 }
 
-export interface PasswordAnswer {
-  /** The text to use as the password. */
-  readonly password: string;
+export interface PasswordAnswer extends Credentials {
+  /** Whether the password is a text to be replaced. */
   readonly isPlaceholder: boolean;
-  readonly channelBinding?: boolean | undefined;
 }
 
 const PLACEHOLDER = 'PASSWORD';
 
-/** @returns undefined if the user canceled */
-export async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
+/** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
+export async function findOrAskPassword(
+  context: CommandContext,
+  target: Target,
+  login: Login,
+): Promise<PasswordAnswer | undefined> {
+  const credentials = await findCredentials(context, target, login);
+  return credentials === undefined
+    ? await askForPassword(target.title, login.role)
+    : { ...credentials, isPlaceholder: false };
+}
+
+async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
   const state = await runSteps<PasswordState>(title, {}, passwordSteps(role));
   if (state?.source === undefined) return undefined;
   const isPlaceholder = state.source === 'placeholder';

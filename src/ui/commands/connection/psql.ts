@@ -1,7 +1,8 @@
 /** Open psql: runs it in a terminal without a shell. A private file gives it the password. */
 import { commands, env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
+import type { Credentials } from '../../../api/records/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
-import { connectionString, isLocalCompute, secretsOf } from '../../../model/connection/connectionStrings.ts';
+import { connectionString, isLocalCompute } from '../../../model/connection/connectionStrings.ts';
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
@@ -11,7 +12,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { requireTrust } from '../input/trust.ts';
 import { pickRecord } from './host.ts';
 import { knownLogin, proposedLogin, type LoginRequest } from './login.ts';
-import { findUri } from './password.ts';
+import { findCredentials } from './password.ts';
 import { window } from '../../window.ts';
 
 export const openPsql: Command = async (context, argument, run) => {
@@ -27,12 +28,12 @@ export const openPsql: Command = async (context, argument, run) => {
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
   const found = await findLogin(context, { title, compute, scope, canBePooled: false });
   if (found === undefined) return;
-  const { login, password, channelBinding } = found;
+  const { login, password, ...security } = found;
   const options = {
     name: `psql ${sanitize(labelOf(compute))}`,
     iconPath: new ThemeIcon('database'),
     shellPath: program,
-    shellArgs: [`--dbname=${connectionString({ ...login, host: compute.host, channelBinding })}`],
+    shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
     // Another program may listen at the address while the local service doesn't run. It must not get the password.
     env: isLocalCompute(compute) ? { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' } : {},
   };
@@ -47,19 +48,18 @@ export const openPsql: Command = async (context, argument, run) => {
   terminal.show();
 };
 
-interface FoundLogin extends ReturnType<typeof secretsOf> {
+interface FoundLogin extends Partial<Credentials> {
   readonly login: Login;
 }
 
 /** One request is enough for a proposed role and database that the branch has. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
-  const secretsFor = async (login: Login) => secretsOf(await findUri(context, request, login));
   const proposal = proposedLogin(context, request);
   try {
-    const known = proposal && (await secretsFor(proposal));
-    if (proposal !== undefined && known?.password !== undefined) return { login: proposal, ...known };
+    const known = proposal && (await findCredentials(context, request, proposal));
+    if (proposal !== undefined && known !== undefined) return { login: proposal, ...known };
     const login = await knownLogin(context, request);
-    return login && { login, ...(await secretsFor(login)) };
+    return login && { login, ...(await findCredentials(context, request, login)) };
   } catch (error) {
     // If the service can't be reached, the compute may be.
     if (proposal === undefined || hasRemedy(error)) throw error;

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { connectionUri } from '../../../helpers/connectionUri.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { familyOf } from '../../../workbench/processes.ts';
@@ -57,7 +58,7 @@ describe('service that is stopped while it creates its first data directories', 
     const service = await startLocalService({ dataDir });
     const { items } = await service.client.listComputes('shiny-wind-028834');
     const computeId = 'ep-little-smoke-851426';
-    const uri = await service.client.findConnectionUri('shiny-wind-028834', {
+    const uri = await connectionUri(service.client, 'shiny-wind-028834', {
       computeId,
       branchId: 'br-aged-salad-637688',
       pooled: false,
@@ -65,7 +66,7 @@ describe('service that is stopped while it creates its first data directories', 
       database: 'app',
       host: items.find(({ id }) => id === computeId)?.host ?? '',
     });
-    assert.deepEqual(await query(uri ?? '', 'select 1'), [1]);
+    assert.deepEqual(await query(uri, 'select 1'), [1]);
     await service.stop();
   });
 });

@@ -106,6 +106,18 @@ describe('formatConnection', () => {
     assert.match(formatConnection('dotnet', local), /^Host=127\.0\.0\.1;Port=15432;[^T]+$/);
   });
 
+  it('keeps the TLS mode that the service asks for', () => {
+    const strict = { ...plain, sslMode: 'verify-full' } as const;
+    for (const format of CONNECTION_FORMATS)
+      assert.match(formatConnection(format, strict), /verify-full|VerifyFull/, format);
+  });
+
+  for (const name of ['.', '..'])
+    it(`names a database called ${name} for JDBC`, () => {
+      const text = formatConnection('jdbc', { ...plain, database: name });
+      assert.ok(text.startsWith(`jdbc:postgresql://${host}/${name}?`), text);
+    });
+
   it('writes an IPv6 address with and without brackets, as each format wants it', () => {
     const local = { ...plain, host: '[::1]:15432' };
     assert.match(formatConnection('url', local), /@\[::1\]:15432\/app$/);

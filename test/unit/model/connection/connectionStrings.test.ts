@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  connectionString,
-  passwordOf,
-  pooledHost,
-} from '../../../../src/model/connection/connectionStrings.ts';
+import { connectionString, pooledHost } from '../../../../src/model/connection/connectionStrings.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1 });
 /** `new URL` resolves these as path segments, however they are encoded. */
@@ -30,17 +26,15 @@ describe('connectionString', () => {
     assert.equal(uri, 'postgresql://me@ep-a-1.example.com/shop?sslmode=require');
   });
 
-  it('lets passwordOf return the password as typed', () => {
-    const login = { host: 'ep-a.example.com', role: 'me', database: 'app' };
-    assert.equal(passwordOf(connectionString({ ...login, password: 'p@ss/w:rd%' })), 'p@ss/w:rd%');
-    assert.equal(passwordOf(connectionString(login)), undefined);
-    assert.equal(passwordOf('postgresql://me:100%@host/app'), '100%');
-    assert.equal(passwordOf('no address'), undefined);
-  });
-
   it('requires no TLS on this machine', () => {
     const uri = connectionString({ host: '127.0.0.1:15432', role: 'me', database: 'app' });
     assert.equal(uri, 'postgresql://me@127.0.0.1:15432/app');
+  });
+
+  it('has the TLS mode that the service asks for', () => {
+    const login = { host: '127.0.0.1:15432', role: 'me', database: 'app' };
+    const uri = connectionString({ ...login, sslMode: 'verify-full', channelBinding: true });
+    assert.equal(uri, 'postgresql://me@127.0.0.1:15432/app?sslmode=verify-full&channel_binding=require');
   });
 
   it('replaces a lone surrogate', () => {
