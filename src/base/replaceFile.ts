@@ -5,14 +5,14 @@ import { pause } from './clock.ts';
 
 interface ReplaceOptions {
   /** Permissions of a new file. An existing file keeps its permissions and, if this process is root, its owner. */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** The name of the file until it is complete. A process that is killed leaves it behind, and the next one overwrites it. */
   readonly temporary?: string;
 }
 
 /**
- * Replaces or creates a file, which is on disk afterwards. A failure, a full disk or a crash leaves the whole old file. A
- * symbolic link is replaced, not followed.
+ * Replaces or creates a file, which is on disk afterwards. A failure, a full disk or a crash leaves the whole old file. Links
+ * are replaced, not followed.
  */
 export async function replaceFile(
   file: string,

@@ -2,7 +2,9 @@
  * A stub of the module `vscode` for unit tests: classes that only hold values. Import this first, then the tested
  * module with `await import(…)`.
  */
+import { readFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
+import type { Uri } from 'vscode';
 import { Emitter } from '../../src/base/event.ts';
 
 class ThemeColor {
@@ -275,7 +277,7 @@ const values = {
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
   Uri: { from: (parts: object) => parts },
-  workspace: { getConfiguration, isTrusted: true },
+  workspace: { getConfiguration, isTrusted: true, fs: { readFile: (uri: Uri) => readFile(uri.fsPath) } },
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  linkSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -56,15 +57,16 @@ describe('replaceFile', () => {
     assert.deepEqual(readdirSync(folder), ['file']);
   });
 
-  it('does not write through a link', async function () {
-    if (isWindows) this.skip(); // Ordinary users can't create links.
-    const other = path.join(folder, 'other');
-    writeFileSync(other, 'kept');
-    symlinkSync(other, file);
-    await replaceFile(file, 'new');
-    assert.ok(!lstatSync(file).isSymbolicLink());
-    assert.equal(readFileSync(other, 'utf8'), 'kept');
-  });
+  for (const link of [symlinkSync, linkSync])
+    it(`does not write through a link (${link.name})`, async function () {
+      if (isWindows) this.skip(); // Ordinary users can't create links.
+      const other = path.join(folder, 'other');
+      writeFileSync(other, 'kept');
+      link(other, file);
+      await replaceFile(file, 'new');
+      assert.ok(!lstatSync(file).isSymbolicLink());
+      assert.equal(readFileSync(other, 'utf8'), 'kept');
+    });
 
   it('leaves nothing behind if it fails', async () => {
     mkdirSync(file);

@@ -2,9 +2,8 @@
  * Changes text files without an editor: VS Code's Local History keeps a copy of every file that an editor saves, which
  * other users can read.
  */
-import { constants } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
+import { replaceFile } from '../../../base/replaceFile.ts';
 import type { TextChange } from '../../../model/connection/dotEnv.ts';
 import { requireTrust } from '../input/trust.ts';
 
@@ -20,18 +19,12 @@ export interface FileChange {
 export async function changeFile(
   uri: Uri,
   change: (text: string) => TextChange,
-  mode = 0o666,
+  mode?: number,
 ): Promise<FileChange> {
   requireTrust();
   const before = await readText(uri);
   const after = Buffer.from(changed(uri, before, change));
-  try {
-    await write(uri, after, before === undefined ? { mode } : undefined);
-  } catch (error) {
-    // On a full disk, the file may be empty now.
-    if (before !== undefined) await write(uri, before, undefined).catch(() => undefined);
-    throw error;
-  }
+  await write(uri, after, mode);
   return { uri, before, after };
 }
 
@@ -44,7 +37,7 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
   }
   for (const { uri, before } of changes) {
     if (before === undefined) await workspace.fs.delete(uri);
-    else await write(uri, before, undefined);
+    else await write(uri, before);
   }
 }
 
@@ -81,10 +74,7 @@ async function readText(uri: Uri): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Fails if the file was replaced by a link, or if a new file already exists. */
-async function write(uri: Uri, bytes: Uint8Array, created: { readonly mode: number } | undefined) {
-  if (uri.scheme !== 'file') return workspace.fs.writeFile(uri, bytes);
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
-  const flag = O_WRONLY | (created === undefined ? O_TRUNC : O_CREAT | O_EXCL) | (O_NOFOLLOW ?? 0);
-  await writeFile(uri.fsPath, bytes, { flag, ...created });
+async function write(uri: Uri, bytes: Uint8Array, mode?: number): Promise<void> {
+  if (uri.scheme === 'file') await replaceFile(uri.fsPath, bytes, { mode });
+  else await workspace.fs.writeFile(uri, bytes);
 }

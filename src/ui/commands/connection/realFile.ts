@@ -8,8 +8,6 @@ export interface RealFile {
   readonly path: string;
   /** Whether the path itself is a link, not only a parent folder. */
   readonly isLink: boolean;
-  /** Whether it has hard links. */
-  readonly hasOtherNames: boolean;
 }
 
 /** @param folders of the workspace. @throws {Error} for a link out of the workspace, a broken link, or not a file */
@@ -17,15 +15,14 @@ export async function realFile(file: string, folders: readonly string[]): Promis
   const name = path.basename(file);
   const parent = await realpath(path.dirname(file));
   const entry = await lstat(path.join(parent, name)).catch(absent);
-  if (entry === undefined) return { path: path.join(parent, name), isLink: false, hasOtherNames: false };
+  if (entry === undefined) return { path: path.join(parent, name), isLink: false };
   const real = await realpath(path.join(parent, name)).catch(absent);
   if (real === undefined) throw new Error(l10n.t("{0} is a link to a file that doesn't exist.", name));
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(absent)));
   if (!roots.some((root) => root !== undefined && isWithin(root, real)))
     throw new Error(l10n.t("{0} is a link to {1}, which isn't in the workspace.", name, real));
-  const stats = await stat(real);
-  if (!stats.isFile()) throw new Error(l10n.t("{0} isn't a file.", name));
-  return { path: real, isLink: entry.isSymbolicLink(), hasOtherNames: stats.nlink > 1 };
+  if (!(await stat(real)).isFile()) throw new Error(l10n.t("{0} isn't a file.", name));
+  return { path: real, isLink: entry.isSymbolicLink() };
 }
 
 function isWithin(root: string, file: string): boolean {

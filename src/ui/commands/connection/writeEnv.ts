@@ -78,7 +78,7 @@ async function envFileOf(file: Uri): Promise<EnvFile> {
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
   const folders = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const { path, isLink, hasOtherNames } = await realFile(file.fsPath, folders);
+  const { path, isLink } = await realFile(file.fsPath, folders);
   // Git reads no rules from links.
   const hasRules = await realFile(ignoreFile.fsPath, folders).then(
     (rules) => !rules.isLink,
@@ -88,8 +88,8 @@ async function envFileOf(file: Uri): Promise<EnvFile> {
     uri: isLink ? Uri.file(path) : file,
     isLink,
     path,
-    ignored: hasOtherNames ? 'unknown' : await gitIgnored(path),
-    ignoreFile: hasRules && !isLink && !hasOtherNames ? ignoreFile : undefined,
+    ignored: await gitIgnored(path),
+    ignoreFile: hasRules && !isLink ? ignoreFile : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import '../../../../helpers/vscodeValues.ts';
@@ -24,25 +24,20 @@ describe('realFile', () => {
   afterEach(() => rmSync(home, { recursive: true }));
 
   it('returns the path of a file that does not exist yet', async () => {
-    assert.deepEqual(await find('.env'), { path: file('.env'), isLink: false, hasOtherNames: false });
+    assert.deepEqual(await find('.env'), { path: file('.env'), isLink: false });
   });
 
   it('follows chains of links through folders', async () => {
     symlinkSync('folder', file('one'));
     symlinkSync('one/a', file('.env'));
-    assert.deepEqual(await find('.env'), { path: file('folder/a'), isLink: true, hasOtherNames: false });
+    assert.deepEqual(await find('.env'), { path: file('folder/a'), isLink: true });
   });
 
   it('accepts a workspace folder that is a link', async () => {
     const link = path.join(home, 'link');
     symlinkSync(workspace, link);
     writeFileSync(file('.env'), '');
-    assert.deepEqual(await find('.env', link), { path: file('.env'), isLink: false, hasOtherNames: false });
-  });
-
-  it('reports hard links', async () => {
-    linkSync(file('folder/a'), file('.env'));
-    assert.equal((await find('.env')).hasOtherNames, true);
+    assert.deepEqual(await find('.env', link), { path: file('.env'), isLink: false });
   });
 
   for (const [what, target] of [
