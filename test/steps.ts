@@ -5,7 +5,6 @@ import { sharedWindows } from './host/ui/sharedWindows.ts';
 import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
-const script = [node, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 const prettier = [node, 'node_modules/prettier/bin/prettier.cjs'];
 const mocha = [node, 'node_modules/mocha/bin/mocha.js', '--reporter', './test/resultReporter.ts'];
 
@@ -74,18 +73,18 @@ const trust: Step = {
 };
 const install: Step = {
   name: 'install',
-  command: [...script, 'test/workbench/install.ts'],
+  command: [node, 'test/workbench/install.ts'],
   counts: 'nothing',
 };
 /** Builds for production, so that the tests run what users get and the size budget is checked. */
 const build: Step = {
   name: 'build',
-  command: [...script, 'esbuild.mjs', '--tests', '--production'],
+  command: [node, 'esbuild.mjs', '--tests', '--production'],
   counts: 'one',
 };
 const inside: Step = {
   name: 'inside VS Code',
-  command: [...script, 'test/host/inside.ts'],
+  command: [node, 'test/host/inside.ts'],
   counts: 'results',
 };
 const ui: Step = {

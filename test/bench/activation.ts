@@ -1,6 +1,5 @@
 /** Loads and activates the packaged extension in a real VS Code, compared with an empty one in the same window. */
-import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -18,8 +17,10 @@ const GOAL = 8;
 interface Activation {
   readonly load: number;
   readonly activate: number;
-  /** Modules that were required during activation and in the seconds after it. */
+  /** The modules of Node and VS Code that it imports. */
   readonly modules: readonly string[];
+  /** What it loaded during activation and in the seconds after it. */
+  readonly lazy: readonly string[];
   /** Calls of `fetch` during activation, and calls of the secret storage then and in the seconds after it. */
   readonly uses: readonly string[];
 }
@@ -52,12 +53,17 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
-/** Adds the empty extension and the probe. Without its list of extensions, VS Code reads the folder. */
+/** Adds the empty extension and the probe, which activates it and ours. */
 async function addExtensions(folder: string): Promise<void> {
+  const ours = (await readdir(folder)).find((name) => name.startsWith('hosted-postgres.')) ?? '';
+  const file = path.join(folder, ours, 'package.json');
+  const manifest = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...manifest, activationEvents: [] }));
   for (const name of ['empty', 'probe']) {
     const from = path.join(import.meta.dirname, 'extensions', name);
     await cp(from, path.join(folder, `bench.${name}-0.0.1`), { recursive: true });
   }
+  // Without its list of extensions, VS Code reads the folder.
   await rm(path.join(folder, 'extensions.json'), { force: true });
 }
 
@@ -84,15 +90,14 @@ function resultOf(reports: readonly Report[]): Result {
   const [own, baseline] = [median(ours.map(time)), median(empty.map(time))];
   const ratio = own / baseline;
   const modules = [...new Set(ours.flatMap((each) => each.modules))];
-  const uses = [...new Set(ours.flatMap((each) => each.uses))];
-  const bundles = modules.filter((name) => name !== 'vscode' && !isBuiltin(name));
+  const uses = [...new Set(ours.flatMap((each) => [...each.uses, ...each.lazy]))];
   return {
     what: 'activation',
     ours: ms(own),
     baseline: `${ms(baseline)} an empty extension`,
     ratio,
     goal: `≤ ${GOAL} ×, no network, no secret`,
-    met: ratio <= GOAL && uses.length === 0 && bundles.length === 0,
+    met: ratio <= GOAL && uses.length === 0,
     note: `${LOADS} loads: ${ms(median(ours.map(({ load }) => load)))} to load, ${ms(median(ours.map(({ activate }) => activate)))} in activate(); modules: ${modules.join(', ')}${uses.length > 0 ? `; uses ${uses.join(', ')}` : ''}`,
   };
 }

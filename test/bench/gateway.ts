@@ -15,7 +15,6 @@ const ROUNDS = 6;
 /** A number instead of a duration, because opening 50 connections can take seconds on a busy machine. */
 const TRANSACTIONS = 6_000;
 const GOAL = 0.75;
-const NODE = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'] as const;
 
 /** Reads single rows with a number of clients. Returns transactions per second. */
 type Load = (port: number, clients: number) => Promise<number>;
@@ -27,9 +26,8 @@ export async function measure(): Promise<readonly Result[]> {
     const pgbench = await findPgbench();
     const load = pgbench === undefined ? driverLoad(uri) : await pgbenchLoad(pgbench, uri);
     await load(Number(uri.port), 1); // Starts the compute.
-    const [node, ...flags] = NODE;
     const script = path.join(import.meta.dirname, 'relay.ts');
-    const relay = await startProgram(node, [...flags, script, await compute.socket()]);
+    const relay = await startProgram(process.execPath, [script, await compute.socket()]);
     try {
       const ports = { gateway: Number(uri.port), relay: Number(relay.line) };
       const note = `${pgbench === undefined ? 'pg driver (pgbench is not installed)' : 'pgbench -S'}, ${ROUNDS} × ${TRANSACTIONS} transactions each`;
@@ -93,11 +91,10 @@ async function pgbenchLoad(program: string, uri: URL): Promise<Load> {
 const driverLoad =
   (uri: URL): Load =>
   async (port, clients) => {
-    const [node, ...flags] = NODE;
     const script = path.join(import.meta.dirname, 'driverLoad.ts');
     const args = [port, uri.username, uri.pathname.slice(1), clients, TRANSACTIONS].map(String);
     const env = { ...process.env, PGPASSWORD: uri.password };
-    return readTps(await run(node, [...flags, script, ...args], { env }));
+    return readTps(await run(process.execPath, [script, ...args], { env }));
   };
 
 function readTps({ stdout }: { readonly stdout: string }): number {

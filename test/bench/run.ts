@@ -79,8 +79,7 @@ async function measureAll(): Promise<void> {
 async function measureInChild(name: string, scratch: string): Promise<readonly Result[]> {
   console.error(`measuring ${name}…`);
   const file = path.join(scratch, `${name}.json`);
-  const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--expose-gc'];
-  const args = [...flags, import.meta.filename, name, '--output', file];
+  const args = ['--expose-gc', import.meta.filename, name, '--output', file];
   const child = startSupervised(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
   const timer = setTimeout(() => void child.stop(), (rows[name]?.limitSeconds ?? 0) * 1000);
   await child.exited;

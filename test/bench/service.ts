@@ -50,8 +50,7 @@ async function compare(service: LocalService, kind: RequestKind, folder: string)
   const reply = path.join(folder, `${kind.method}.json`);
   await writeFile(reply, await replyOf(service, kind));
   const script = path.join(import.meta.dirname, 'bareHttpServer.ts');
-  const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
-  const bare = await startProgram(process.execPath, [quiet, script, reply, path.join(folder, 'state')]);
+  const bare = await startProgram(process.execPath, [script, reply, path.join(folder, 'state')]);
   try {
     const ports = { ours: Number(new URL(service.baseUrl).port), bare: Number(bare.line) };
     const [one, many] = [

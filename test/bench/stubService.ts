@@ -21,9 +21,7 @@ export interface StubService {
 
 export async function startStubService({ projects, computesPerProject }: AccountSize): Promise<StubService> {
   const args = [`${projects}`, `${computesPerProject}`];
-  const child = fork(path.join(import.meta.dirname, 'stubServer.ts'), args, {
-    execArgv: ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'],
-  });
+  const child = fork(path.join(import.meta.dirname, 'stubServer.ts'), args, { execArgv: [] });
   const [port] = await once(child, 'message');
   const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${port}/api/v2`);
   if (baseUrl === undefined) throw new Error('The stub service sent no port');

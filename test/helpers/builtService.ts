@@ -1,16 +1,16 @@
 /**
- * Bundles the local service once for all tests of a process, in the parts that ship. A start takes a fifth of the CPU time
+ * Bundles the local service once for all tests of a process. A start takes a fifth of the CPU time
  * of a start from the sources.
  */
-import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { build, type BuildOptions } from 'esbuild';
-import { buildBundles, lazyBundles } from '../package/lazyBundles.ts';
+import { build } from 'esbuild';
+import { bundleOptions } from '../../src/service/bundleOptions.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** In the folder of {@link builtService}: `node --require` loads it into the service. */
+/** In the folder of {@link builtService}: `node --import` loads it into the service. */
 export const BUILT_RECORDER = 'recorder.js';
 
 let built: Promise<string> | undefined;
@@ -25,25 +25,13 @@ async function buildService(): Promise<string> {
   // Where the service looks for Postgres.
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const source = (file: string) => path.join(ROOT, 'src/service', file);
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   const outdir = path.join(folder, 'dist');
-  const shared: BuildOptions = {
-    outdir,
-    define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'cjs',
-    supported: { 'dynamic-import': false },
-    logLevel: 'silent',
+  const entryPoints = {
+    service: 'src/service/main.ts',
+    engineProcess: 'src/service/engineProcess/engineProcess.ts',
+    recorder: 'test/contract/recorder.ts',
   };
-  const bundles = new Map([
-    ['service', source('main.ts')],
-    ['engineProcess', source('engineProcess/engineProcess.ts')],
-  ]);
-  const plugins = [lazyBundles(bundles)];
-  await buildBundles(bundles, (name, entry) => ({ ...shared, plugins, entryPoints: { [name]: entry } }));
-  const recorder = path.join(ROOT, 'test/contract/recorder.ts');
-  await build({ ...shared, entryPoints: { recorder } });
+  await build({ ...bundleOptions, absWorkingDir: ROOT, entryPoints, outdir });
   return path.join(outdir, 'service.js');
 }

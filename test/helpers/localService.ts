@@ -7,6 +7,7 @@ import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { recordingFile } from '../contract/recordings.ts';
@@ -82,8 +83,9 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   const program = await builtService();
   const exchanges = recordingFile();
   const args = [
-    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-    ...(exchanges === undefined ? [] : ['--require', path.join(path.dirname(program), BUILT_RECORDER)]),
+    ...(exchanges === undefined
+      ? []
+      : ['--import', pathToFileURL(path.join(path.dirname(program), BUILT_RECORDER)).href]),
     program,
   ];
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];

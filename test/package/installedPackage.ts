@@ -30,16 +30,12 @@ export async function installedPackage(target: Target | undefined): Promise<Inst
     try(program, as, ...args) {
       const own = mkdtempSync(path.join(folder, `${as}-`));
       chmodSync(own, 0o755); // It stands for /var/lib.
-      const quiet = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
       const env = { PATH: process.env.PATH, TZ: 'UTC' };
-      const output = runIsolated(
-        [process.execPath, quiet, path.join(import.meta.dirname, program), vsix, ...args],
-        {
-          folder: own,
-          as,
-          env,
-        },
-      );
+      const output = runIsolated([process.execPath, path.join(import.meta.dirname, program), vsix, ...args], {
+        folder: own,
+        as,
+        env,
+      });
       return JSON.parse(output.trim().split('\n').at(-1) ?? '');
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

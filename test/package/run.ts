@@ -12,11 +12,7 @@ import { isTarget, packageName, targets, type Target } from './targets.ts';
 
 process.chdir(projectRoot);
 const wanted = wantedTargets();
-execFileSync(
-  process.execPath,
-  ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'esbuild.mjs', '--production'],
-  { stdio: 'inherit' },
-);
+execFileSync(process.execPath, ['esbuild.mjs', '--production'], { stdio: 'inherit' });
 for (const target of wanted) {
   const out = path.join('dist', packageName(target));
   await createPackage({ target, out });

@@ -29,10 +29,10 @@ describe('npm run service', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-source-'));
-    bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.cjs');
+    bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.mjs');
     await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
-    const installer = 'test/installDependencies.mjs';
-    await cp(path.join(projectRoot, installer), path.join(folder, installer));
+    for (const file of ['package.json', 'test/withDependencies.mjs'])
+      await cp(path.join(projectRoot, file), path.join(folder, file));
     await mkdir(path.join(folder, 'node_modules'));
     for (const name of ['esbuild', 'pg', 'zod']) {
       await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
@@ -40,10 +40,12 @@ describe('npm run service', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const help = async (env: NodeJS.ProcessEnv = {}) => {
-    const program = path.join(folder, 'src/service/fromSource.cjs');
-    return (await run(process.execPath, [program, '--help'], { env: { ...process.env, ...env } })).stdout;
+  const command = (...args: string[]) => {
+    const inFolder = ['test/withDependencies.mjs', 'src/service/fromSource.mjs'];
+    return [...inFolder.map((file) => path.join(folder, file)), ...args];
   };
+  const help = async (env: NodeJS.ProcessEnv = {}) =>
+    (await run(process.execPath, command('--help'), { env: { ...process.env, ...env } })).stdout;
 
   const change = async (file: string, from: string, to: string) => {
     const text = await readFile(file, 'utf8');
@@ -67,9 +69,8 @@ describe('npm run service', () => {
   it(`runs the engine from a folder that only root can read${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
     if (!isRoot) return this.skip();
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
-    const args = ['--port', '0', '--api-key', 'k', '--postgres-path', '/nowhere'];
-    const program = path.join(folder, 'src/service/fromSource.cjs');
-    const service = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const args = command('--port', '0', '--api-key', 'k', '--postgres-path', '/nowhere');
+    const service = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const errors = text(service.stderr);
     assert.match(String(await once(service.stdout, 'data')), /baseUrl/);
     service.kill('SIGTERM');

@@ -71,9 +71,7 @@ describe('The lock of a data directory', () => {
     }
     const script = path.join(import.meta.dirname, 'lockTaker.ts');
     const args = [script, folder, String(Date.now() + 2_000), String(turns.length), '10'];
-    const takers = Array.from({ length: 4 }, () =>
-      spawn(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...args]),
-    );
+    const takers = Array.from({ length: 4 }, () => spawn(process.execPath, args));
     const outcomes = await Promise.all(
       takers.map(async ({ stdout }) => JSON.parse(String((await once(stdout, 'data'))[0])) as unknown[]),
     );

@@ -43,9 +43,9 @@ describe('A window with the local service', () => {
 
   beforeEach(async () => {
     folder = temporaryFolder();
-    script = path.join(folder, 'service.cjs');
+    script = path.join(folder, 'service.mjs');
     const built = JSON.stringify(await builtService());
-    writeFileSync(script, `process.argv.push('--no-postgres'); require(${built});`);
+    writeFileSync(script, `process.argv.push('--no-postgres'); await import(${built});`);
     secrets = new SecretMap();
     held = new DisposableStore();
   });

@@ -25,11 +25,10 @@ export function startSupervised(
   options: SupervisedOptions,
 ): SupervisedProcess {
   const supervisor = path.join(import.meta.dirname, 'supervisor.ts');
-  // Node 24 can hang at its exit while another thread compiles code (nodejs/node#54918).
-  const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--single-threaded'];
   const output = options.output ?? 'inherit';
   const stdio: StdioOptions = ['pipe', output, output];
-  const child = spawn(process.execPath, [...flags, supervisor, command, ...args], {
+  // Node 24 can hang at its exit while another thread compiles code (nodejs/node#54918).
+  const child = spawn(process.execPath, ['--single-threaded', supervisor, command, ...args], {
     detached: process.platform !== 'win32',
     stdio,
     env: options.env,

@@ -79,7 +79,7 @@ function startProcess(account: UnixAccount): ChildProcess {
   return fork(PROGRAM, [String(account.uid), String(account.gid)], {
     cwd: '/',
     env: environment,
-    execArgv: PROGRAM.endsWith('.ts') ? ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'] : [],
+    execArgv: [],
     // A separate session, so that Ctrl-C in a terminal reaches only the service.
     detached: true,
     // Standard error is piped: the service's may be a log file that the engine must not read.

@@ -24,7 +24,7 @@ export async function run(): Promise<void> {
 }
 
 async function loadSuites(): Promise<void> {
-  const sources = path.join(__dirname, '../../test/host/inside');
+  const sources = path.join(import.meta.dirname, '../../test/host/inside');
   for (const file of readdirSync(sources).toSorted()) {
     const name = file.match(/^(.*)\.test\.ts$/)?.[1];
     // The bundle contains the files that matched this pattern when it was built.

@@ -1,11 +1,10 @@
-// Activates a second copy of the bundle in addition to the one that VS Code runs. Its VS Code API records everything
+// Activates a second copy of the extension in addition to the one that VS Code runs. Its VS Code API records everything
 // that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { compileFunction } from 'node:vm';
+import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
 
 interface Manifest {
@@ -17,6 +16,7 @@ interface Manifest {
 
 const extension = vscode.extensions.getExtension<unknown>('hosted-postgres.hosted-postgres');
 const root = extension?.extensionPath ?? '';
+const dist = path.join(root, 'dist');
 
 class RecordedActivation {
   /** In order: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
@@ -27,28 +27,48 @@ class RecordedActivation {
   readonly subscriptions: { dispose(): unknown }[] = [];
 
   readonly #storedState: Readonly<Record<string, unknown>>;
-  readonly #storage: string = path.join(root, 'no-such-folder');
+  readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+  readonly #storage = path.join(this.#folder, 'storage');
 
   /** @param storedState what earlier windows have kept; `keyRotation` in a file */
   constructor({ keyRotation, ...storedState }: Readonly<Record<string, unknown>> = {}) {
     this.#storedState = storedState;
     if (keyRotation === undefined) return;
-    this.#storage = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
-    mkdirSync(path.join(this.#storage, 'keyRotations'));
+    mkdirSync(path.join(this.#storage, 'keyRotations'), { recursive: true });
     writeFileSync(path.join(this.#storage, 'keyRotations', 'one.json'), JSON.stringify(keyRotation));
   }
 
-  activate(): void {
-    const { activate } = this.#load('extension.js') as { activate?: (context: unknown) => unknown };
+  async activate(): Promise<void> {
+    const { activate } = await this.#load();
     const result = activate?.(this.#context());
     assert.equal(result, undefined, 'activate() must not return a promise');
   }
 
-  /** Loads a bundle, and the other bundles when it requires them. */
-  #load(name: string): object {
-    const module: { exports: object } = { exports: {} };
-    const file = path.join(root, 'dist', name);
-    const require = createRequire(file);
+  /** Loads a copy of the bundle in which `vscode` and the timers are those of this object. */
+  async #load(): Promise<{ activate?: (context: unknown) => unknown }> {
+    const copy = path.join(this.#folder, 'dist');
+    const names = Object.keys(vscode)
+      .filter((name) => name !== 'default')
+      .map((name) => `export const ${name} = recordedActivation.vscode[${JSON.stringify(name)}];`);
+    const recorded = `const recordedActivation = globalThis.recordedActivation;\n`;
+    Object.assign(globalThis, {
+      recordedActivation: { vscode: this.#record(vscode), timers: this.#timers() },
+    });
+    mkdirSync(copy);
+    writeFileSync(path.join(copy, 'package.json'), '{ "type": "module" }');
+    writeFileSync(path.join(copy, 'vscode.js'), recorded + names.join('\n'));
+    const timers = `const { setTimeout, setInterval, clearTimeout, clearInterval } = recordedActivation.timers;\n`;
+    for (const file of readdirSync(dist).filter((name) => name.endsWith('.js'))) {
+      const text = readFileSync(path.join(dist, file), 'utf8');
+      writeFileSync(
+        path.join(copy, file),
+        recorded + timers + text.replaceAll(/from ?"vscode"/g, 'from"./vscode.js"'),
+      );
+    }
+    return import(pathToFileURL(path.join(copy, 'extension.js')).href);
+  }
+
+  #timers() {
     const start =
       (run: (callback: () => void, wait: number) => unknown) => (callback: () => void, wait: number) => {
         const timer = run(() => {
@@ -62,25 +82,17 @@ class RecordedActivation {
       this.timers.delete(timer);
       clearTimeout(timer);
     };
-    const bindings = {
-      module,
-      exports: module.exports,
-      require: (wanted: string) => {
-        if (wanted.startsWith('./')) return this.#load(path.basename(wanted));
-        return wanted === 'vscode' ? this.#record(vscode) : require(wanted);
-      },
+    return {
       setTimeout: start(setTimeout),
       setInterval: start(setInterval),
       clearTimeout: end,
       clearInterval: end,
     };
-    compileFunction(readFileSync(file, 'utf8'), Object.keys(bindings))(...Object.values(bindings));
-    return module.exports;
   }
 
   dispose(): void {
     for (const each of this.subscriptions.toReversed()) each.dispose();
-    rmSync(this.#storage, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #context(): unknown {
@@ -150,7 +162,7 @@ const secretsIn = (events: readonly string[]) =>
 describe('the life cycle of the extension', () => {
   it('registers every command and view synchronously, and then does nothing until it is used', async () => {
     const activation = new RecordedActivation();
-    activation.activate();
+    await activation.activate();
     const events = new Set(activation.events);
     assert.ok(extension);
     const { contributes }: Manifest = extension.packageJSON;
@@ -198,7 +210,7 @@ describe('the life cycle of the extension', () => {
   })) {
     it(`starts at once if ${reason}, and leaves no timer, listener or registration`, async () => {
       const activation = new RecordedActivation(storedState);
-      activation.activate();
+      await activation.activate();
       assert.deepEqual(secretsIn(activation.events), []);
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
       assert.notDeepEqual(secretsIn(activation.events), []);

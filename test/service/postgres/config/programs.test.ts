@@ -136,8 +136,7 @@ describe(`findPrograms${why}`, () => {
     writeFileSync(path.join(planted, 'package.json'), '{"main":"dist/index.js"}');
     const args = ['--port', '0', '--data-dir', path.join(parent, 'data'), '--api-key', 'k'];
     const program = path.join(clone, 'src/service/main.ts');
-    const flags = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
-    const service = spawn(process.execPath, [...flags, program, ...args], {
+    const service = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     assert.match(String(await once(service.stdout, 'data')), /baseUrl/);

@@ -51,9 +51,8 @@ describe('engine after its service was killed', function () {
   async function startService(...more: string[]): Promise<Running> {
     const script = path.join(import.meta.dirname, '../serviceProcess.ts');
     const args = [script, dataDir, String(address.port), String(address.poolerPort), ...more];
-    const node = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...args];
     // The program finds the binaries relative to itself.
-    const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'], cwd: process.cwd() });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: process.cwd() });
     children.push(child);
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout.once('data', (text) => resolve(String(text)));

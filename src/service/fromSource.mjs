@@ -1,45 +1,23 @@
 // `npm run service`: runs the service from its source. Caches the bundle together with the time and size of each source
-// file, so that a start reads one file instead of a hundred until one of them changes. Only then are the dependencies
-// checked as well, because a script that npm runs before each start takes as long as Node takes to start.
+// file, so that a start reads one file instead of a hundred until one of them changes.
 // Stack traces name lines of the bundle, because reading its source map would take longer than reading the bundle. For lines
 // of the source: NODE_OPTIONS=--enable-source-maps npm run service
-const { spawn, spawnSync } = require('node:child_process');
-const { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
-const nodeModule = require('node:module');
-const path = require('node:path');
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import nodeModule from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const root = path.resolve(__dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../..');
 const cache = path.join(root, 'node_modules/.cache/hosted-postgres');
-const bundle = path.join(cache, 'service.cjs');
-const engineBundle = path.join(cache, 'engineProcess.cjs');
+const bundle = path.join(cache, 'service.mjs');
+const engineBundle = path.join(cache, 'engineProcess.mjs');
 const stampsMark = '\n//stamps ';
 const UNKNOWN = 'unknown';
-const LOCK = 'package-lock.json';
-const INSTALLED = 'node_modules/.package-lock.json';
 
-void main();
-
-async function main() {
-  if (!existsSync(engineBundle) || !isUpToDate()) {
-    const before = stampOf(INSTALLED);
-    const installer = path.join(root, 'test/installDependencies.mjs');
-    const { status } = spawnSync(process.execPath, [installer], { cwd: root, stdio: ['ignore', 2, 2] });
-    if (status !== 0) return process.exit(status ?? 1);
-    if (stampOf(INSTALLED) !== before) return startAgain();
-    await makeBundle();
-  }
-  // Next to the bundle: the default is in the shared temporary folder, where any user can plant bytecode.
-  nodeModule.enableCompileCache?.(path.join(cache, 'compiled'));
-  require(bundle);
-}
-
-/** Runs on the Node that is among the dependencies and was just installed. */
-function startAgain() {
-  const node = path.join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  const service = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => service.kill(signal));
-  service.on('exit', (code) => process.exit(code ?? 1));
-}
+if (!existsSync(engineBundle) || !isUpToDate()) await makeBundle();
+// Next to the bundle: the default is in the shared temporary folder, where any user can plant bytecode.
+nodeModule.enableCompileCache?.(path.join(cache, 'compiled'));
+await import(pathToFileURL(bundle));
 
 function isUpToDate() {
   let stamps;
@@ -53,9 +31,11 @@ function isUpToDate() {
 }
 
 async function makeBundle() {
-  const { build } = require('esbuild');
+  const { build } = await import('esbuild');
+  const { bundleOptions } = await import('./bundleOptions.ts');
   const startedAt = Date.now();
   const { metafile, outputFiles } = await build({
+    ...bundleOptions,
     absWorkingDir: root,
     // A service that runs as root starts its engine as a separate program.
     entryPoints: {
@@ -63,18 +43,19 @@ async function makeBundle() {
       engineProcess: 'src/service/engineProcess/engineProcess.ts',
     },
     outdir: cache,
-    outExtension: { '.js': '.cjs' },
-    define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
+    outExtension: { '.js': '.mjs' },
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
     write: false,
-    logLevel: 'warning',
   });
-  const sources = [...Object.keys(metafile.inputs), path.relative(root, __filename), LOCK];
+  // A changed lock file may have changed a bundled package, and this file the options.
+  const others = [import.meta.filename, path.join(import.meta.dirname, 'bundleOptions.ts')];
+  const sources = [
+    ...Object.keys(metafile.inputs),
+    'package-lock.json',
+    ...others.map((file) => path.relative(root, file)),
+  ];
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
   const end = stampsMark + JSON.stringify(Object.fromEntries(stamps));
   mkdirSync(cache, { recursive: true });
