@@ -8,6 +8,7 @@ import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/connection.ts';
+import { isRotationNote } from './model/account/keyRotation.ts';
 import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
 import { LastCompute } from './model/inventory/lastCompute.ts';
@@ -15,7 +16,6 @@ import { RequestBudget } from './model/refresh/requestBudget.ts';
 import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
-import { PendingRotations } from './model/account/pendingRotations.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Session } from './model/account/session.ts';
 import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
@@ -23,10 +23,10 @@ import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
-import { unprotectedNotes } from './ui/state/noteFiles.ts';
+import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
-import { RotationFiles } from './ui/state/rotationFiles.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
+import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
@@ -106,16 +106,16 @@ export class App implements Disposable {
     disposables.add(announceStarts(disposables.add(new WakeWatcher(inventory, isFollowed))));
     disposables.add(updateContextKeys(session, inventory));
     disposables.add(rememberAccount(session, context.globalState));
-    const rotations = disposables.add(new PendingRotations(new RotationFiles(context.globalStorageUri)));
+    const notes = rotationNotes(context.globalStorageUri);
     const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };
     const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
     const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
-    const others = { changes, branchChanges, apiKeys, rotations, passFiles, connectionDefaults };
+    const others = { changes, branchChanges, apiKeys, rotationNotes: notes, passFiles, connectionDefaults };
     this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
 
     this.#refreshInBackground(tracker, budget, computesView);
     disposables.add(localService.follow(session));
-    if (rotations.accounts.length > 0) void this.#finishRotations();
+    for (const note of notes.all().filter(isRotationNote)) void showRotationNotice(notes, note);
   }
 
   #refreshInBackground(tracker: OperationTracker, budget: RequestBudget, view: TreeView<TreeNode>): void {
@@ -132,12 +132,6 @@ export class App implements Disposable {
       }),
     );
     this.#disposables.add(refreshWhenVisible(refresh, view, config));
-  }
-
-  /** Key rotations that an earlier window left. */
-  async #finishRotations(): Promise<void> {
-    const { finishRotations } = await import('./ui/commands/commands.ts');
-    await finishRotations(this.commandContext);
   }
 
   dispose(): void {

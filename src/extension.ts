@@ -10,8 +10,7 @@ import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
-import { unprotectedNotes } from './ui/state/noteFiles.ts';
-import { RotationFiles } from './ui/state/rotationFiles.ts';
+import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
@@ -54,7 +53,7 @@ export function activate(context: ExtensionContext): void {
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
     hasPending(mementoStore(context.workspaceState), Date.now()) ||
-    !new RotationFiles(context.globalStorageUri).isEmpty ||
+    rotationNotes(context.globalStorageUri).all().length > 0 ||
     unprotectedNotes(context.globalStorageUri).all().length > 0;
   if (account() === 'local' || isPending) void app();
 }

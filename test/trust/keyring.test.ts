@@ -5,16 +5,8 @@ import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import {
-  resumeRotation,
-  rotateKey,
-  type RotationOutcome,
-  type RotationParts,
-} from '../../src/model/account/keyRotation.ts';
-import { Connection } from '../../src/model/account/connection.ts';
-import { PendingRotations } from '../../src/model/account/pendingRotations.ts';
 import { Session } from '../../src/model/account/session.ts';
-import { RotationMap } from '../helpers/rotatingAccount.ts';
+import { RotatingAccount } from '../helpers/rotatingAccount.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
@@ -95,97 +87,56 @@ describe('A keyring that', () => {
 
   describe('fails during a key rotation', () => {
     let service: LocalService;
-    let account: Account;
-    let oldKey: { readonly id: number; readonly name: string };
-    let pending: PendingRotations;
-
     before(async () => {
       service = await startLocalService({ postgres: false });
-      account = { baseUrl: service.baseUrl, name: '' };
     });
     after(() => service.stop());
-    beforeEach(() => {
-      pending = new PendingRotations(new RotationMap());
-    });
-    afterEach(async () => {
-      for (const { id } of await existing()) await service.client.revokeApiKey(id);
-    });
 
-    const existing = async () =>
-      (await service.client.listApiKeys()).items
-        .filter(({ name }) => name.startsWith('rotated'))
-        .map(({ id, name }) => ({ id, name }));
-    const open = ({ accounts }: { readonly accounts: Accounts }): RotationParts => ({
-      accounts,
-      pending,
-      openClient: async ({ baseUrl }, key) => new Client({ baseUrl, key, fetch, retries: 0 }),
-      organizationId: () => undefined,
-      onSecret: () => undefined,
-    });
-    const storedKeyWorks = async () => {
-      keyring.failing.clear();
-      const key = (await keyring.open().accounts.key(account)) ?? '';
-      const client = new Client({ baseUrl: service.baseUrl, key, fetch, retries: 0 });
-      return (await client.projectPages().next()).done === false;
-    };
-
-    async function rotate(): Promise<RotationOutcome> {
-      const window = keyring.open();
-      const old = await service.client.createApiKey('rotated 1');
-      oldKey = { id: old.id, name: 'rotated 1' };
-      await window.accounts.add(account, old.key);
-      const parts = open(window);
-      return await rotateKey(parts, new Connection(account, old.key, parts.openClient), {
-        name: 'rotated 2',
-        oldKey,
-      });
-    }
-
-    /** The write that fails: of the new key, the key in use or the list. Afterwards only stores fail, or all calls. */
-    for (const entry of ['newApiKey', 'apiKey', 'accounts'])
+    /** The writes of a rotation: the id is forgotten, the new key, its id. Afterwards only stores fail, or all calls. */
+    for (const write of [1, 2, 3])
       for (const calls of [['store'], ['get', 'store', 'delete']] as const)
-        it(`at ${entry} (${calls.join()}): the next window has a key that works, and no key is forgotten`, async () => {
-          const writes = failAt(`hostedPostgres.${entry}`, calls);
-          const outcome = await rotate();
-          writes.dispose();
-          const left = await existing();
-          assert.ok(
-            left.some(({ id }) => id === oldKey.id),
-            'the old key is not revoked',
-          );
-          assert.ok(await storedKeyWorks());
-          if (outcome.kind === 'unchanged') return assert.deepEqual(left, [oldKey]);
-          assert.ok(outcome.kind === 'unfinished');
-          assert.deepEqual(left, [oldKey, outcome.newKey]);
-          const rotation = pending.of(account.baseUrl);
-          assert.ok(rotation !== undefined);
-          const next = await resumeRotation(open(keyring.open()), rotation);
-          assert.equal(next.kind, 'rotated');
-          assert.deepEqual(await existing(), [outcome.newKey]);
-          assert.ok(await storedKeyWorks());
+        it(`at write ${write} (${calls.join()}): the stored key works, and the user learns which keys exist`, async () => {
+          const rotating = await RotatingAccount.start(service, keyring.open().accounts);
+          failAt(write, calls);
+          const outcome = await rotating.rotate();
+          keyring.failing.clear();
+          const names = await rotating.existingNames();
+          assert.ok(names.includes('laptop'), 'the old key is not revoked');
+          assert.ok(await rotating.storedKeyWorks());
+          if (write < 3 && calls.length === 1) {
+            assert.equal(outcome.kind, 'unchanged');
+            assert.deepEqual([names, rotating.notes.size], [['laptop'], 0]);
+          } else {
+            assert.equal(outcome.kind, 'unknown');
+            assert.deepEqual([names, rotating.notes.size], [['laptop', 'laptop 2'], 1]);
+          }
+          await rotating.stop();
         });
 
     it('stores nothing and reports no error: the new key is revoked', async () => {
+      const rotating = await RotatingAccount.start(service, keyring.open().accounts);
       const store = keyring.map.store.bind(keyring.map);
       keyring.map.store = async (entry, value) => {
-        if (!entry.startsWith('hostedPostgres.newApiKey')) await store(entry, value);
+        if (!entry.startsWith('hostedPostgres.apiKey')) await store(entry, value);
       };
-      assert.equal((await rotate()).kind, 'unchanged');
-      assert.deepEqual(await existing(), [oldKey]);
-      assert.ok(await storedKeyWorks());
+      assert.equal((await rotating.rotate()).kind, 'unchanged');
+      assert.deepEqual(await rotating.existingNames(), ['laptop']);
+      assert.ok(await rotating.storedKeyWorks());
+      await rotating.stop();
     });
 
-    /** Makes these calls fail from the rotation's first write to the entry on. */
-    function failAt(prefix: string, calls: readonly Call[]): { dispose(): void } {
+    /** Makes these calls fail from this write on. */
+    function failAt(write: number, calls: readonly Call[]): void {
       const store = keyring.map.store.bind(keyring.map);
+      let writes = 0;
       keyring.map.store = async (entry, value) => {
-        if (pending.accounts.length > 0 && entry.startsWith(prefix)) {
+        writes += 1;
+        if (writes === write) {
           for (const call of calls) keyring.failing.add(call);
           throw new Error('the keyring is locked');
         }
         await store(entry, value);
       };
-      return { dispose: () => (keyring.map.store = store) };
     }
   });
 });

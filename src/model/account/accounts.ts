@@ -26,7 +26,7 @@ export interface Account {
   /** The account of the local service, which is started if necessary. */
   readonly local?: true;
   /** The id of the stored key if it was created from here; otherwise it is unknown. */
-  readonly keyId?: number;
+  readonly keyId?: number | undefined;
   /** The organization whose projects are shown, if the user chose one. */
   readonly organizationId?: string;
 }
@@ -42,9 +42,6 @@ export const accountId = (account: Account): string =>
 
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
-/** The new key while a rotation is in progress. */
-const newKeyEntry = (account: string): string => `hostedPostgres.newApiKey:${account}`;
-
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
   readonly #changed = new Emitter<void>();
@@ -78,43 +75,27 @@ export class Accounts implements Disposable {
     });
   }
 
-  /** Replaces the key of a known account, current or not. @throws {Error} when the keyring does not keep it */
-  replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
-    const isSame = (other: Account) => accountId(other) === accountId(account);
-    return this.#write(async ({ accounts, current }) => {
-      if (!accounts.some(isSame)) throw new Error('The account is no longer stored');
-      await this.#secrets.keep(keyEntry(account), key);
-      const withId = (other: Account) => (isSame(other) ? { ...other, keyId: id } : other);
-      return { accounts: accounts.map(withId), current };
-    }, 'keep');
+  /** Replaces the key of a known account, current or not. @throws {Error} if the keyring doesn't keep it */
+  async replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
+    // The new key must never be taken for the old one: if this is interrupted, the id is unknown.
+    await this.#change(account, { keyId: undefined });
+    await this.#change(account, { keyId: id }, () => this.#secrets.keep(keyEntry(account), key));
   }
 
   /** Sets the organization of a known account. */
-  setOrganization(account: Account, organizationId: string): Promise<void> {
-    const set = (other: Account) =>
-      accountId(other) === accountId(account) ? { ...other, organizationId } : other;
-    return this.#write(async ({ accounts, current }) => ({
-      accounts: accounts.map(set),
-      current: current && set(current),
-    }));
+  async setOrganization(account: Account, organizationId: string): Promise<void> {
+    await this.#change(account, { organizationId });
   }
 
-  /** Keeps the new key of a rotation until it replaces the old one. @throws {Error} when the keyring does not keep it */
-  keepNewKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
-    return this.#secrets.keep(newKeyEntry(accountId(account)), JSON.stringify({ id, key }));
-  }
-
-  /** The new key of a rotation in progress. */
-  async newKey(account: Account): Promise<Pick<CreatedApiKey, 'id' | 'key'> | undefined> {
-    const text = await this.#secrets.get(newKeyEntry(accountId(account)));
-    if (text === undefined) return undefined;
-    const { id, key } = JSON.parse(text) as Partial<CreatedApiKey>;
-    return isApiKeyId(id) && typeof key === 'string' ? { id, key } : undefined;
-  }
-
-  /** @param account see `accountId` */
-  forgetNewKey(account: string): Promise<void> {
-    return this.#secrets.delete(newKeyEntry(account));
+  /** @throws {Error} if another window has removed the account */
+  #change(account: Account, change: Partial<Account>, before = async () => {}): Promise<void> {
+    const isSame = (other: Account) => accountId(other) === accountId(account);
+    const changed = (other: Account) => (isSame(other) ? { ...other, ...change } : other);
+    return this.#write(async ({ accounts, current }) => {
+      if (!accounts.some(isSame)) throw new Error('The account is no longer stored');
+      await before();
+      return { accounts: accounts.map(changed), current: current && changed(current) };
+    });
   }
 
   /** Makes a known account the current one, or none. Keys stay. */
@@ -129,7 +110,6 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
-      await this.#secrets.delete(newKeyEntry(accountId(account)));
       const stays = (other: Account) => accountId(other) !== accountId(account);
       return {
         accounts: accounts.filter(stays),
@@ -144,14 +124,11 @@ export class Accounts implements Disposable {
   }
 
   /** One after the other: each change starts from the result of the previous one. */
-  #write(
-    change: (list: AccountList) => Promise<AccountList>,
-    put: 'store' | 'keep' = 'store',
-  ): Promise<void> {
+  #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
     const written = this.#writing.then(async () => {
       const { accounts, current } = await change(await this.list());
       const stored = { accounts, current: current && accountId(current) };
-      await this.#secrets[put](LIST_ENTRY, JSON.stringify(stored));
+      await this.#secrets.store(LIST_ENTRY, JSON.stringify(stored));
     });
     this.#writing = written.catch(() => undefined); // The caller gets the error; the next change is independent of it.
     return written;

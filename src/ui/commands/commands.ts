@@ -8,7 +8,7 @@ import { markAccount, markProject } from './mark/mark.ts';
 import { chooseOrganization } from './account/organization.ts';
 import { setUpPostgres } from './localService/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
-import { rotate } from './apiKey/apiKeyRotation.ts';
+import { rotate } from './apiKey/rotateKey.ts';
 import * as branch from './branch/branch.ts';
 import { changeExpiry } from './branch/expiry.ts';
 import { deleteBranch } from './branch/deleteBranch.ts';
@@ -28,8 +28,6 @@ import { showOperations } from './operation/operations.ts';
 import * as project from './project/project.ts';
 import { resetPassword } from './role/resetPassword.ts';
 import { copyId, refresh } from './view.ts';
-
-export { finishRotations } from './apiKey/rotationRecovery.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,

@@ -49,6 +49,10 @@ function readNote(file: string): unknown {
   }
 }
 
+/** See `rotateKey`. */
+export const rotationNotes = (globalStorage: Pick<Uri, 'fsPath'>): NoteFiles =>
+  new NoteFiles(globalStorage, 'keyRotations');
+
 /** See `UnprotectedBranches`. */
 export const unprotectedNotes = (globalStorage: Pick<Uri, 'fsPath'>): NoteFiles =>
   new NoteFiles(globalStorage, 'unprotectedBranches');

@@ -184,8 +184,8 @@ describe('the life cycle of the extension', () => {
 
   for (const [reason, storedState] of Object.entries({
     'the last account is the local service': { 'hostedPostgres.lastAccount': 'local' },
-    'a key rotation is pending': {
-      keyRotation: { account: 'https://example.test/api/v2', name: 'laptop 2' },
+    'a key rotation was interrupted': {
+      keyRotation: { id: 'a', account: 'example.test/api/v2', newName: 'laptop 2' },
     },
     'a change is pending': {
       'hostedPostgres.pendingChanges': [

@@ -75,7 +75,6 @@ describe('Accounts', () => {
     let told = 0;
     accounts.onDidChange(() => (told += 1));
     await secrets.store('another.secret', 'a');
-    await accounts.keepNewKey(main, createdKey);
     assert.equal(told, 0);
   });
 
@@ -93,22 +92,20 @@ describe('Accounts', () => {
     assert.equal(await accounts.key(work), undefined);
   });
 
-  it('keeps the new key of a rotation until it is forgotten or the account is removed', async () => {
-    assert.equal(await accounts.newKey(main), undefined);
-    await accounts.keepNewKey(main, createdKey);
-    assert.deepEqual(await accounts.newKey(main), { id: 7, key: 'new' });
-    await accounts.forgetNewKey(accountId(main));
-    assert.equal(await accounts.newKey(main), undefined);
-    await accounts.keepNewKey(main, createdKey);
-    await accounts.remove(main);
-    assert.equal(await accounts.newKey(main), undefined);
-  });
-
-  it('ignores an invalid new key', async () => {
-    for (const stored of ['{}', '{"id":7}', '{"key":"new"}', '{"id":"7","key":"new"}']) {
-      secrets.entries.set(`hostedPostgres.newApiKey:${PUBLIC_BASE_URL}`, stored);
-      assert.equal(await accounts.newKey(main), undefined, stored);
-    }
+  it('never has the id of the old key with the new key, even if it is interrupted', async () => {
+    await accounts.add({ ...main, keyId: 3 }, 'old');
+    const seen: unknown[] = [];
+    secrets.onDidChange(() => {
+      const list: unknown = JSON.parse(secrets.entries.get('hostedPostgres.accounts') ?? '');
+      const key = secrets.entries.get(`hostedPostgres.apiKey:${PUBLIC_BASE_URL}`);
+      seen.push([key, (list as { accounts: { keyId?: number }[] }).accounts[0]?.keyId]);
+    });
+    await accounts.replaceKey(main, createdKey);
+    assert.deepEqual(seen, [
+      ['old', undefined],
+      ['new', undefined],
+      ['new', 7],
+    ]);
   });
 
   it('makes only a known account the current one', async () => {

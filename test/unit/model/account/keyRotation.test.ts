@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { Accounts } from '../../../../src/model/account/accounts.ts';
-import { resumeRotation, revokeLost } from '../../../../src/model/account/keyRotation.ts';
+import { isRotationNote } from '../../../../src/model/account/keyRotation.ts';
 import { Session } from '../../../../src/model/account/session.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
+
+const NOTE = { account: 'the account', newName: 'laptop 2', oldName: 'laptop' };
 
 describe('rotateKey', () => {
   let service: LocalService;
@@ -20,35 +22,53 @@ describe('rotateKey', () => {
 
   it('replaces the old key with a new one and revokes it', async () => {
     const before = await key.storedKey();
-    const outcome = await key.rotate();
-    assert.ok(outcome.kind === 'rotated');
-    assert.deepEqual(await key.existing(), [outcome.newKey]);
+    assert.deepEqual(await key.rotate(), { kind: 'rotated' });
+    const [created, ...others] = await key.existing();
+    assert.deepEqual([created?.name, others], ['laptop 2', []]);
     assert.notEqual(await key.storedKey(), before);
     assert.ok(await key.storedKeyWorks());
-    assert.equal((await key.accounts.list()).current?.keyId, outcome.newKey.id);
+    assert.equal((await key.accounts.list()).current?.keyId, created?.id);
     assert.equal(key.seen.at(-1), await key.storedKey());
-    assert.deepEqual(key.pending.accounts, []);
-    assert.equal(await key.accounts.newKey(key.account), undefined);
+    assert.deepEqual(key.parts.notes.all(), []);
   });
 
-  it('creates, proves and stores the new key before it revokes the old one', async () => {
+  it('creates, tests and stores the new key before it revokes the old one, with a note from start to end', async () => {
     const steps: string[] = [];
     key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
-    await key.rotate();
-    const calls = key.proxy.requests.map(({ method, path }) => `${method} ${path}`);
-    assert.deepEqual(calls, [
-      'GET /api_keys',
-      'POST /api_keys',
-      'GET /projects',
-      `DELETE /api_keys/${key.oldKey.id}`,
-    ]);
-    assert.deepEqual(steps, ['newApiKey', 'apiKey', 'accounts', 'newApiKey']);
+    const fetched = key.proxy.requests;
+    const { notes } = key.parts;
+    const parts = {
+      notes: {
+        ...notes,
+        set(id: string, note: unknown) {
+          assert.equal(fetched.length, 0);
+          notes.set(id, note);
+        },
+        delete(id: string) {
+          assert.equal(fetched.at(-1)?.method, 'DELETE');
+          notes.delete(id);
+        },
+      },
+    };
+    await key.rotate({ oldKey: key.oldKey, parts });
+    const calls = fetched.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(calls, ['POST /api_keys', 'GET /projects', `DELETE /api_keys/${key.oldKey.id}`]);
+    assert.deepEqual(steps, ['accounts', 'apiKey', 'accounts']);
+    assert.deepEqual(key.parts.notes.all(), []);
   });
 
   it('keeps all keys valid if the old one is unknown', async () => {
-    const outcome = await key.rotate({ oldKey: undefined });
-    assert.equal(outcome.kind, 'rotated');
-    assert.equal((await key.existing()).length, 2);
+    assert.deepEqual(await key.rotate({ oldKey: undefined }), { kind: 'rotated' });
+    assert.deepEqual(await key.existingNames(), ['laptop', 'laptop 2']);
+  });
+
+  it('creates no key without a note', async () => {
+    const set = () => {
+      throw new Error('disk full');
+    };
+    const outcome = await key.rotate({ parts: { notes: { ...key.parts.notes, set, delete: set } } });
+    assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
+    assert.deepEqual(key.proxy.requests, []);
   });
 
   it('makes other windows use the new key', async () => {
@@ -56,169 +76,95 @@ describe('rotateKey', () => {
     await session.start();
     const before = session.connection;
     await key.rotate();
-    const replaced = new Promise<void>((resolve) => {
+    await new Promise<void>((resolve) => {
       if (session.connection?.account.keyId !== undefined) resolve();
       session.onDidChange(({ connection }) => connection?.account.keyId !== undefined && resolve());
     });
-    await replaced;
     assert.notEqual(session.connection, before);
     assert.ok(session.connection?.hasKey(await key.storedKey()));
     session.dispose();
   });
 
-  describe('when the service fails', () => {
+  describe('when a step fails', () => {
     let before: string;
     beforeEach(async () => {
       before = await key.storedKey();
     });
     afterEach(async () => assert.ok(await key.storedKeyWorks(), 'the stored key works'));
 
+    const assertUnchanged = async (outcome: Awaited<ReturnType<typeof key.rotate>>, step: string) => {
+      assert.ok(outcome.kind === 'unchanged' && outcome.step === step, JSON.stringify(outcome));
+      assert.equal(await key.storedKey(), before);
+      assert.deepEqual(await key.existingNames(), ['laptop']);
+      assert.deepEqual(key.parts.notes.all(), []);
+    };
+    const assertUnknown = (outcome: Awaited<ReturnType<typeof key.rotate>>) => {
+      assert.ok(outcome.kind === 'unknown', JSON.stringify(outcome));
+      assert.deepEqual(key.parts.notes.all(), [outcome.note]);
+      const { id, ...names } = outcome.note;
+      assert.deepEqual(names, NOTE);
+      assert.ok(isRotationNote({ id, ...names }));
+    };
+
     it('changes nothing if no key can be created', async () => {
       key.proxy.inject('tooMany', { method: 'POST' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
-      assert.equal(await key.storedKey(), before);
-      assert.deepEqual(await key.existing(), [key.oldKey]);
-      assert.deepEqual(key.pending.accounts, []);
+      await assertUnchanged(await key.rotate(), 'create');
     });
 
-    it('creates nothing when another key has the name', async () => {
-      assert.deepEqual(await key.rotate({ name: 'laptop' }), { kind: 'taken' });
-      assert.deepEqual(key.pending.accounts, []);
-      assert.deepEqual(await key.existing(), [key.oldKey]);
-    });
-
-    it('finds a key whose creation lost its reply, and revokes it on demand', async () => {
-      key.proxy.inject('resetAfter', { method: 'POST' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'lost');
-      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
-      const rotation = key.pending.of(key.account.baseUrl);
-      assert.ok(rotation !== undefined);
-      await revokeLost(key.parts, rotation, outcome.newKey.id);
-      assert.deepEqual(await key.existing(), [key.oldKey]);
-      assert.deepEqual(key.pending.accounts, []);
-      assert.equal(await key.storedKey(), before);
-    });
-
-    it('revokes a lost key that is gone already, and no key without an account', async () => {
-      key.proxy.inject('resetAfter', { method: 'POST' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'lost');
-      const rotation = key.kept();
-      await service.client.revokeApiKey(outcome.newKey.id);
-      const accounts = { ...key.parts.accounts, list: async () => ({ accounts: [], current: undefined }) };
-      const revoking = revokeLost({ ...key.parts, accounts }, rotation, outcome.newKey.id);
-      await assert.rejects(revoking, /No API key is stored/);
-      assert.deepEqual(key.kept(), rotation);
-      await revokeLost(key.parts, rotation, outcome.newKey.id);
-      assert.deepEqual(key.pending.accounts, []);
-    });
-
-    it('stays pending when the list fails after a reload', async () => {
-      key.proxy.inject('resetAfter', { method: 'POST' });
-      assert.equal((await key.rotate()).kind, 'lost');
-      const openClient = async () => await Promise.reject(new Error('offline'));
-      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
-      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'create');
-      assert.deepEqual(outcome.newKey, { id: undefined, name: 'laptop 2' });
-      assert.equal((await key.resume()).kind, 'lost');
-    });
-
-    it('stays pending when the reply was lost and there is no new key yet', async () => {
-      key.proxy.inject('resetBeforeHeaders', { method: 'POST' });
-      assert.equal((await key.rotate()).kind, 'absent');
-      const late = await service.client.createApiKey('laptop 2');
-      const outcome = await key.resume();
-      assert.ok(outcome.kind === 'lost');
-      assert.equal(outcome.newKey.id, late.id);
-    });
-
-    it('reports that a key may exist when the reply was lost and the list fails', async () => {
-      key.proxy.inject('resetAfter', { method: 'POST' });
-      key.proxy.inject('internalError', { method: 'GET', path: /api_keys$/, nth: 2 });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'create');
-      assert.deepEqual(outcome.newKey, { id: undefined, name: 'laptop 2' });
-      assert.equal(await key.storedKey(), before);
-      assert.equal((await key.resume()).kind, 'lost');
-    });
+    for (const [fault, names] of [
+      ['resetAfter', ['laptop', 'laptop 2']],
+      ['resetBeforeHeaders', ['laptop']],
+    ] as const)
+      it(`keeps the note if the reply with the new key is lost (${fault})`, async () => {
+        key.proxy.inject(fault, { method: 'POST' });
+        assertUnknown(await key.rotate());
+        assert.deepEqual(await key.existingNames(), names);
+        assert.equal(await key.storedKey(), before);
+      });
 
     it('revokes a new key that does not work', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'test');
-      assert.equal(await key.storedKey(), before);
-      assert.deepEqual(await key.existing(), [key.oldKey]);
-      assert.deepEqual(key.pending.accounts, []);
+      await assertUnchanged(await key.rotate(), 'test');
     });
 
-    it('names a new key that neither works nor can be revoked, and finishes on retry', async () => {
+    it('keeps the note of a new key that neither works nor can be revoked', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       key.proxy.inject('internalError', { method: 'DELETE' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'test');
-      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
+      assertUnknown(await key.rotate());
+      assert.deepEqual(await key.existingNames(), ['laptop', 'laptop 2']);
       assert.equal(await key.storedKey(), before);
-      assert.equal((await key.resume()).kind, 'rotated');
-      assert.deepEqual(await key.existing(), [outcome.newKey]);
     });
 
-    it('uses the new key when the old one cannot be revoked, and revokes it on retry', async () => {
+    it('uses the new key and keeps the note if the old one cannot be revoked', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unfinished' && outcome.step === 'revoke');
+      assertUnknown(await key.rotate());
       assert.notEqual(await key.storedKey(), before);
-      assert.deepEqual(await key.existing(), [key.oldKey, outcome.newKey]);
-      assert.equal((await key.resume()).kind, 'rotated');
-      assert.deepEqual(await key.existing(), [outcome.newKey]);
+      assert.deepEqual(await key.existingNames(), ['laptop', 'laptop 2']);
     });
 
-    it('never revokes the new key once it is stored', async () => {
-      key.proxy.inject('internalError', { method: 'DELETE' });
-      await key.rotate();
-      let opened = 0;
-      const openClient: typeof key.openClient = async (...given) => {
-        opened += 1;
-        if (opened === 2) throw new Error('not now');
-        return await key.openClient(...given);
-      };
-      const outcome = await resumeRotation({ ...key.parts, openClient }, key.kept());
-      assert.ok(outcome.kind === 'unfinished');
-      assert.ok(await key.storedKeyWorks());
-      assert.equal((await key.resume()).kind, 'rotated');
-    });
-
-    it('recognizes a stored new key by its id', async () => {
-      key.proxy.inject('internalError', { method: 'DELETE' });
-      await key.rotate();
-      await key.accounts.forgetNewKey(key.account.baseUrl);
-      const outcome = await key.resume();
-      assert.ok(outcome.kind === 'rotated');
-      assert.deepEqual(await key.existing(), [outcome.newKey]);
-    });
-
-    it('never takes the old key for the new one', async () => {
-      const name = 'laptop 5';
-      const { id } = await service.client.createApiKey(name);
-      const rotation = { account: key.account.baseUrl, name, oldKey: { id, name } };
-      await key.pending.begin(rotation, async () => undefined);
-      assert.deepEqual(await key.resume(), { kind: 'absent', error: undefined });
+    it('does not trust an incomplete list of keys', async () => {
+      key.proxy.inject('resetAfter', { method: 'DELETE' });
+      key.proxy.inject('internalError', { method: 'GET', path: /api_keys$/ });
+      assertUnknown(await key.rotate());
+      assert.deepEqual(await key.existingNames(), ['laptop 2']);
     });
 
     it('notices that the old key was revoked although the reply was lost', async () => {
       key.proxy.inject('resetAfter', { method: 'DELETE' });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'rotated');
-      assert.deepEqual(await key.existing(), [outcome.newKey]);
+      assert.deepEqual(await key.rotate(), { kind: 'rotated' });
+      assert.deepEqual(await key.existingNames(), ['laptop 2']);
+      assert.deepEqual(key.parts.notes.all(), []);
     });
 
-    it('creates no key if the account does not let its keys be listed', async () => {
-      key.proxy.inject('forbiddenPage', { method: 'GET', path: /api_keys$/ });
-      const outcome = await key.rotate();
-      assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
-      assert.deepEqual(await key.existing(), [key.oldKey]);
-      assert.deepEqual(key.pending.accounts, []);
+    it('notices that the old key was revoked before', async () => {
+      const accounts: typeof key.parts.accounts = {
+        key: (account) => key.accounts.key(account),
+        async replaceKey(account, created) {
+          await key.accounts.replaceKey(account, created);
+          await service.client.revokeApiKey(key.oldKey.id);
+        },
+      };
+      assert.deepEqual(await key.rotate({ oldKey: key.oldKey, parts: { accounts } }), { kind: 'rotated' });
     });
   });
 });

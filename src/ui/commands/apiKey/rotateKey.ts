@@ -1,12 +1,15 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
 import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
-import { accountId } from '../../../model/account/accounts.ts';
+import type { Account } from '../../../model/account/accounts.ts';
 import type { Connection } from '../../../model/account/connection.ts';
-import { rotateKey } from '../../../model/account/keyRotation.ts';
+import { rotateKey, type RotationOutcome, type RotationParts } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
+import { showRotationNotice } from '../../notifications/rotationNotice.ts';
+import { accountLabel } from '../../text/accountLabel.ts';
 import { ago } from '../../text/durationText.ts';
+import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
@@ -14,36 +17,63 @@ import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepI
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
-import { isFreeToRotate, offerRecovery, rotationParts } from './rotationRecovery.ts';
-import { endedText } from './rotationText.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
   requireWritable(context.guards, {});
-  if (!(await isFreeToRotate(context, account))) return;
   await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
   const answers = await askForRotation(context);
   if (answers === undefined || !(await approveRotation(context, answers, connection))) return;
-  const { name, old } = answers;
-  const keys = { name, oldKey: old && { id: old.id, name: old.name } };
+  const storedKey = await context.accounts.key(account);
+  if (storedKey === undefined || !connection.hasKey(storedKey))
+    throw new Error(l10n.t('The key was changed in another window.'));
+  const keys = { newName: answers.name, oldKey: answers.old };
   const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
-    rotateKey(rotationParts(context), connection, keys, options),
+    rotateKey(rotationParts(context, account), connection, keys, options),
   );
   await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
   switch (outcome.kind) {
     case 'rotated':
-      return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
-    case 'taken':
-    case 'busy':
-    case 'changed':
+      return announce(l10n.t('This window now uses API key “{0}”', sanitize(answers.name)));
     case 'unchanged':
-      throw new Error(endedText(outcome));
+      throw new Error(unchangedText(outcome));
+    case 'unknown':
+      context.log.error('Rotating an API key', outcome.error);
+      return void showRotationNotice(context.rotationNotes, outcome.note, outcome.error);
     default:
-      offerRecovery(context, { account: accountId(account), ...keys }, outcome);
+      return outcome satisfies never;
   }
 };
+
+function rotationParts(context: CommandContext, account: Account): RotationParts {
+  const { accounts, openClient, localService, log, config, rotationNotes } = context;
+  return {
+    accounts: {
+      key: (of) => accounts.key(of),
+      async replaceKey(of, created) {
+        await accounts.replaceKey(of, created);
+        if (of.local === true) await localService.replaceKey(created.key);
+      },
+    },
+    openClient,
+    organizationId: config.organizationOf(account),
+    notes: rotationNotes,
+    accountLabel: accountLabel(account),
+    onSecret: (key) => log.addSecret(key),
+  };
+}
+
+function unchangedText({ step, error }: Extract<RotationOutcome, { readonly kind: 'unchanged' }>): string {
+  const { message } = explainError(error);
+  const reasons = {
+    create: () => l10n.t('No new key was created. {0}', message),
+    test: () => l10n.t("The new key doesn't work. {0}", message),
+    store: () => l10n.t("The new key couldn't be stored. {0}", message),
+  };
+  return `${reasons[step]()} ${l10n.t('This window keeps using its old key.')}`;
+}
 
 interface RotationState {
   /** The key of this window; null if the user isn't sure, so that none is revoked. */
@@ -94,7 +124,7 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
   return mapAnswer(await pickOne(page, { placeholder, items }), ({ key }) => key);
 }
 
-/** The name must be unique: it identifies the new key if the response with its id is lost. */
+/** The name must be unique: it identifies the new key if the rotation is interrupted. */
 function askKeyName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
   return askText(page, {
