@@ -24,11 +24,15 @@ export function appendLine(file: string, line: string): TextChange {
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };
 }
 
-/** A quoted value may span lines; any other ends with the line or before a comment. */
-const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'[^']*'|`[^`]*`)/;
+/** A quoted value may span lines. Only a comment may follow it. */
+const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'[^']*'|`[^`]*`)(?=[ \t]*(?:\r?\n|$)|[ \t]+#)/;
+/** Several parts, such as `"postgres://u:"$PASS"@h/db"`, or an unclosed quote: the rest of the line. */
+const PARTS = /^["'`].*/;
+/** The line up to a comment. */
 const UNQUOTED = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
 
-const lengthOfValue = (text: string): number => (QUOTED.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
+const lengthOfValue = (text: string): number =>
+  (QUOTED.exec(text) ?? PARTS.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
 
 /** The range of the last assigned value. Text inside the quotes of another value isn't an assignment. */
 function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {

@@ -29,6 +29,11 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['one with spaces', 'DATABASE_URL=a b c\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
   ['one with a comment behind it', 'DATABASE_URL=old  # why\n', `DATABASE_URL=${url}  # why\n`],
   ['one with a hash inside', 'DATABASE_URL=a#b\n', `DATABASE_URL=${url}\n`],
+  ['one of several parts', 'DATABASE_URL="u:"$PASS"@h # d"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['a quoted one with text behind it', "DATABASE_URL='a' b\r\nB=2", `DATABASE_URL=${url}\r\nB=2`],
+  ['an unclosed quote', 'DATABASE_URL="a # b\nB="two"\n', `DATABASE_URL=${url}\nB="two"\n`],
+  ['an unclosed quote at the end', "B='x'\nDATABASE_URL='a", `B='x'\nDATABASE_URL=${url}`],
+  ["another one's unclosed quote", 'B="a\nDATABASE_URL="old"\n', `B="a\nDATABASE_URL=${url}\n`],
   ['a commented one', '# DATABASE_URL=old\n', `# DATABASE_URL=old\nDATABASE_URL=${url}\n`],
   ['the last of several', 'DATABASE_URL=a\nDATABASE_URL=b\n', `DATABASE_URL=a\nDATABASE_URL=${url}\n`],
   [
@@ -44,7 +49,16 @@ describe('setVariable', () => {
     it(`replaces or follows ${what}`, () => assert.equal(set(before, url), after));
   }
 
-  for (const unit of ['DATABASE_URL=\n', 'A="\nDATABASE_URL=\n"\n', '  ', 'export ', 'A= # \n', 'A="\\"']) {
+  for (const unit of [
+    'DATABASE_URL=\n',
+    'A="\nDATABASE_URL=\n"\n',
+    '  ',
+    'export ',
+    'A= # \n',
+    'A="\\"',
+    'A="x\n',
+    "A='x'y\n",
+  ]) {
     it(`takes linear time in a file of ${JSON.stringify(unit)}`, () =>
       assertLinear(unit, 2000, (text) => setVariable(text, 'DATABASE_URL', url)));
   }
@@ -57,7 +71,15 @@ describe('setVariable', () => {
 
   it('keeps the value and all other variables readable', () => {
     const uri = fc.webUrl({ withQueryParameters: true }).map((text) => text.replace('https', 'postgresql'));
-    const line = fc.constantFrom('A=1', '# note', '', 'DATABASE_URL=old', 'B="two words"', "export C='x'");
+    const line = fc.constantFrom(
+      'A=1',
+      '# note',
+      '',
+      'DATABASE_URL=old',
+      'B="two words"',
+      "export C='x'",
+      'D="a"$A"b"',
+    );
     fc.assert(
       fc.property(
         fc.array(line, { maxLength: 6 }),
