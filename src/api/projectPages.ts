@@ -3,6 +3,7 @@ import { ApiError } from './errors.ts';
 import { isId } from './records/ids.ts';
 import { MAX_RECORDS, property, readEach, type Listed } from './records/parseResponse.ts';
 import { PROJECTS_PER_PAGE } from './paths.ts';
+import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
 import type { Reply } from './transport/http.ts';
 
@@ -15,15 +16,18 @@ export interface ProjectPage extends Listed<Project> {
   readonly unavailable: readonly string[];
 }
 
-/** @param get sends the request for the page of this cursor */
+/** All pages together may be as large as any other list. @param get sends the request for the page of this cursor */
 export async function* projectPages(
   get: (cursor: string | undefined) => Promise<Reply>,
 ): AsyncGenerator<ProjectPage, void> {
   const seen = new Set<string>();
   let cursor: string | undefined;
+  let length = 0;
   do {
     if (seen.size >= MAX_PAGES) throw tooManyPages();
     const reply = await get(cursor);
+    length += reply.length;
+    if (length > MAX_BODY_BYTES) throw tooManyPages();
     yield { ...readEach(reply, 'projects', Project), unavailable: unavailableIds(reply) };
     cursor = nextCursor(reply, seen);
     if (cursor !== undefined) seen.add(cursor);

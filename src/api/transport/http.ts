@@ -58,6 +58,8 @@ export interface Reply extends Pick<CallInfo, 'what' | 'isChange'> {
   readonly status: number;
   /** Undefined for an empty body (204). */
   readonly json: unknown;
+  /** Characters of the body. */
+  readonly length: number;
 }
 
 export interface CallContent {
@@ -175,9 +177,10 @@ const statusOf = (error: unknown): number | undefined => {
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const { what, isChange } = call;
-  if (body === '') return { what, isChange, status, json: undefined };
+  const { length } = body;
+  if (length === 0) return { what, isChange, status, json: undefined, length };
   const parsed = parseJson(body);
-  if (parsed !== undefined) return { what, isChange, status, json: parsed.value };
+  if (parsed !== undefined) return { what, isChange, status, json: parsed.value, length };
   const isHtml = (headers.get('content-type') ?? '').includes('html') || /^\s*</.test(body);
   throw unexpectedReply(call, status, isHtml ? 'html' : 'json');
 }

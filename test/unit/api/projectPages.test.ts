@@ -110,6 +110,15 @@ describe('projectPages', () => {
     assert.equal(count, 1000);
   });
 
+  it('gives up on pages that are too large together', async () => {
+    let count = 0;
+    const filler = 'x'.repeat(10_000_000);
+    const fetch = async () => Response.json({ ...full(0, String((count += 1))), filler });
+    const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
+    await assert.rejects(collect(client), { message: 'GET /projects returned too many pages' });
+    assert.equal(count, 4);
+  });
+
   it('requests no page after it was cancelled', async () => {
     const end = new AbortController();
     let count = 0;

@@ -20,7 +20,13 @@ describe('Http', () => {
     const http = httpWith(fetch);
     const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
     const reply = await http.call('GET', '/projects', { query });
-    assert.deepEqual(reply, { what: 'GET /projects', isChange: false, status: 200, json: { a: 1 } });
+    assert.deepEqual(reply, {
+      what: 'GET /projects',
+      isChange: false,
+      status: 200,
+      json: { a: 1 },
+      length: 7,
+    });
     assert.equal(seen[0]?.[0], `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
     const headers = new Headers(seen[0]?.[1].headers);
     assert.equal(headers.get('authorization'), `Bearer ${KEY}`);
