@@ -11,6 +11,7 @@ import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
+import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
@@ -56,4 +57,6 @@ export function activate(context: ExtensionContext): void {
     rotationNotes(context.globalStorageUri).all().length > 0 ||
     unprotectedNotes(context.globalStorageUri).all().length > 0;
   if (account() === 'local' || isPending) void app();
+  // On failure, for example on a read-only disk, the next window tries again.
+  removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);
 }

@@ -1,11 +1,21 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { window as vscodeWindow, type Terminal, type TerminalOptions, type Uri } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { isAlive } from '../../base/processIdentity.ts';
 import { window } from '../window.ts';
 
+/** The name has the process that created it. */
 const FOLDER = /^psql-(\d+)-/;
+
+/** Removes what killed windows left behind. */
+export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'fsPath'>): Promise<void> {
+  for (const name of await readdir(storage).catch(() => [])) {
+    const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
+    if (!isAlive(pid)) await rm(path.join(storage, name), { recursive: true, force: true });
+  }
+}
 
 /**
  * Password files for libpq, each for one terminal and readable only by the user. An environment variable would show the
@@ -26,8 +36,6 @@ export class PassFiles implements Disposable {
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
     mkdirSync(this.#storage, { recursive: true });
-    this.#removeAbandoned();
-    // The name has the process, so that files of a killed window can be removed.
     const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
     const file = path.join(folder, 'pgpass');
     writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
@@ -48,12 +56,5 @@ export class PassFiles implements Disposable {
     const folder = this.#folders.get(terminal);
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     this.#folders.delete(terminal);
-  }
-
-  #removeAbandoned(): void {
-    for (const name of readdirSync(this.#storage)) {
-      const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
-      if (!isAlive(pid)) rmSync(path.join(this.#storage, name), { recursive: true, force: true });
-    }
   }
 }

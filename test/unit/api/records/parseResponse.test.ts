@@ -8,6 +8,7 @@ const Thing = z.object({ id: z.string(), size: z.optional(z.number()) });
 const reply = (json: unknown, method = 'GET'): Reply => ({
   what: `${method} /x`,
   isChange: method !== 'GET',
+  length: 0,
   status: 200,
   json,
 });

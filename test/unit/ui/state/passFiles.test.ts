@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
-const { PassFiles } = await import('../../../../src/ui/state/passFiles.ts');
+const { PassFiles, removeAbandonedPassFiles } = await import('../../../../src/ui/state/passFiles.ts');
 
 /** No process can have it: the highest one on Linux is 4194304. */
 const NO_PID = 4_194_305;
@@ -55,12 +55,17 @@ describe('PassFiles', () => {
     assert.deepEqual(readdirSync(storage), []);
     assert.equal(fakeTerminals.listeners.size, 0);
   });
+});
 
-  it('removes what a killed window left, and nothing else', () => {
+describe('removeAbandonedPassFiles', () => {
+  it('removes what a killed window left, and nothing else', async () => {
+    const storage = temporaryFolder();
     const others = [`psql-${process.pid}-mine`, 'keyRotations', 'psql-notes'];
     for (const name of [`psql-${NO_PID}-left`, ...others]) mkdirSync(path.join(storage, name));
-    open('new\n');
-    const names = readdirSync(storage).filter((name) => !/^psql-\d+-\w{6}$/.test(name));
-    assert.deepEqual(names.toSorted(), others.toSorted());
+    await removeAbandonedPassFiles({ fsPath: storage });
+    assert.deepEqual(readdirSync(storage).toSorted(), others.toSorted());
   });
+
+  it('does nothing in a window without files', () =>
+    removeAbandonedPassFiles({ fsPath: path.join(temporaryFolder(), 'none') }));
 });
