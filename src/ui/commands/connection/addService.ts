@@ -24,6 +24,9 @@ import { requireTrust } from '../input/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
 
+/** The limit of Postgres. */
+const MAX_NAME_BYTES = 63;
+
 export const addService: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't add the service");
   requireTrust();
@@ -57,9 +60,16 @@ export async function saveService(name: string, compute: Compute, login: Login):
   requireTrust();
   const file = await targetOf(serviceFilePath());
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
-  // A workspace's tasks.json may name the role and the database.
-  if (lines.some((line) => /[\r\n\0]/.test(line)))
-    throw new Error(l10n.t("Names with a line break can't be written to {0}.", path.basename(file)));
+  // A workspace's tasks.json may name the role and the database. Libpq reads nothing after a line that is too long.
+  const names = [login.role, login.database];
+  if (names.some((name) => /[\r\n\0]/.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES))
+    throw new Error(
+      l10n.t(
+        "Names with a line break or over {0} bytes can't be written to {1}.",
+        MAX_NAME_BYTES,
+        path.basename(file),
+      ),
+    );
   const known = findService(await readText(file), name);
   if (known !== undefined && isEqual(known.toSorted(), lines.toSorted())) return true;
   if (known !== undefined) {

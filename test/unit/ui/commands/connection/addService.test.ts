@@ -85,6 +85,12 @@ describe('saveService', () => {
     assert.match(questions.at(-1) ?? '', /host=old\npassword=…\nsslpassword=…/);
   });
 
+  for (const database of ['ö'.repeat(32), 'a\nhost=b'])
+    it(`rejects a database called ${JSON.stringify(database)}, which libpq can't read`, async () => {
+      await assert.rejects(saveService('shop', compute, { ...login, database }), /over 63 bytes/);
+      assert.ok(!existsSync(file));
+    });
+
   it('leaves nothing behind if it fails', async () => {
     process.env['PGSERVICEFILE'] = folder;
     await assert.rejects(saveService('shop', compute, login), /EISDIR/);
