@@ -62,7 +62,6 @@ async function clickAndQuery({ workbench }: OpenWorkbench): Promise<unknown[]> {
   await computes.expandProject('shop');
   await computes.waitFor(COMPUTE);
   await computes.contextMenu(COMPUTE, 'Copy Connection String…');
-  await workbench.quickInput.accept('Select a database');
   const connectionString = await until('the connection string in the clipboard', async () => {
     const copied = await workbench.readClipboard();
     return copied.startsWith('postgresql://') && copied;

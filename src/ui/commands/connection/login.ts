@@ -26,7 +26,7 @@ export interface LoginRequest {
   readonly takesFirst?: boolean;
 }
 
-/** @returns undefined if the user canceled */
+/** Asks nothing if there is only one database, role and host. @returns undefined if the user canceled */
 export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   return await ask(context, request, await loadCatalog(context, request));
 }
@@ -104,6 +104,9 @@ async function ask(
   catalog: Catalog | undefined,
 ): Promise<Login | undefined> {
   const choices = catalog === undefined ? [] : choicesFor(context, request, catalog);
+  const [only, another] = choices;
+  if (only !== undefined && another === undefined && catalog?.roles.filter(canLogIn).length === 1)
+    return only;
   const start: LoginState = choices.length === 0 ? { isSeparate: true } : {};
   const steps: Step<LoginState>[] = [
     {

@@ -1,4 +1,4 @@
-import '../../../../helpers/vscodeValues.ts';
+import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import type { Connection } from '../../../../../src/model/account/connection.ts';
@@ -12,9 +12,10 @@ import {
   type Script,
   type ScriptedService,
 } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const { hasRemedy } = await import('../../../../../src/ui/text/errorMessage.ts');
-const { knownLogin, proposedLogin, loadCatalog } =
+const { askForLogin, knownLogin, proposedLogin, loadCatalog } =
   await import('../../../../../src/ui/commands/connection/login.ts');
 
 const used = { role: 'owner', database: 'orders' };
@@ -22,12 +23,16 @@ const one: Script = (call) =>
   call.endsWith('/roles')
     ? { roles: [{ name: 'owner' }] }
     : { databases: [{ name: 'app', owner_name: 'owner' }] };
+const twoRoles: Script = (call) =>
+  call.endsWith('/roles')
+    ? { roles: [{ name: 'owner' }, { name: 'reader' }] }
+    : { databases: [{ name: 'app', owner_name: 'owner' }] };
 const several: Script = (call) =>
   call.endsWith('/roles')
     ? { roles: [{ name: 'owner' }] }
     : { databases: ['first', 'orders'].map((name) => ({ name, owner_name: 'owner' })) };
 
-describe('knownLogin', () => {
+describe('askForLogin and knownLogin', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let connectionDefaults: ConnectionDefaults;
@@ -52,6 +57,25 @@ describe('knownLogin', () => {
     canBePooled: true,
   });
   const find = (host?: string) => knownLogin(context(), request(host));
+
+  it('ask nothing for a single database, role and host', async () => {
+    const only = { role: 'owner', database: 'app', pooled: false };
+    assert.deepEqual(await askForLogin(context(), request('127.0.0.1:15432')), only);
+    assert.deepEqual(await askForLogin(context(), { ...request(), canBePooled: false }), only);
+  });
+
+  for (const [what, host, script] of [
+    ['another host', undefined, one],
+    ['another database', '127.0.0.1:15432', several],
+    ['another role', '127.0.0.1:15432', twoRoles],
+  ] as const)
+    it(`ask if there is ${what}`, async () => {
+      service.script = script;
+      const login = askForLogin(context(), request(host));
+      const question = await until('a question', async () => quickPicks[0]);
+      question.cancel();
+      assert.equal(await login, undefined);
+    });
 
   it('takes the only database and its owner', async () => {
     assert.deepEqual(await knownLogin(context(), { ...request(), canBePooled: false }), {
