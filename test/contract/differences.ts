@@ -27,8 +27,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     call: /endpoint|\/(?:branches|projects)$/,
-    problem: /^the reply\/endpoints?\/pooler_mode must be equal to one of the allowed values$/,
-    because: 'without PgBouncer the local service pools sessions; section 2.5 only names an observed value',
+    problem: /^the reply has the unknown field \/endpoints?\/pooled_sessions$/,
+    because: 'without PgBouncer each pooled client has its own session, which pooler_mode cannot say',
   },
   {
     call: /\/(?:ai_gateway|storage)$/,

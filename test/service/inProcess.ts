@@ -75,7 +75,7 @@ export class FaultyEngine implements ComputeEngine {
   readonly faults = new Map<string, Error>();
   pgVersion = 17;
   postgresProblem: string | undefined;
-  poolerMode: ComputeEngine['poolerMode'] = 'transaction';
+  pooledSessions: ComputeEngine['pooledSessions'] = 'shared';
   events: EngineEvents | undefined;
 
   open = (events: EngineEvents) => {

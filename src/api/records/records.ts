@@ -132,7 +132,8 @@ export const Compute = z.object({
   suspend_timeout_seconds: maybe(number),
   settings: maybe(z.object({ pg_settings: maybe(z.record(z.string(), setting)) })),
   pooler_enabled: maybe(flag),
-  pooler_mode: maybe(text),
+  /** Only the local service has it: `shared` or `separate` sessions of pooled clients. */
+  pooled_sessions: maybe(text),
   pooler_host: maybe(host),
   disabled: maybe(flag),
   passwordless_access: maybe(flag),

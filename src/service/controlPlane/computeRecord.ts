@@ -9,7 +9,7 @@ import {
   type SizeRange,
 } from '../../api/records/sizes.ts';
 import { toTimestamp } from '../core/clock.ts';
-import type { ComputeAddress, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
+import type { ComputeAddress, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
@@ -50,12 +50,12 @@ export interface NewCompute {
   readonly project: ProjectRecord;
   readonly wanted: ComputeCreation;
   readonly address: ComputeAddress;
-  readonly poolerMode: PoolerMode;
+  readonly pooledSessions: PooledSessions;
   readonly now: number;
 }
 
 /** A compute that has never been started: `init`. */
-export function newCompute({ id, project, wanted, address, poolerMode, now }: NewCompute): StoredCompute {
+export function newCompute({ id, project, wanted, address, pooledSessions, now }: NewCompute): StoredCompute {
   const size = sizeOfNew(wanted);
   const record: ComputeRecord = {
     id,
@@ -72,7 +72,8 @@ export function newCompute({ id, project, wanted, address, poolerMode, now }: Ne
     current_state: 'init',
     settings: { pg_settings: wanted.settings?.pg_settings ?? {} },
     pooler_enabled: wanted.pooler_enabled ?? false,
-    pooler_mode: poolerMode,
+    pooler_mode: 'transaction',
+    pooled_sessions: pooledSessions,
     ...poolerHost(wanted.pooler_enabled ?? false, address),
     disabled: wanted.disabled ?? false,
     passwordless_access: wanted.passwordless_access ?? false,

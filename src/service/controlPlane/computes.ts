@@ -8,7 +8,7 @@ import {
   EngineError,
   type ComputeAddress,
   type ComputeEngine,
-  type PoolerMode,
+  type PooledSessions,
 } from '../core/computeEngine.ts';
 import {
   applyChange,
@@ -55,7 +55,7 @@ export interface ComputeResult {
 /** What the engine decides about a new compute. */
 export interface Place {
   readonly address: ComputeAddress;
-  readonly poolerMode: PoolerMode;
+  readonly pooledSessions: PooledSessions;
 }
 
 export class Computes {
@@ -98,7 +98,7 @@ export class Computes {
     const engine = await this.#options.engine;
     const taken = others.map(({ address }) => address);
     const address = await freeAddress(engine, this.#options.store.account, taken);
-    return { address, poolerMode: engine.poolerMode };
+    return { address, pooledSessions: engine.pooledSessions };
   }
 
   /**

@@ -12,7 +12,7 @@ import { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
-import { attachAll, resetUncountedTime, setPoolerMode, suspendAll } from './recovery.ts';
+import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/systemReason.ts';
 import type { Store } from '../state/store.ts';
 import { recordCrash, wake, type WakeOptions } from './engineEvents.ts';
@@ -109,9 +109,9 @@ export class ControlPlane {
       this.#log(`${id} cannot be reached: ${systemReason(error)}`);
     try {
       const engine = await this.engine;
-      const { postgresProblem, poolerMode } = engine;
+      const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) this.#log(`No compute can start. ${postgresProblem}`);
-      store.commit(...setPoolerMode(store.account, poolerMode));
+      store.commit(...setPooledSessions(store.account, pooledSessions));
       await attachAll(store.account, engine, failed);
     } catch (error) {
       this.#log(error instanceof Error ? error.message : String(error));

@@ -3,7 +3,7 @@
  * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
-import type { ComputeEngine, ComputeSpec, PoolerMode } from '../core/computeEngine.ts';
+import type { ComputeEngine, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
 import { withState, specOf } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { computeTarget, newOperation } from './operationRecord.ts';
@@ -59,13 +59,13 @@ export const resetUncountedTime = (account: AccountState, now: number): Change[]
     value: { ...compute, uncountedSince: now },
   }));
 
-/** Returns the changes after which all computes have this mode: PgBouncer may have been installed or removed. */
-export const setPoolerMode = (account: AccountState, mode: PoolerMode): Change[] =>
+/** Returns the changes after which all computes have these sessions: PgBouncer may have been installed or removed. */
+export const setPooledSessions = (account: AccountState, pooled_sessions: PooledSessions): Change[] =>
   [...account.computes()]
-    .filter(({ record }) => record.pooler_mode !== mode)
+    .filter(({ record }) => record.pooled_sessions !== pooled_sessions)
     .map((compute) => ({
       set: 'compute',
-      value: { ...compute, record: { ...compute.record, pooler_mode: mode } },
+      value: { ...compute, record: { ...compute.record, pooled_sessions } },
     }));
 
 /** Computes attached in parallel. */

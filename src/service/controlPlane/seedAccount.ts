@@ -124,9 +124,16 @@ class SeedBuilder {
     if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
     const wanted = { ...rest, branch_id };
     this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
-    const { poolerMode, postgresProblem } = this.#engine;
+    const { pooledSessions, postgresProblem } = this.#engine;
     const address = await freeAddress(this.#engine, this.#account);
-    const compute = newCompute({ id, project: project.record, wanted, address, poolerMode, now: this.#now });
+    const compute = newCompute({
+      id,
+      project: project.record,
+      wanted,
+      address,
+      pooledSessions,
+      now: this.#now,
+    });
     const idle = {
       ...compute,
       record: withState(compute.record, { current: 'idle', pending: undefined }, this.#now),

@@ -25,8 +25,8 @@ export interface ComputeAddress {
   readonly poolerPort: number;
 }
 
-/** `transaction`: pooled clients share server connections (PgBouncer). `session`: each has its own, up to `max_connections`. */
-export type PoolerMode = 'transaction' | 'session';
+/** Whether pooled clients share server sessions (PgBouncer), or each has its own, up to `max_connections`. */
+export type PooledSessions = 'shared' | 'separate';
 
 /** Timestamps are ISO 8601 UTC. They are missing where Postgres and the engine don't know them. */
 export interface BranchDatabase {
@@ -119,7 +119,7 @@ export interface EngineFacts {
   /** Why no compute can start, and what to do, for users. Undefined if computes can start. */
   readonly postgresProblem: string | undefined;
 
-  readonly poolerMode: PoolerMode;
+  readonly pooledSessions: PooledSessions;
 }
 
 export interface ComputeEngine extends EngineFacts {

@@ -70,8 +70,8 @@ async function answerCall(method: string, args: readonly unknown[]): Promise<unk
 async function begin(options: PostgresEngineOptions): Promise<EngineFacts> {
   await replaceEarlier(options.root);
   engine = createPostgresEngine({ ...options, log: (line) => service.notify('log', line) });
-  const { pgVersion, postgresProblem, poolerMode } = engine;
-  return { pgVersion, postgresProblem, poolerMode };
+  const { pgVersion, postgresProblem, pooledSessions } = engine;
+  return { pgVersion, postgresProblem, pooledSessions };
 }
 
 /** If a killed service left its engine running, ends it. Then records this process for the next engine. */

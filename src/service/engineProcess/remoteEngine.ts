@@ -11,7 +11,7 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
-  PoolerMode,
+  PooledSessions,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import type { PostgresEngineOptions } from '../postgres/engine.ts';
@@ -32,7 +32,7 @@ const LEAST_LIFE = 30_000;
 export class RemoteEngine implements ComputeEngine {
   pgVersion: number | undefined;
   postgresProblem: string | undefined;
-  poolerMode: PoolerMode = 'transaction';
+  pooledSessions: PooledSessions = 'shared';
   readonly #options: RemoteEngineOptions;
   readonly #computes = new Map<string, ComputeSpec>();
   #prepared: Omit<PostgresEngineOptions, 'log'> | undefined;
@@ -165,7 +165,7 @@ export class RemoteEngine implements ComputeEngine {
     const [pgVersion, problem] = [fieldOf(facts, 'pgVersion'), fieldOf(facts, 'postgresProblem')];
     this.pgVersion = typeof pgVersion === 'number' ? pgVersion : undefined;
     this.postgresProblem = typeof problem === 'string' ? problem : undefined;
-    this.poolerMode = fieldOf(facts, 'poolerMode') === 'session' ? 'session' : 'transaction';
+    this.pooledSessions = fieldOf(facts, 'pooledSessions') === 'separate' ? 'separate' : 'shared';
   }
 
   /** Reports the computes as crashed and replaces the process. Before `open`, the failed call reports it. */

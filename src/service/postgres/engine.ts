@@ -9,7 +9,7 @@ import type {
   ComputeEngine,
   ComputeSpec,
   EngineEvents,
-  PoolerMode,
+  PooledSessions,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
@@ -71,7 +71,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
 class PostgresEngine implements ComputeEngine {
   readonly pgVersion: number;
   readonly postgresProblem = undefined;
-  readonly poolerMode: PoolerMode;
+  readonly pooledSessions: PooledSessions;
   readonly #tools: ServerTools;
   readonly #ending: AbortController;
   readonly #options: PostgresEngineOptions;
@@ -85,7 +85,7 @@ class PostgresEngine implements ComputeEngine {
     this.pgVersion = tools.binaries.major;
     this.#ending = ending;
     this.#options = options;
-    this.poolerMode = options.programs.pooler === undefined ? 'session' : 'transaction';
+    this.pooledSessions = options.programs.pooler === undefined ? 'separate' : 'shared';
   }
 
   async open(events: EngineEvents): Promise<void> {

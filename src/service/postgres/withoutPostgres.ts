@@ -24,7 +24,7 @@ const SIMULATED = 'The service simulates computes (--no-postgres): there are no 
 export class SimulatedEngine implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly postgresProblem = undefined;
-  readonly poolerMode = 'transaction';
+  readonly pooledSessions = 'shared';
   #nextPort = 15_432;
 
   async open(): Promise<void> {}
@@ -74,7 +74,7 @@ export class SimulatedEngine implements ComputeEngine {
 export class PostgresMissing implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly postgresProblem: string;
-  readonly poolerMode = 'session';
+  readonly pooledSessions = 'separate';
   readonly #certificate: () => Certificate;
   /** With the data from when there was a Postgres. */
   readonly #storage: Storage;

@@ -2,7 +2,7 @@
  * What the service stores: the public records of section 2 with all fields, and what only the service knows. All values
  * are immutable: a change replaces the value, so its JSON can be cached.
  */
-import type { BranchOwner, ComputeAddress } from '../core/computeEngine.ts';
+import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
 import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
@@ -101,8 +101,8 @@ export type ComputeRecord = {
   readonly pending_state?: 'active' | 'idle';
   readonly settings: { readonly pg_settings: PgSettings };
   readonly pooler_enabled: boolean;
-  /** `session` without PgBouncer. */
-  readonly pooler_mode: 'transaction' | 'session';
+  readonly pooler_mode: 'transaction';
+  readonly pooled_sessions: PooledSessions;
   readonly pooler_host?: string;
   readonly disabled: boolean;
   readonly passwordless_access: boolean;

@@ -56,8 +56,8 @@ const stateName = (state: string): string => {
 export function poolingText(compute: Compute): string | undefined {
   if (!isLocalCompute(compute)) return undefined;
   if (compute.pooler_enabled !== true) return l10n.t('off');
-  return compute.pooler_mode === 'session'
-    ? l10n.t('on, a separate session for each client (PgBouncer is not installed)')
+  return compute.pooled_sessions === 'separate'
+    ? l10n.t('on, a separate session for each client (there is no PgBouncer 1.21 or newer)')
     : l10n.t('on, in transaction mode (PgBouncer)');
 }
 

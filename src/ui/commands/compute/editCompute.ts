@@ -60,7 +60,7 @@ async function approveEdit(
 
 /** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */
 function poolerText(compute: Compute, { pooler_enabled }: ComputeChange): string | undefined {
-  const hasPgBouncer = isLocalCompute(compute) && compute.pooler_mode === 'transaction';
+  const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
   if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
   return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
 }

@@ -17,7 +17,7 @@ describe('pooled connections without PgBouncer', function () {
   after(async () => service?.close());
 
   it('wake the compute, and each client keeps its session', async () => {
-    assert.equal(service.engine.poolerMode, 'session');
+    assert.equal(service.engine.pooledSessions, 'separate');
     const client = await connectTo(uri);
     assert.deepEqual(service.woken, [compute.id]);
     await client.query("set application_name = 'mine'");

@@ -232,13 +232,13 @@ describe('treeItem', () => {
   });
 
   it('says in the tooltip how pooled connections work', async () => {
-    const modes = { transaction: 'on, in transaction mode (PgBouncer)', session: 'on, a separate session' };
-    computes = Object.keys(modes).map((mode) =>
-      computeRecord(`ep-${mode}`, { host: '127.0.0.1:1', pooler_enabled: true, pooler_mode: mode }),
+    const kinds = { shared: 'on, in transaction mode (PgBouncer)', separate: 'on, a separate session' };
+    computes = Object.keys(kinds).map((kind) =>
+      computeRecord(`ep-${kind}`, { host: '127.0.0.1:1', pooler_enabled: true, pooled_sessions: kind }),
     );
     await load();
-    for (const [mode, expected] of Object.entries(modes)) {
-      const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${mode}` };
+    for (const [kind, expected] of Object.entries(kinds)) {
+      const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${kind}` };
       const text = tooltip(store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
       assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
     }
