@@ -16,7 +16,7 @@ export interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
   readonly certificate: () => Certificate;
-  /** Undefined without PgBouncer: each pooled client then gets a separate session. */
+  /** Undefined without a usable PgBouncer: each pooled client then gets a separate session. */
   readonly startPooler: StartPooler | undefined;
   /** Creates the compute's role. It calls `restart` when its server needs one. */
   readonly role: (restart: (reason: string) => void) => ServerRole;
@@ -47,7 +47,6 @@ export class Compute {
   #pooledGateway: Gateway | undefined;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;
-  #poolerSize: number | undefined;
   #waking: Promise<void> | undefined;
 
   constructor(spec: ComputeSpec, options: ComputeOptions) {
@@ -179,15 +178,15 @@ export class Compute {
 
   /** Opens the pooled address unless the compute is disabled: with PgBouncer if pooling is enabled, else with a gateway. */
   async #matchPooler(): Promise<void> {
-    const { poolerEnabled, disabled, minCu } = this.#spec;
+    const { poolerEnabled, disabled } = this.#spec;
     const startPooler = poolerEnabled && !disabled ? this.#options.startPooler : undefined;
-    if (startPooler === undefined || this.#poolerSize !== minCu) await this.#stopPooler();
+    if (startPooler === undefined) await this.#stopPooler();
     if (startPooler !== undefined || disabled) await this.#closePooledGateway();
-    if (disabled || this.#pooler) return;
+    if (disabled) return;
     if (startPooler === undefined) return this.#openPooledGateway();
+    if (this.#pooler) return this.#pooler.reload(this.#spec);
     const pooler = await startPooler(this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
-    this.#poolerSize = minCu;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }
 

@@ -19,7 +19,7 @@ export interface Programs {
   readonly others: readonly string[];
   /** Message for the user if no Postgres can be used. */
   readonly missing: string;
-  /** PgBouncer; undefined if it is not installed. */
+  /** PgBouncer; undefined if none is installed that is new enough. */
   readonly pooler: string | undefined;
 }
 
@@ -89,13 +89,26 @@ function usualFolders(): string[] {
   return found.toSorted((a, b) => b.major - a.major).map(({ folder }) => folder);
 }
 
+/** The first version in which pooled clients can use prepared statements, as most drivers do. */
+const OLDEST_POOLER = { major: 1, minor: 21 };
+
 /** Not on Windows, which has no signal to end it cleanly. */
 export function findPooler(): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
   return folders
     .map((folder) => realPath(path.join(folder, 'pgbouncer')))
-    .find((file) => file !== undefined && changeableByOthers(file) === undefined);
+    .find((file) => file !== undefined && changeableByOthers(file) === undefined && isNewPooler(file));
+}
+
+function isNewPooler(file: string): boolean {
+  try {
+    const version = /PgBouncer (\d+)\.(\d+)/.exec(versionText(file));
+    const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
+    return major > OLDEST_POOLER.major || (major === OLDEST_POOLER.major && minor >= OLDEST_POOLER.minor);
+  } catch {
+    return false; // Without a usable PgBouncer, each pooled client gets a separate session.
+  }
 }
 
 export interface Binaries {
@@ -133,11 +146,18 @@ export function chooseBinaries(
   return another ?? problems[0] ?? missing;
 }
 
+const versionText = (program: string): string =>
+  execFileSync(program, ['--version'], {
+    encoding: 'utf8',
+    env: serverEnvironment(),
+    stdio: 'pipe',
+    windowsHide: true,
+  });
+
 /** @returns why it can't be run instead, for users */
 function majorOf(postgres: string): number | string {
   try {
-    const options = { encoding: 'utf8', env: serverEnvironment(), stdio: 'pipe', windowsHide: true } as const;
-    return Number(/ (\d+)/.exec(execFileSync(postgres, ['--version'], options))?.[1] ?? 0);
+    return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);
   } catch (error) {
     return failedRun(postgres, error);
   }

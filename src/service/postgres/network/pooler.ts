@@ -25,10 +25,12 @@ export class Pooler {
   /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
+  readonly #configure: (compute: ComputeSpec) => void;
   #stopping = false;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, configure: (compute: ComputeSpec) => void) {
     this.#child = child;
+    this.#configure = configure;
     this.ended = new Promise((resolve) => {
       child.once('exit', () => resolve());
       child.once('error', () => resolve());
@@ -46,20 +48,28 @@ export class Pooler {
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
-    writePrivateFile(file, configuration(folder, compute, tools.certificate()));
+    const configure = (changed: ComputeSpec) =>
+      writePrivateFile(file, configuration(folder, changed, tools.certificate()));
+    configure(compute);
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,
       ...inBackground(),
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const pooler = new Pooler(child);
+    const pooler = new Pooler(child, configure);
     await listening(pooler, child, log);
     return pooler;
   }
 
   get isStopping(): boolean {
     return this.#stopping;
+  }
+
+  /** Applies another size of the compute. Clients stay connected. */
+  reload(compute: ComputeSpec): void {
+    this.#configure(compute);
+    this.#child.kill('SIGHUP');
   }
 
   async stop(): Promise<void> {
@@ -91,8 +101,7 @@ async function listening(pooler: Pooler, child: ChildProcess, log: (line: string
 function configuration(folder: string, compute: ComputeSpec, certificate: Certificate): string {
   // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server
   // connection with the client's own SCRAM keys, so no role's password is in a file.
-  // The query runs as superuser in the client's database, whose owner chooses the search_path. Each name and operator is
-  // qualified, so that it never runs an operator that the owner created.
+  // The query runs as superuser. Each name and operator is qualified, so that it never runs an operator of a user.
   const lookUp =
     'SELECT rolname, rolpassword FROM pg_catalog.pg_authid ' +
     'WHERE rolname OPERATOR(pg_catalog.=) $1 AND rolcanlogin';
@@ -104,7 +113,10 @@ function configuration(folder: string, compute: ComputeSpec, certificate: Certif
     auth_type: 'scram-sha-256',
     auth_file: path.join(folder, 'users.txt'),
     auth_query: lookUp,
+    // Its database, because owners of others can change settings there, such as `role`.
+    auth_dbname: SUPERUSER,
     pool_mode: 'transaction',
+    max_prepared_statements: 200,
     max_client_conn: POOLED_CONNECTIONS,
     // The other connections are for clients that connect directly.
     default_pool_size: Math.floor(connectionsOf(compute) * 0.9),

@@ -25,13 +25,16 @@ describe(`findPrograms${why}`, () => {
     chmodSync(parent, 0o755);
     folder = path.join(parent, 'pg', 'bin');
     mkdirSync(folder, { recursive: true });
-    for (const name of ['postgres', 'initdb', 'pgbouncer']) script(path.join(folder, name));
+    for (const name of ['postgres', 'initdb']) script(path.join(folder, name));
   });
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-  /** A program that prints a Postgres version, by default a high one, and leaves a mark that it was run. */
+  /** A program that prints a version, by default a high one, and leaves a mark that it was run. */
   const script = (file: string, version = '99.0') => {
-    writeFileSync(file, `#!/bin/sh\ntouch '${parent}/was-run'\necho 'postgres (PostgreSQL) ${version}'\n`);
+    writeFileSync(
+      file,
+      `#!/bin/sh\ntouch '${parent}/was-run'\necho '${path.basename(file) === 'pgbouncer' ? 'PgBouncer' : 'postgres (PostgreSQL)'} ${version}'\n`,
+    );
     chmodSync(file, 0o755);
   };
   const find = (given?: string) => chooseBinaries(findPrograms(given));
@@ -113,10 +116,24 @@ describe(`findPrograms${why}`, () => {
   });
 
   it('skips a PgBouncer that others can replace', () => {
+    script(path.join(folder, 'pgbouncer'), '1.21.0');
     const pooler = () => onPath(findPooler);
     assert.equal(pooler(), path.join(folder, 'pgbouncer'));
+    rmSync(path.join(parent, 'was-run'));
     chmodSync(folder, 0o777);
     assert.notEqual(pooler(), path.join(folder, 'pgbouncer'));
+    assert.ok(!existsSync(path.join(parent, 'was-run')));
+  });
+
+  it('skips a PgBouncer that has no prepared statements', () => {
+    for (const version of ['1.18.0', '1.20.1', '0.99.0', 'unknown']) {
+      script(path.join(folder, 'pgbouncer'), version);
+      assert.notEqual(onPath(findPooler), path.join(folder, 'pgbouncer'), version);
+    }
+    for (const version of ['1.21.0', '1.100.0', '2.0.0']) {
+      script(path.join(folder, 'pgbouncer'), version);
+      assert.equal(onPath(findPooler), path.join(folder, 'pgbouncer'), version);
+    }
   });
 
   it('ignores a node_modules above the project', async () => {

@@ -5,10 +5,11 @@ import path from 'node:path';
 import { limitTo } from '../../../../src/base/limit.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import postgres from 'postgres';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-const reason = findPooler() === undefined ? ' (skipped: needs PgBouncer)' : '';
+const reason = findPooler() === undefined ? ' (skipped: needs PgBouncer 1.21)' : '';
 
 const CLIENTS = 10_000;
 /** Sockets for the clients and the other files of the process. */
@@ -29,6 +30,8 @@ describe(`pooled connections${reason}`, function () {
     uri = await service.uri(compute, true);
   });
   after(async () => service?.close());
+
+  const direct = () => uri.replace(`:${compute.address.poolerPort}/`, `:${compute.address.port}/`);
 
   it('wake the compute like any other', async () => {
     assert.deepEqual(await query(uri, 'select 1'), [1]);
@@ -66,6 +69,20 @@ describe(`pooled connections${reason}`, function () {
     await client.end();
   });
 
+  it('stay open while the compute is resized', async () => {
+    const client = await connectTo(uri);
+    await client.query('select 1');
+    compute = await service.change(compute, { minCu: 0.5, maxCu: 0.5 });
+    assert.equal((await client.query('show max_connections')).rows[0]?.max_connections, '225');
+    const many = await Promise.all(Array.from({ length: 150 }, async () => connectTo(uri)));
+    const sleeping = many.map(async (each) => each.query('select pg_sleep(60)').catch(() => undefined));
+    const count = "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(60)'";
+    // More than the smaller size allows.
+    await eventually(async () => (await query(direct(), count))[0] === 150);
+    await service.engine.suspend(compute.id);
+    await Promise.all([...sleeping, ...[client, ...many].map(async (each) => each.end())]);
+  });
+
   it(`serve ${CLIENTS} clients at once, each running a query${tooFew}`, async function () {
     if (tooFew !== '') return this.skip();
     const withLock = limitTo(200);
@@ -77,6 +94,29 @@ describe(`pooled connections${reason}`, function () {
     );
     assert.equal(answers.filter(Boolean).length, CLIENTS);
     await Promise.all(clients.map(async (client) => client.end()));
+  });
+
+  it('run prepared statements of node-postgres and postgres.js, over changing server connections', async () => {
+    const clients = await Promise.all([1, 2, 3].map(async () => connectTo(uri)));
+    for (let round = 0; round < 3; round += 1) {
+      // Transactions of several clients at once need several server connections, which then change hands.
+      const rows = clients.map(async (client, index) => {
+        await client.query('begin');
+        const named = { name: `twice-${index % 2}`, text: 'select $1::int * 2 as twice', values: [index] };
+        const { rows: found } = await client.query<{ twice: number }>(named);
+        await client.query('commit');
+        return found[0]?.twice;
+      });
+      assert.deepEqual(await Promise.all(rows), [0, 2, 4]);
+    }
+    await Promise.all(clients.map(async (client) => client.end()));
+    const sql = postgres(uri, { max: 3 });
+    const answers = Array.from({ length: 30 }, async (_, n) => (await sql`select ${n}::int as n`)[0]?.['n']);
+    assert.deepEqual(
+      await Promise.all(answers),
+      answers.map((_, n) => n),
+    );
+    await sql.end();
   });
 
   it('get separate sessions while pooling is switched off', async () => {
