@@ -21,6 +21,7 @@ const TYPES = {
   settings: 'object',
   pooler_enabled: 'boolean',
   pooler_mode: 'string',
+  pooled_sessions: 'string',
   disabled: 'boolean',
   passwordless_access: 'boolean',
   creation_source: 'string',
@@ -75,15 +76,19 @@ describe('Computes', () => {
         suspend_timeout_seconds: 120,
         settings: { pg_settings: { work_mem: '8MB', max_parallel_workers: '2', jit: 'off' } },
         pooler_enabled: true,
-        pooler_mode: 'transaction',
         passwordless_access: true,
       } as const;
-      const compute = await create(wanted);
+      const compute = await create({ ...wanted, pooler_mode: 'transaction' });
       for (const [name, value] of Object.entries(wanted))
         assert.deepEqual(Reflect.get(compute, name), value, name);
       assert.match(compute.pooler_host ?? '', /^127\.0\.0\.1:\d+$/);
       assert.notEqual(compute.pooler_host, compute.host);
     });
+
+    for (const provisioner of ['k8s-pod', 'k8s-neonvm', 'serverless-platform'])
+      it(`accepts ${provisioner}, a provisioner of the public service`, async () => {
+        await create({ provisioner });
+      });
 
     it('stays idle if it is disabled', async () => {
       const compute = await create({ disabled: true });

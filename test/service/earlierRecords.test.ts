@@ -89,7 +89,7 @@ describe('An account that an earlier version stored', () => {
     test = await startInProcess({ folder });
     const { endpoint } = await get(`/projects/${PROJECT}/endpoints/${PRIMARY}`);
     assert.deepEqual(Reflect.get(Object(endpoint), 'settings'), SETTINGS);
-    assert.equal(Reflect.get(Object(endpoint), 'provisioner'), 'local');
+    assert.equal(Reflect.get(Object(endpoint), 'provisioner'), 'k8s-neonvm');
   });
 
   it('has branches that come from the default branch', async () => {

@@ -22,9 +22,19 @@ describe('The calls about the account', () => {
     for (const { created_by } of items) assert.equal(Reflect.get(Object(created_by), 'id'), id);
   });
 
-  it('show no organization and no shared project', async () => {
-    assert.deepEqual(await json('/users/me/organizations'), { organizations: [] });
+  it('show the organization in which clients list projects, and no shared project', async () => {
+    const { organizations } = await json('/users/me/organizations');
+    const [first, ...others] = organizations as { id: string }[];
+    assert.equal(others.length, 0);
+    const { projects } = await json(`/projects?org_id=${first?.id}`);
+    assert.deepEqual(projects, (await json('/projects'))['projects']);
     assert.deepEqual(await json('/projects/shared?limit=400&search=x'), { projects: [] });
+  });
+
+  it('show no deleted project that could be recovered', async () => {
+    assert.deepEqual((await json('/projects?recoverable=true'))['projects'], []);
+    assert.notDeepEqual((await json('/projects?recoverable=false'))['projects'], []);
+    assert.equal((await get('/projects?recoverable=x')).status, 400);
   });
 
   it('show the region in which the projects are', async () => {

@@ -215,8 +215,13 @@ export function requireRegion({ region_id }: ProjectRecord, regionId: string | u
   throw unprocessable(`region_id must be that of the project, ${region_id}.`);
 }
 
-export function requireProvisioner({ provisioner }: ProjectRecord, wanted: string | undefined): void {
-  if (wanted === undefined || wanted === provisioner) return;
+/** Of new projects. Clients of the public service may treat an unknown one as an error. */
+export const PROVISIONER = 'k8s-neonvm';
+/** The public service's. Clients send one of them, whatever the project has. */
+const PUBLIC_PROVISIONERS: readonly string[] = [PROVISIONER, 'k8s-pod', 'serverless-platform'];
+
+export function requireProvisioner({ provisioner }: ProjectRecord, wanted = provisioner): void {
+  if (wanted === provisioner || PUBLIC_PROVISIONERS.includes(wanted)) return;
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }
 

@@ -6,6 +6,7 @@ import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
+  booleanParameter,
   cursorPosition,
   DEFAULT_PROJECTS,
   MAX_PROJECTS,
@@ -40,11 +41,13 @@ function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
   return reply(keys.revoke(Number(id)));
 }
 
-/** Accepts `org_id` and ignores it: this is a personal account. */
+/** Ignores `org_id`: there is one organization. With `recoverable` there is nothing, because deleted projects are gone. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const limit = pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
   const cursor = cursorPosition(call);
-  const found = search([...store.account.projects.values()], queryParameter(call, 'search'));
+  const isOfDeleted = booleanParameter(call, 'recoverable');
+  const all = isOfDeleted ? [] : [...store.account.projects.values()];
+  const found = search(all, queryParameter(call, 'search'));
   const start = cursor === undefined ? 0 : found.findIndex(({ record }) => record.id === cursor) + 1;
   if (cursor !== undefined && start === 0) throw unknownCursor();
   const page = found.slice(start, start + limit);

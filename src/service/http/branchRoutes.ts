@@ -3,6 +3,7 @@ import { BranchChangeBody, BranchCreationBody, BranchRestoreBody } from '../../a
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
 import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
+import { HttpError } from '../core/httpError.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
@@ -27,6 +28,7 @@ export const branchRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'PATCH', path: BRANCH, answer: (call) => updateBranch(plane, call) },
   { method: 'DELETE', path: BRANCH, answer: (call) => removeBranch(plane, call) },
   { method: 'GET', path: `${BRANCH}/endpoints`, answer: (call) => listComputes(plane, call) },
+  { method: 'GET', path: `${BRANCH}/schema`, answer: (call) => rejectSchema(plane, call) },
   { method: 'POST', path: `${BRANCH}/restore`, answer: (call) => restoreBranch(plane, call) },
   {
     method: 'POST',
@@ -34,6 +36,13 @@ export const branchRoutes = (plane: ControlPlane): readonly Route[] => [
     answer: (call) => branchReply(plane, call, plane.branches.setDefault(...target(plane, call))),
   },
 ];
+
+/** Not 404, which the public command line takes for an empty schema. */
+function rejectSchema(plane: ControlPlane, call: ApiCall): never {
+  findBranch(...target(plane, call));
+  const message = 'This service does not offer the schemas of branches. Use pg_dump --schema-only.';
+  throw new HttpError(405, 'NOT_OFFERED', message, { allow: '' });
+}
 
 const target = ({ store }: ControlPlane, call: ApiCall): [project: ProjectState, branchId: string] => [
   findProject(store.account, call),

@@ -1,4 +1,4 @@
-/** The public service's calls about the account itself. The local account has one user, no organization and one region. */
+/** The public service's calls about the account itself. The local account has one user, one organization and one region. */
 import { sizesOf } from '../../api/records/sizes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { LOCAL_USER } from '../state/localUser.ts';
@@ -9,7 +9,11 @@ import { reply, type JsonReply } from './response.ts';
 export const userRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'GET', path: '/auth', answer: () => reply(AUTHENTICATION) },
   { method: 'GET', path: '/users/me', answer: () => reply(currentUser(plane)) },
-  { method: 'GET', path: '/users/me/organizations', answer: () => reply({ organizations: [] }) },
+  {
+    method: 'GET',
+    path: '/users/me/organizations',
+    answer: () => reply({ organizations: [organization(plane)] }),
+  },
   { method: 'GET', path: '/regions', answer: () => reply({ regions: [LOCAL_REGION] }) },
   { method: 'GET', path: '/projects/shared', answer: listSharedProjects },
 ];
@@ -27,6 +31,19 @@ const LOCAL_REGION = {
 
 /** The service limits none of them. Clients compare their numbers with it. */
 const UNLIMITED = 2 ** 31 - 1;
+
+/** Clients that know no personal accounts list the projects of an organization. Its id is accepted and ignored. */
+const organization = ({ plan }: ControlPlane) => ({
+  id: 'org-local',
+  name: LOCAL_USER.name,
+  handle: 'local',
+  plan,
+  managed_by: 'console',
+  created_at: SINCE,
+  updated_at: SINCE,
+});
+
+const SINCE = '2000-01-01T00:00:00Z';
 
 const currentUser = ({ plan }: ControlPlane) => ({
   ...LOCAL_USER,

@@ -1,5 +1,6 @@
 /** The records of new projects. */
 import type { ProjectCreation } from '../../../api/records/requests.ts';
+import { PROVISIONER } from '../computeRecord.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { unprocessable } from '../../core/httpError.ts';
 import { LOCAL_USER } from '../../state/localUser.ts';
@@ -24,7 +25,7 @@ export function projectRecord(
     name,
     platform_id: wanted.platform_id ?? 'local',
     region_id: wanted.region_id ?? 'local',
-    provisioner: wanted.provisioner ?? 'local',
+    provisioner: wanted.provisioner ?? PROVISIONER,
     pg_version: wanted.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
     cpu_used_sec: wanted.cpu_used_sec ?? 0,
     locked: false,
