@@ -1,6 +1,5 @@
 /**
- * The ways in which a call can fail. Distinguish them by `kind`, not by `instanceof`: the client is a separate bundle that
- * is loaded lazily, so a class may exist twice. Messages contain method and path, but no header, key or body.
+ * The ways in which a call can fail. Messages contain method and path, but no header, key or body.
  */
 
 /** The service rejected the request. The error's message is the service's own. */
@@ -64,10 +63,8 @@ export class ApiError extends Error {
 }
 
 /** The fault of an error from the client, or undefined for any other error. */
-export function faultOf(error: unknown): Fault | undefined {
-  const isApiError = error instanceof Error && error.name === 'ApiError' && 'fault' in error;
-  return isApiError ? (error as ApiError).fault : undefined;
-}
+export const faultOf = (error: unknown): Fault | undefined =>
+  error instanceof ApiError ? error.fault : undefined;
 
 /** Whether the service rejected the request, with one of these statuses if there are any. */
 export function isRefused(error: unknown, ...statuses: number[]): boolean {
@@ -94,7 +91,7 @@ export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind ===
 
 /** Whether a change was sent and no response says what became of it. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  faultOf(error) !== undefined && (error as ApiError).mayHaveExecuted;
+  error instanceof ApiError && error.mayHaveExecuted;
 
 /** Milliseconds that the service asked to wait, or undefined. */
 export function retryAfterOf(error: unknown): number | undefined {

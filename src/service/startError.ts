@@ -1,7 +1,7 @@
 /** Why the service cannot start. Each reason has its own exit code, so that scripts can distinguish them. */
-import { isEngineError } from './core/computeEngine.ts';
+import { EngineError } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
-import type { DataErrorReason } from './state/dataError.ts';
+import { DataError, type DataErrorReason } from './state/dataError.ts';
 
 export type StartErrorReason = DataErrorReason | 'usage' | 'portInUse' | 'projectsFile' | 'revokedKey';
 
@@ -30,15 +30,9 @@ const EXIT_CODES: Readonly<Record<StartErrorReason, number>> = {
 
 /** Returns what to print and the exit code for any error that ends the program. */
 export function describeFailure(error: unknown): { readonly message: string; readonly exitCode: number } {
-  if (hasReason(error)) return { message: error.message, exitCode: EXIT_CODES[error.reason] };
+  if (error instanceof StartError || error instanceof DataError)
+    return { message: error.message, exitCode: EXIT_CODES[error.reason] };
   // A new account needs addresses from the engine; the message names the file.
-  if (isEngineError(error)) return { message: error.message, exitCode: EXIT_CODES.notUsable };
+  if (error instanceof EngineError) return { message: error.message, exitCode: EXIT_CODES.notUsable };
   return { message: `Cannot start: ${systemReason(error)}`, exitCode: UNEXPECTED_EXIT_CODE };
 }
-
-/** Whether it is a StartError or a DataError. Each bundle has its own copy of these classes, but all have a reason. */
-const hasReason = (error: unknown): error is Error & { readonly reason: StartErrorReason } =>
-  error instanceof Error &&
-  'reason' in error &&
-  typeof error.reason === 'string' &&
-  Object.hasOwn(EXIT_CODES, error.reason);

@@ -139,13 +139,6 @@ describe('The engine', () => {
   });
 });
 
-describe('The local service', () => {
-  it('never uses instanceof for errors that come from another bundle', () => {
-    const files = sources.filter(({ text }) => /instanceof (EngineError|StartError|DataError)\b/.test(text));
-    assert.deepEqual(files, []);
-  });
-});
-
 describe('The extension', () => {
   const extension = sources.filter(({ file }) => !file.startsWith('src/service/'));
   const filesWith = (pattern: RegExp) =>

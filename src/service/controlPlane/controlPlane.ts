@@ -7,7 +7,7 @@ import { BranchCatalogs } from './catalog/branchCatalogs.ts';
 import { Databases } from './catalog/databases.ts';
 import { Roles } from './catalog/roles.ts';
 import type { ServiceClock } from '../core/clock.ts';
-import { EngineError, isEngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
+import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
 import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
@@ -150,7 +150,7 @@ export class ControlPlane {
     try {
       return await this.#openEngine(await this.#options.engine);
     } catch (error) {
-      if (isEngineError(error)) throw error;
+      if (error instanceof EngineError) throw error;
       throw new EngineError(
         `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ServiceClock } from '../core/clock.ts';
-import { isEngineError, type ComputeEngine } from '../core/computeEngine.ts';
+import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { locked } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { afterBranchFailure, afterBranchStep, performOnBranch } from './branches/branchSteps.ts';
@@ -168,7 +168,7 @@ export class Operations {
       }
       return undefined;
     } catch (error) {
-      const isExpected = isEngineError(error);
+      const isExpected = error instanceof EngineError;
       if (!isExpected)
         this.#options.onUnexpected(`${record.action} of ${record.endpoint_id ?? record.branch_id}`, error);
       return error instanceof Error ? error.message : String(error);

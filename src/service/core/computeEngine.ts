@@ -101,13 +101,9 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
-/** Recognizes it by its name, because each bundle has its own copy of the class. */
-export const isEngineError = (error: unknown): error is EngineError =>
-  error instanceof Error && error.name === 'EngineError';
-
 /** Other errors, such as those of the file system for a full disk, as an EngineError with the same message. */
 export const asEngineError = (error: unknown): EngineError =>
-  isEngineError(error)
+  error instanceof EngineError
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 

@@ -1,7 +1,7 @@
 /** The API as a whole: finds the route of a request, lets it answer, and turns every failure into an error reply. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { isEngineError } from '../core/computeEngine.ts';
+import { EngineError } from '../core/computeEngine.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
@@ -146,5 +146,5 @@ async function fail(plane: ControlPlane, { request, response }: Exchange, error:
 /** Errors of an engine are for the client to resolve; all others are unexpected. */
 function asHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
-  return isEngineError(error) ? conflict(error.message) : undefined;
+  return error instanceof EngineError ? conflict(error.message) : undefined;
 }

@@ -7,7 +7,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Config } from '../state/config.ts';
-import { isLocalServiceError, LocalServiceError } from './localServiceError.ts';
+import { LocalServiceError } from './localServiceError.ts';
 import type { Lease } from './localServiceLease.ts';
 import type { LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
@@ -154,7 +154,7 @@ export class LocalService implements Disposable {
   async #joinOrStart(): Promise<Lease> {
     const { joinOrStart } = await import('./localServiceProcess.ts');
     const lease = await joinOrStart(await this.#options()).catch(async (error: unknown) => {
-      if (!isLocalServiceError(error) || error.reason !== 'revokedKey') throw error;
+      if (!(error instanceof LocalServiceError) || error.reason !== 'revokedKey') throw error;
       return await this.#startWithNewKey(joinOrStart);
     });
     if (this.#isDisposed) lease.release();
@@ -179,7 +179,8 @@ export class LocalService implements Disposable {
     try {
       return await this.#joinOrStart();
     } catch (error) {
-      if (!isLocalServiceError(error) || !['silent', 'otherKey'].includes(error.reason)) throw error;
+      if (!(error instanceof LocalServiceError) || !['silent', 'otherKey'].includes(error.reason))
+        throw error;
       this.#parts.log.error('Joining the local service, which is stopped now', error);
       return await this.#replace();
     }

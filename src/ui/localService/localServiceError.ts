@@ -7,7 +7,6 @@
  */
 export type LocalServiceFailure = 'silent' | 'otherKey' | 'ended' | 'revokedKey' | 'noPostgres';
 
-/** Identified by its name, because the class may be in two bundles. */
 export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError';
   readonly reason: LocalServiceFailure;
@@ -17,6 +16,3 @@ export class LocalServiceError extends Error {
     this.reason = reason;
   }
 }
-
-export const isLocalServiceError = (error: unknown): error is LocalServiceError =>
-  error instanceof Error && error.name === 'LocalServiceError' && 'reason' in error;

@@ -15,24 +15,19 @@ const SHOWN_ALONE = 2000;
 /** To the right of all other items, so that they don't move. */
 const PRIORITY = -1_000_000;
 
-interface Announcements {
-  current?: Disposable;
-  /** When the next message may be shown. */
-  next: number;
-}
+let current: Disposable | undefined;
 
-/** All bundles share it, although each has a copy of this module: a message of one must not end that of another. */
-const shared: typeof globalThis & { hostedPostgresAnnouncements?: Announcements } = globalThis;
+/** When the next message may be shown. */
+let next = 0;
 
 /** Messages that follow each other closely take turns. @param icon id of a codicon */
 export function announce(message: string, icon = 'check', clock: Clock = systemClock): void {
-  const announcements = (shared.hostedPostgresAnnouncements ??= { next: 0 });
   const now = clock.now();
-  const start = Math.max(now, announcements.next);
-  announcements.next = start + SHOWN_ALONE;
+  const start = Math.max(now, next);
+  next = start + SHOWN_ALONE;
   const show = () => {
-    announcements.current?.dispose();
-    announcements.current = showItem(message, icon, clock);
+    current?.dispose();
+    current = showItem(message, icon, clock);
   };
   if (start === now) show();
   else clock.after(start - now, show);

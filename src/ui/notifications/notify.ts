@@ -1,6 +1,6 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n } from 'vscode';
-import { explainError, isReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
+import { explainError, ReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
 import { window } from '../window.ts';
 
 /**
@@ -45,7 +45,7 @@ function buttonFor(
         act: () => run('hostedPostgres.localService.setUpPostgres'),
       };
     case 'mark': {
-      const projectId = isReadOnlyError(error) ? error.projectId : undefined;
+      const projectId = error instanceof ReadOnlyError ? error.projectId : undefined;
       return projectId === undefined
         ? { label: l10n.t('Mark Account…'), act: () => run('hostedPostgres.account.mark') }
         : {

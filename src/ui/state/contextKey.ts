@@ -26,7 +26,7 @@ export function setViewState(state: ViewState): void {
   setContext('hostedPostgres.state', state);
 }
 
-/** Hides Start Compute and Suspend Compute if the service doesn't offer them. Each bundle may call this. */
+/** Hides Start Compute and Suspend Compute if the service doesn't offer them. */
 export const setStartOffered = (isOffered: boolean): void =>
   setContext('hostedPostgres.startNotOffered', !isOffered);
 

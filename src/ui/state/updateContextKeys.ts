@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { BranchLists } from '../../model/inventory/branchLists.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import { isLocalServiceError } from '../localService/localServiceError.ts';
+import { LocalServiceError } from '../localService/localServiceError.ts';
 import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
 import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './contextKey.ts';
 
@@ -27,7 +27,7 @@ export function updateContextKeys(
 }
 
 export function failedState(error: unknown): ViewState {
-  if (isLocalServiceError(error)) {
+  if (error instanceof LocalServiceError) {
     if (error.reason === 'otherKey') return 'failedLocalServiceKey';
     return error.reason === 'silent' ? 'failedLocalServiceSilent' : 'failedLocalServiceEnded';
   }

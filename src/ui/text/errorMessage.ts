@@ -7,7 +7,8 @@ import {
   POSTGRES_MISSING,
   type Fault,
 } from '../../api/errors.ts';
-import { isLocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
+import { ProtectionLostError } from '../../model/operations/branchChanges.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */
@@ -18,7 +19,7 @@ export interface ErrorMessage {
   readonly action: ErrorAction;
 }
 
-/** The user has marked the account, or the project, as read-only. Identified by its name: see `LocalServiceError`. */
+/** The user has marked the account, or the project, as read-only. */
 export class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError';
   readonly projectId: string | undefined;
@@ -29,21 +30,18 @@ export class ReadOnlyError extends Error {
   }
 }
 
-export const isReadOnlyError = (error: unknown): error is ReadOnlyError =>
-  error instanceof Error && error.name === 'ReadOnlyError' && 'projectId' in error;
-
 /**
  * Messages of the service are kept, sanitized.
  * @param unknownOutcome what to say if a change may have been made; by default, to look at the list
  */
 export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
-  if (isLocalServiceError(error)) {
+  if (error instanceof LocalServiceError) {
     return error.reason === 'noPostgres'
       ? { message: sanitize(error.message), action: 'postgres' }
       : { message: localServiceMessage(error.reason), action: 'localService' };
   }
-  if (isReadOnlyError(error)) return { message: sanitize(error.message), action: 'mark' };
-  if (error instanceof Error && error.name === 'ProtectionLostError') {
+  if (error instanceof ReadOnlyError) return { message: sanitize(error.message), action: 'mark' };
+  if (error instanceof ProtectionLostError) {
     const { message, action } = explainError(error.cause);
     return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
   }

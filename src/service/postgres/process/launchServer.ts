@@ -1,6 +1,6 @@
 /** Starts the server of a compute on its data directory. */
 import path from 'node:path';
-import { isEngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
 import { configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
@@ -50,7 +50,7 @@ export async function startServer(tools: ServerTools, start: StartOptions): Prom
       const { dataDir, onLine } = start;
       return await Postmaster.start({ ...tools, dataDir, address, args: start.args(address), onLine });
     } catch (error) {
-      if (!isEngineError(error) || performance.now() > until) throw error;
+      if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {
         tools.storage.loopbackPorts.delete(start.name);
       } else if (LEFTOVER.test(error.message)) {

@@ -7,7 +7,7 @@ import type { InventoryState } from '../../../../src/model/inventory/inventory.t
 const { updateContextKeys } = await import('../../../../src/ui/state/updateContextKeys.ts');
 
 describe('updateContextKeys', () => {
-  it('asks each service again whether it starts computes, even if another bundle found that one does not', () => {
+  it('asks each service again whether it starts computes', () => {
     const changed = new Emitter<never>();
     const onDidChange = new Emitter<never>().event;
     const inventory = { onDidChange, state: { kind: 'loading' }, branches: { isOffered: true } } as const;
