@@ -1,6 +1,6 @@
-// `npm test`: runs all steps of a plan, even if some fail, and ends with one summary line. The exit code is 0 only if
-// every step ran and nothing failed.
-//   node test/run.ts [all | host]
+// `npm test` and `npm run test:all`: runs all steps of one or more plans, even if some fail, and ends with one summary line.
+// The exit code is 0 only if every step ran and nothing failed.
+//   node test/run.ts [test] [beyond] [host]
 import { rmSync } from 'node:fs';
 import { mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -21,7 +21,8 @@ const stepLimitMs = 1_800_000;
 const reportedTests = 15;
 const reportedWaits = 10;
 
-const plan = planFor(process.argv[2] ?? 'all');
+const names = process.argv.slice(2);
+const plan = planFor(...(names.length > 0 ? names : ['test']));
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
 const memory = await makeMemoryFolder();
@@ -71,6 +72,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
       ...(memory !== undefined && { TMPDIR: memory }),
       // About 20 processes load the same TypeScript files.
       NODE_COMPILE_CACHE: path.join(cacheFolder, '..', 'compiled'),
+      ...(step.isFull === true && { FULL_RUN: '1' }),
       RESULTS_FILE: resultsFile,
       TEST_TALLY_FILE: tallyFile,
       TEST_WAITS_FILE: waitsFile,

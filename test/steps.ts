@@ -1,4 +1,5 @@
-// The steps of `npm test`. The steps of a stage run at the same time, and the stages one after the other.
+// The steps of `npm test` and of what `npm run test:all` runs after them. The steps of a stage run at the same time, and the
+// stages one after the other.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
@@ -13,11 +14,20 @@ export interface Step {
   readonly command: readonly string[];
   /** How the step is counted: by mocha's results file, as one test, or not at all. */
   readonly counts: 'results' | 'one' | 'nothing';
+  /** Whether suites that repeat, repeat as often as they can. See helpers/fullRun.ts. */
+  readonly isFull?: boolean;
   /** What of it can't run on this system, and why. The summary shows it. */
   readonly leftOut?: string;
   /** Whether the step as a whole is left out. */
   readonly isSkipped?: boolean;
 }
+
+/** Suites for `npm run test:all` only. */
+const laterServiceSuites = ['contract', 'neonctl', 'postgres/network/stockClients'];
+/** Suites that repeat, and run with all rounds for `npm run test:all`. The longest come first. */
+const repeatingSuites = ['postgres/branchKills', 'catalog/kills', 'crash', 'postgres/process/orphans'];
+/** What `npm test` does through the UI. */
+const firstWindow = 'firstWindow';
 
 const checks: readonly Step[] = [
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
@@ -35,12 +45,6 @@ const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts']
  * stability matters more than one minute.
  */
 const parallel = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' : '2'];
-const longestServiceSuites = [
-  ...['network/pooler', 'network/stockClients', 'trouble', 'replica/readReplica', 'ordinaryUser'].map(
-    (name) => `postgres/${name}`,
-  ),
-  'crash',
-];
 /**
  * Suites that need neither signals nor Postgres, which doesn't run as administrator, as CI does on Windows. Every suite in
  * `test/unit` runs on Windows, and `npm run test:desktop` runs the suites inside VS Code there.
@@ -59,16 +63,20 @@ const windowsServiceSuites = [
   'revokedKeys',
   'windowsFiles',
 ];
-const serviceSuites = suites('service', longestServiceSuites);
+const longestServiceSuites = ['network/pooler', 'trouble', 'replica/readReplica', 'ordinaryUser'];
+const serviceSuites = suites(
+  'service',
+  longestServiceSuites.map((name) => `postgres/${name}`),
+  laterServiceSuites,
+);
 const service: Step = {
   name: 'service',
   command: [...mocha, ...parallel, ...serviceSuites],
   counts: 'results',
 };
-const longestTrustSuites = ['localService', 'network', 'strangers'];
 const trust: Step = {
   name: 'trust',
-  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', longestTrustSuites)],
+  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', ['localService', 'network'])],
   counts: 'results',
 };
 const install: Step = {
@@ -87,9 +95,15 @@ const inside: Step = {
   command: [node, 'test/host/inside.ts'],
   counts: 'results',
 };
+const uiMocha = [...mocha, '--timeout', '180000'];
 const ui: Step = {
   name: 'through the UI',
-  command: [...mocha, '--timeout', '180000', ...parallel, ...uiSuites()],
+  command: [...uiMocha, path.join(projectRoot, 'test', 'host', 'ui', `${firstWindow}.ts`)],
+  counts: 'results',
+};
+const otherWindows: Step = {
+  name: 'other windows',
+  command: [...uiMocha, ...parallel, ...otherUiSuites()],
   counts: 'results',
 };
 /** Builds packages from dist/ and tries one without network and Postgres. */
@@ -98,53 +112,76 @@ const packages: Step = {
   command: [...mocha, ...suites('package', ['package'])],
   counts: 'results',
 };
+const clientsAndKills: Step = {
+  name: 'clients and kills',
+  command: [...mocha, ...parallel, ...[...repeatingSuites, ...laterServiceSuites].map(serviceSuite)],
+  counts: 'results',
+  isFull: true,
+};
+const generated: Step = {
+  name: 'generated',
+  command: [...mocha, path.join(projectRoot, 'test', 'trust', 'strangers.test.ts')],
+  counts: 'results',
+  isFull: true,
+};
 
 /**
  * Returns the suites in a folder, at any depth. The longest come first, so that none of them runs alone at the end.
  */
-function suites(folder: string, longest: readonly string[]): string[] {
+function suites(folder: string, longest: readonly string[], later: readonly string[] = []): string[] {
   const root = path.join(projectRoot, 'test', folder);
-  const first = longest.map((name) => path.normalize(`${name}.test.ts`));
+  const toFile = (name: string) => path.normalize(`${name}.test.ts`);
+  const [first, excluded] = [longest.map(toFile), later.map(toFile)];
   const all = readdirSync(root, { encoding: 'utf8', recursive: true });
-  const others = all.filter((name) => name.endsWith('.test.ts') && !first.includes(name));
+  const others = all.filter(
+    (name) => name.endsWith('.test.ts') && !first.includes(name) && !excluded.includes(name),
+  );
   return [...first, ...others].map((name) => path.join(root, name));
 }
 
 /** Suites that share a window are loaded by the file named after the window. */
-function uiSuites(): string[] {
+function otherUiSuites(): string[] {
   const folder = path.join(projectRoot, 'test', 'host', 'ui');
   const names = Object.values(sharedWindows).flatMap((window) => window.suites);
   const shared = new Set(names.map((name) => path.join(folder, `${name}.test.ts`)));
-  const windows = Object.keys(sharedWindows).map((name) => path.join(folder, `${name}.ts`));
+  const windows = Object.keys(sharedWindows).filter((name) => name !== firstWindow);
   return [
-    ...windows,
+    ...windows.map((name) => path.join(folder, `${name}.ts`)),
     ...suites('host/ui', ['editorConnectionStrings', 'network']).filter((file) => !shared.has(file)),
   ];
 }
 
-/** The stages of each plan: everything, or only the suites in VS Code. */
+/** `test` is `npm test`, `beyond` what `npm run test:all` runs after it, and `host` what runs in VS Code. */
 const plans = {
-  all: [
+  test: [
     [install, build],
     [service, trust, unit, ...checks],
-    [ui, inside, packages],
+    [ui, inside],
+  ],
+  beyond: [
+    [otherWindows, packages],
+    [clientsAndKills, generated],
   ],
   host: [
     [install, build],
-    [ui, inside],
+    [ui, inside, otherWindows],
   ],
 } satisfies Record<string, readonly (readonly Step[])[]>;
 
-/** Returns a plan as it runs on this system. On Linux and macOS it is complete. */
-export function planFor(name: string): readonly (readonly Step[])[] {
-  if (name !== 'all' && name !== 'host') throw new Error(`There is no plan ${name}`);
-  return process.platform === 'win32' ? plans[name].map((stage) => stage.map(onWindows)) : plans[name];
+/** Returns the plans of these names, one after the other, as they run on this system. On Linux and macOS they are complete. */
+export function planFor(...names: readonly string[]): readonly (readonly Step[])[] {
+  const found = names.map((name) => {
+    const plan = Object.entries(plans).find(([each]) => each === name)?.[1];
+    if (plan === undefined) throw new Error(`There is no plan ${name}`);
+    return plan;
+  });
+  return process.platform === 'win32' ? found.flat().map((stage) => stage.map(onWindows)) : found.flat();
 }
 
 function onWindows(step: Step): Step {
   switch (step) {
     case service: {
-      const files = windowsServiceSuites.map((name) => serviceSuite(name));
+      const files = windowsServiceSuites.map(serviceSuite);
       const others = serviceSuites.length - files.length;
       const leftOut = `${others} suites need signals, or Postgres, which refuses to run as administrator`;
       return { ...step, command: [...mocha, ...parallel, ...files], leftOut };
@@ -152,9 +189,11 @@ function onWindows(step: Step): Step {
     case packages:
       return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
     case trust:
+    case clientsAndKills:
       return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
     case ui:
+    case otherWindows:
     case inside:
       return { ...step, isSkipped: true, leftOut: 'the web workbench has no server for Windows' };
     default:
@@ -162,5 +201,6 @@ function onWindows(step: Step): Step {
   }
 }
 
-const serviceSuite = (name: string): string =>
-  path.join(projectRoot, 'test', 'service', path.normalize(`${name}.test.ts`));
+function serviceSuite(name: string): string {
+  return path.join(projectRoot, 'test', 'service', path.normalize(`${name}.test.ts`));
+}

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { temporaryFolder } from './localService.ts';
 
 export interface SqlClients {
   /** To install. */
@@ -16,7 +17,12 @@ const CLIENTS = [
   { publisher: 'cweijan', name: 'vscode-postgresql-client2', command: 'postgresql.connection.add' },
 ];
 
-export function writeSqlClients(folder: string): SqlClients {
+let clients: SqlClients | undefined;
+
+/** Returns the same extensions to all suites of a process, because these share a window. */
+export const sqlClients = (): SqlClients => (clients ??= writeSqlClients(temporaryFolder()));
+
+function writeSqlClients(folder: string): SqlClients {
   const log = path.join(folder, 'received.jsonl');
   const folders = CLIENTS.map(({ publisher, name, command }) => {
     const extension = path.join(folder, `${publisher}.${name}-1.0.0`);

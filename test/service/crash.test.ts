@@ -5,10 +5,11 @@ import path from 'node:path';
 import { faultOf, isRefused } from '../../src/api/errors.ts';
 import { branchCalls, type Created } from '../helpers/branchCalls.ts';
 import { call } from '../helpers/call.ts';
+import { roundsOf } from '../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 
-const KILLS = 50;
+const KILLS = roundsOf(5);
 const WRITERS = 4;
 const PROJECT = 'shiny-wind-028834';
 const BRANCH = 'br-frosty-lake-110382';

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { onPlatform } from '../helpers/onPlatform.ts';
 import { planFor } from '../steps.ts';
 
-describe('The plan of npm test', () => {
+describe('The plan of npm run test:all', () => {
   const namesOn = async (platform: NodeJS.Platform, isSkipped: boolean) => {
     let names: string[] = [];
     await onPlatform(platform, () => {
-      const steps = planFor('all').flat();
+      const steps = planFor('test', 'beyond').flat();
       names = steps.filter((step) => (step.isSkipped === true) === isSkipped).map(({ name }) => name);
     });
     return names;
@@ -23,7 +23,10 @@ describe('The plan of npm test', () => {
     'types',
     'through the UI',
     'inside VS Code',
+    'other windows',
     'packages',
+    'clients and kills',
+    'generated',
   ];
 
   it('is complete on Linux and macOS', async () => {
@@ -32,7 +35,15 @@ describe('The plan of npm test', () => {
   });
 
   it('leaves out on Windows what needs Unix', async () => {
-    const skipped = ['install', 'trust', 'through the UI', 'inside VS Code', 'packages'];
+    const skipped = [
+      'install',
+      'trust',
+      'through the UI',
+      'inside VS Code',
+      'other windows',
+      'packages',
+      'clients and kills',
+    ];
     assert.deepEqual(await namesOn('win32', true), skipped);
     assert.deepEqual(
       await namesOn('win32', false),
@@ -42,7 +53,7 @@ describe('The plan of npm test', () => {
 
   it('says why, and runs only suites that exist', async () => {
     await onPlatform('win32', () => {
-      for (const step of planFor('all').flat()) {
+      for (const step of planFor('test', 'beyond').flat()) {
         if (step.isSkipped === true || step.name === 'service')
           assert.match(step.leftOut ?? '', /\w/, step.name);
         const files = step.command.filter((part) => /^\/.*\.test\.ts$/.test(part));

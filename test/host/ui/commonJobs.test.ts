@@ -6,7 +6,7 @@ import { findProgram } from '../../../src/base/findProgram.ts';
 import { countInput } from '../../helpers/inputCounter.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch, shop, shopAccount } from '../../helpers/shopAccount.ts';
-import { writeSqlClients } from '../../helpers/sqlClients.ts';
+import { sqlClients } from '../../helpers/sqlClients.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
@@ -16,7 +16,7 @@ const compute = /^Compute primary/;
 
 describe('the most common tasks', () => {
   const folder = temporaryFolder();
-  const clients = writeSqlClients(folder);
+  const clients = sqlClients();
   const opened = useWorkbench({
     otherExtensions: clients.folders,
     // The text of a terminal is in the page only without a GPU.

@@ -9,7 +9,7 @@ import { findProgram } from '../../../src/base/findProgram.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { mainBranch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
-import { writeSqlClients } from '../../helpers/sqlClients.ts';
+import { sqlClients } from '../../helpers/sqlClients.ts';
 import { queryAt } from '../../service/catalog/branchApi.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
@@ -49,7 +49,7 @@ const TASKS = {
 describe('a connection', () => {
   const folder = temporaryFolder();
   const services = path.join(folder, 'services.conf');
-  const clients = writeSqlClients(folder);
+  const clients = sqlClients();
   const workspace = path.join(folder, 'workspace');
   mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
   writeFileSync(path.join(workspace, '.vscode', 'tasks.json'), JSON.stringify(TASKS));

@@ -3,6 +3,6 @@ import { setSharedOptions } from './useWorkbench.ts';
 
 /** Loads the suites of a window in order. To mocha, they are one file. */
 export async function loadSuites({ options, suites }: SharedWindow): Promise<void> {
-  setSharedOptions(options);
+  setSharedOptions(options?.());
   for (const name of suites) await import(`./${name}.test.ts`);
 }

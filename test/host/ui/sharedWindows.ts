@@ -1,41 +1,42 @@
+import { sqlClients } from '../../helpers/sqlClients.ts';
 import type { OpenOptions } from '../../workbench/open.ts';
 
 export interface SharedWindow {
   readonly suites: readonly string[];
   /** The options of all its suites. */
-  readonly options?: OpenOptions;
+  readonly options?: () => OpenOptions;
 }
 
 /**
- * Suites that share a window, in order. The window is reset between them (resetWindow.ts), so that each also runs alone.
+ * Suites that share a window, in order. `npm test` opens the first window, and `npm run test:all` all of them. The window is reset between them (resetWindow.ts), so that each also runs alone.
  * What cannot be reset is only safe to leave behind in the last suite of a window.
  */
 export const sharedWindows = {
   firstWindow: {
-    suites: [
-      'walkthrough',
-      'accounts',
-      'computeCreation',
-      'computeEdit',
-      'pgSettings',
-      'mainJobLocalService',
-      'localService',
-    ],
+    suites: ['mainJobConnected', 'commonJobs', 'mainJobLocalService'],
+    options: () => ({
+      otherExtensions: sqlClients().folders,
+      // The text of a terminal is in the page only without a GPU.
+      settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+    }),
   },
   secondWindow: {
-    suites: ['mainJobConnected', 'accessibility', 'apiKeys', 'editorHosts', 'computePower'],
+    suites: ['walkthrough', 'accounts', 'computeCreation', 'computeEdit', 'pgSettings', 'localService'],
   },
   thirdWindow: {
-    suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
+    suites: ['accessibility', 'apiKeys', 'editorHosts', 'computePower'],
   },
   fourthWindow: {
+    suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
+  },
+  fifthWindow: {
     suites: ['branches', 'palette', 'organizations', 'branchesNotOffered', 'keyRotation', 'marks'],
   },
   customizedWindow: {
     suites: ['operations', 'editorLargeAccount'],
-    options: {
+    options: () => ({
       settings: { 'hostedPostgres.refreshInterval': 5 },
       env: { PATH: '/nonexistent', VSCODE_CLI: '1' },
-    },
+    }),
   },
 } satisfies Record<string, SharedWindow>;

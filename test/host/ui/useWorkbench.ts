@@ -91,7 +91,7 @@ function isShared({ settings = {}, env = {}, ...others }: OpenOptions): boolean 
   const includes = (all: Readonly<Record<string, unknown>> = {}, wanted: Readonly<Record<string, unknown>>) =>
     Object.entries(wanted).every(([name, value]) => all[name] === value);
   return (
-    Object.keys(others).length === 0 &&
+    includes({ ...sharedOptions }, { ...others }) &&
     includes(sharedOptions?.settings, settings) &&
     includes(sharedOptions?.env, env)
   );

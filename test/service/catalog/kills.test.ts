@@ -6,12 +6,13 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
+import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { familyOf } from '../../workbench/processes.ts';
 import { eventually, query } from '../postgres/clients.ts';
 import { branchApi, type BranchApi, type Reply } from './branchApi.ts';
 
-const KILLS = 50;
+const KILLS = roundsOf(5);
 const WRITERS = 3;
 /** A kill follows after a random number of replies below this, and then a random time. Milliseconds. */
 const MOST_REPLIES = 3;

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { query } from './clients.ts';
 
-/** Fifty take minutes: `BRANCH_KILLS=50`. */
-const KILLS = Number(process.env['BRANCH_KILLS'] ?? 8);
+const KILLS = roundsOf(3);
 /** Milliseconds. */
 const LONGEST_LIFE = 1_500;
 const MAX_BRANCHES = 4;

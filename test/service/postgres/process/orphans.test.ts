@@ -8,11 +8,11 @@ import type pg from 'pg';
 import { freePorts } from '../../../../src/service/postgres/network/freePorts.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import { startTime } from '../../../../src/base/processIdentity.ts';
+import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
-/** Cycles of the endurance test; the bench runs 1,000. */
-const CYCLES = Number(process.env['ENGINE_CYCLES'] ?? 5);
+const CYCLES = roundsOf(3);
 
 interface Running {
   readonly child: ChildProcess;

@@ -1,0 +1,4 @@
+import { loadSuites } from './loadSuites.ts';
+import { sharedWindows } from './sharedWindows.ts';
+
+await loadSuites(sharedWindows.fifthWindow);
