@@ -7,7 +7,7 @@ import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchChanges } from './model/operations/branchChanges.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
-import type { OpenClient } from './model/account/connection.ts';
+import type { OpenClient } from './model/account/accountConnection.ts';
 import { isRotationNote } from './model/account/keyRotation.ts';
 import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';

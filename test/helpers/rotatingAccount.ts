@@ -1,7 +1,7 @@
 /** An account of the real service, behind a fault proxy, whose key is rotated: before each test it has one key, “laptop”. */
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import { Connection } from '../../src/model/account/connection.ts';
+import { AccountConnection } from '../../src/model/account/accountConnection.ts';
 import { rotateKey, type RotationOutcome, type RotationParts } from '../../src/model/account/keyRotation.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
@@ -66,7 +66,7 @@ export class RotatingAccount {
   async rotate(
     options: { readonly oldKey?: OldKey | undefined; readonly parts?: Partial<RotationParts> } = {},
   ): Promise<RotationOutcome> {
-    const connection = new Connection(this.account, await this.storedKey(), this.openClient);
+    const connection = new AccountConnection(this.account, await this.storedKey(), this.openClient);
     const keys = { newName: 'laptop 2', oldKey: this.oldKey, ...options };
     return await rotateKey({ ...this.parts, ...options.parts }, connection, keys);
   }

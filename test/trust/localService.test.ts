@@ -12,7 +12,7 @@ import { Client } from '../../src/api/client.ts';
 import { newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
-import type { OpenClient } from '../../src/model/account/connection.ts';
+import type { OpenClient } from '../../src/model/account/accountConnection.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';

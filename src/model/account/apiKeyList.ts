@@ -7,17 +7,17 @@ import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { RemoteList, type FetchedList } from '../remoteList.ts';
-import type { Connection } from './connection.ts';
+import type { AccountConnection } from './accountConnection.ts';
 import type { Session } from './session.ts';
 
 /** The keys as one connection sees them. */
 class ConnectionKeys extends RemoteList<number, ApiKey> {
-  readonly connection: Connection;
+  readonly connection: AccountConnection;
   /** Requested after a 403. */
   keyKind: KeyKind | undefined;
   readonly #onChange: () => void;
 
-  constructor(connection: Connection, onChange: () => void) {
+  constructor(connection: AccountConnection, onChange: () => void) {
     super();
     this.connection = connection;
     this.#onChange = onChange;

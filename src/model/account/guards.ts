@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Event } from '../../base/event.ts';
 import { accountId, type Account } from './accounts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { Connection } from './connection.ts';
+import type { AccountConnection } from './accountConnection.ts';
 import type { Session } from './session.ts';
 
 /** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
@@ -75,7 +75,7 @@ export class Guards {
     this.onDidChange = settings.onDidChangeMarks;
   }
 
-  get connection(): Connection | undefined {
+  get connection(): AccountConnection | undefined {
     return this.#session.connection;
   }
 

@@ -6,7 +6,7 @@ import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import type { Accounts } from './accounts.ts';
-import type { Connection, OpenClient } from './connection.ts';
+import type { AccountConnection, OpenClient } from './accountConnection.ts';
 import type { Notes } from '../notes.ts';
 
 /** Names only, never a key. */
@@ -53,7 +53,7 @@ export interface RotationParts {
  */
 export async function rotateKey(
   { accounts, openClient, organizationId, notes, accountLabel, onSecret }: RotationParts,
-  connection: Connection,
+  connection: AccountConnection,
   { newName, oldKey }: { readonly newName: string; readonly oldKey: Pick<ApiKey, 'id' | 'name'> | undefined },
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
@@ -94,7 +94,7 @@ export async function rotateKey(
 /** Revokes a new key after a failure. @returns whether it is gone @throws {Error} if that is unknown */
 async function revokeUnlessStored(
   { id, key }: CreatedApiKey,
-  connection: Connection,
+  connection: AccountConnection,
   accounts: Pick<Accounts, 'key'>,
 ): Promise<boolean> {
   if ((await accounts.key(connection.account)) === key) return false;

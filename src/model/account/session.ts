@@ -2,12 +2,12 @@
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { Connection, type OpenClient } from './connection.ts';
+import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
 /** `loading`: reading the secret store. `failed`: that failed, or `end` was called. */
 export type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
-  | { readonly kind: 'connected'; readonly connection: Connection }
+  | { readonly kind: 'connected'; readonly connection: AccountConnection }
   | { readonly kind: 'failed'; readonly connection?: undefined; readonly error: unknown };
 
 export class Session implements Disposable {
@@ -31,7 +31,7 @@ export class Session implements Disposable {
     return this.#state;
   }
 
-  get connection(): Connection | undefined {
+  get connection(): AccountConnection | undefined {
     return this.#state.connection;
   }
 
@@ -54,7 +54,7 @@ export class Session implements Disposable {
   }
 
   /** Closes a connection whose service has ended for good. */
-  end(connection: Connection, error: unknown): void {
+  end(connection: AccountConnection, error: unknown): void {
     if (connection === this.connection) this.#replace({ kind: 'failed', error });
   }
 
@@ -81,7 +81,7 @@ export class Session implements Disposable {
       return;
     }
     const now = this.connection;
-    const connection = new Connection(account, key, this.#open);
+    const connection = new AccountConnection(account, key, this.#open);
     // The key is stored before its id: the second change brings the id.
     const isSame =
       connection.isSameAccount(now) &&

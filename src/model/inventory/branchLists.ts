@@ -4,7 +4,7 @@
  */
 import { isRefused } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
-import type { Connection } from '../account/connection.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
 import { BranchList, type BranchListChange } from './branchList.ts';
 
 export interface BranchListeners {
@@ -16,7 +16,7 @@ export interface BranchListeners {
 
 export class BranchLists {
   readonly #listeners: BranchListeners;
-  #connection: Connection | undefined;
+  #connection: AccountConnection | undefined;
   #lists = new Map<string, BranchList>();
   #isOffered: boolean | undefined;
 
@@ -25,7 +25,7 @@ export class BranchLists {
   }
 
   /** @param isSameAccount whether to start with what is known */
-  follow(connection: Connection | undefined, isSameAccount: boolean): void {
+  follow(connection: AccountConnection | undefined, isSameAccount: boolean): void {
     const last = this.#lists;
     this.#connection = connection;
     this.#isOffered = undefined;
@@ -113,7 +113,7 @@ export class BranchLists {
     return isRefused(error, 403, 404) && (await this.#listeners.isReadable(projectId));
   }
 
-  #concludeNotOffered(connection: Connection): void {
+  #concludeNotOffered(connection: AccountConnection): void {
     if (connection !== this.#connection || this.#isOffered !== undefined) return;
     this.#isOffered = false;
     this.#listeners.onNotOffered();

@@ -8,7 +8,7 @@ import type { Wait } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { limitTo } from '../../base/limit.ts';
-import type { Connection } from '../account/connection.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 import { BranchLists } from './branchLists.ts';
 import { ComputeList, type ComputeListChange } from './computeList.ts';
@@ -42,7 +42,7 @@ export class Inventory implements Disposable {
   readonly #disposables = new DisposableStore();
   readonly #limit = limitTo(REQUESTS_AT_ONCE);
   readonly #branchLimit = limitTo(BRANCH_REQUESTS_AT_ONCE);
-  #connection: Connection | undefined;
+  #connection: AccountConnection | undefined;
   #projects: ProjectList | undefined;
   #computes = new Map<string, ComputeList>();
 
@@ -206,7 +206,7 @@ export class Inventory implements Disposable {
     this.#changed.fire([{ kind: 'key' }]);
   }
 
-  #projectListOf(connection: Connection): ProjectList {
+  #projectListOf(connection: AccountConnection): ProjectList {
     const organizationId = this.#organizationId;
     const { retryStatus } = this;
     async function* pages() {

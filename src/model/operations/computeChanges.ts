@@ -11,7 +11,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
-import type { Connection } from '../account/connection.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 
 /**
@@ -242,7 +242,7 @@ export async function sendChange<Outcome, Accepted>(
 }
 
 /** Also ends the call when the connection is closed. */
-function untilClosed(connection: Connection, options: CallOptions): CallOptions {
+function untilClosed(connection: AccountConnection, options: CallOptions): CallOptions {
   const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
   return { ...options, signal: AbortSignal.any(signals) };
 }

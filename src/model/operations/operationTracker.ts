@@ -14,7 +14,7 @@ import { Poller } from '../../base/poller.ts';
 import { accountId } from '../account/accounts.ts';
 import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
-import type { Connection } from '../account/connection.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RequestBudget } from '../refresh/requestBudget.ts';
 import {
@@ -181,7 +181,7 @@ export class OperationTracker implements Disposable {
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
-  async #advance(connection: Connection, change: PendingChange): Promise<void> {
+  async #advance(connection: AccountConnection, change: PendingChange): Promise<void> {
     const settled = this.#isSettled(change);
     if (!this.#isDue(change, settled)) return;
     const operations = [];

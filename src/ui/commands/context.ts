@@ -1,7 +1,7 @@
 /** What a command gets: the stores, and the parts of the UI that it uses. */
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
-import type { Connection, OpenClient } from '../../model/account/connection.ts';
+import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
@@ -56,7 +56,7 @@ export interface Run {
   /** The title if the command fails, such as “Couldn't restart ep-…”. Set by the handler. */
   failureMessage: string;
   /** What the window was connected to when the command began. Changes are sent only to that account. */
-  readonly initialConnection: Connection | undefined;
+  readonly initialConnection: AccountConnection | undefined;
   /** What to tell the user if the reply to the change was lost; by default, to look at the list. */
   unknownOutcome?: string;
 }

@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { Connection } from '../../model/account/connection.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
@@ -50,7 +50,7 @@ export function requireSize(input: unknown): SizeRange {
 }
 
 /** @throws {Error} without a connection */
-export function requireToolConnection({ session }: ToolParts): Connection {
+export function requireToolConnection({ session }: ToolParts): AccountConnection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;

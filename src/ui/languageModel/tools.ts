@@ -14,7 +14,7 @@ import type { CallOptions } from '../../api/client.ts';
 import { changeEffect } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
-import type { Connection } from '../../model/account/connection.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { AcceptedChange } from '../../model/operations/computeChanges.ts';
 import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
@@ -260,7 +260,7 @@ async function approveTool(
   { guards }: ToolParts,
   compute: Compute,
   question: string,
-  initialConnection: Connection,
+  initialConnection: AccountConnection,
 ): Promise<void> {
   const change = { ...nodeOf(compute), name: computeName(compute), question, button: '' };
   if (!(await approve(guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));

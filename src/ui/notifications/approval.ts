@@ -3,7 +3,7 @@
  * makes it. `test/unit/architecture.test.ts` checks that.
  */
 import { l10n } from 'vscode';
-import type { Connection } from '../../model/account/connection.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -44,7 +44,7 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
 export async function approve(
   guards: Guards,
   change: Change,
-  initialConnection: Connection | undefined,
+  initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
   const check = () => {
     requireSameAccount(guards, initialConnection);
@@ -68,7 +68,7 @@ export async function approve(
 }
 
 /** The connection may have another key by now. */
-function requireSameAccount({ connection }: Guards, before: Connection | undefined): void {
+function requireSameAccount({ connection }: Guards, before: AccountConnection | undefined): void {
   if (connection === undefined || connection.isSameAccount(before)) return;
   throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
 }

@@ -5,7 +5,7 @@ import type { Compute } from '../../api/records/records.ts';
 import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { areSameSettings, settingsOn, type SettingsText } from '../../model/settings/pgSettings.ts';
-import type { Connection } from '../../model/account/connection.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import { belongsToAccount, settingsOwner, type SettingsOwner } from '../../model/settings/settingsUri.ts';
@@ -105,7 +105,7 @@ function keepRejected(document: SettingsDocument, text: string, error: unknown):
 async function approveRestart(
   guards: Guards,
   compute: Compute,
-  initialConnection: Connection | undefined,
+  initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
   const name = nameOrId(compute.name, compute.id);
   const question = l10n.t('Apply the Postgres settings to {0}?', name);

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
-import type { Connection } from '../../model/account/connection.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Session } from '../../model/account/session.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { areKeysHidden, keysItem, keysNodeId, keysNodes, type KeysNode } from './apiKeyItems.ts';
@@ -22,7 +22,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   /** The keys as last drawn. */
   readonly #drawn = new Map<number, ApiKey | undefined>();
 
-  #connection: Connection | undefined;
+  #connection: AccountConnection | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;

@@ -2,7 +2,7 @@
 import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
-import type { Connection } from '../../../model/account/connection.ts';
+import type { AccountConnection } from '../../../model/account/accountConnection.ts';
 import { rotateKey, type RotationOutcome, type RotationParts } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
@@ -146,7 +146,7 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 async function approveRotation(
   { guards }: CommandContext,
   { old, name }: RotationAnswers,
-  since: Connection,
+  since: AccountConnection,
 ): Promise<boolean> {
   const button = l10n.t('Rotate');
   if (old === undefined)

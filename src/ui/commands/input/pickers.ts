@@ -1,7 +1,7 @@
 /** Asks for a project or compute if the command has no argument. */
 import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import type { Connection } from '../../../model/account/connection.ts';
+import type { AccountConnection } from '../../../model/account/accountConnection.ts';
 import { byTypeAndLabel, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
@@ -24,7 +24,7 @@ interface Choice<T> extends QuickPickItem {
 }
 
 /** @throws {Error} with a message for the user */
-export function requireConnection({ session }: Pick<CommandContext, 'session'>): Connection {
+export function requireConnection({ session }: Pick<CommandContext, 'session'>): AccountConnection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;

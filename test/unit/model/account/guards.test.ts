@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
-import { Connection } from '../../../../src/model/account/connection.ts';
+import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { guardOf, Guards, markKey, type Marks } from '../../../../src/model/account/guards.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
@@ -35,7 +35,7 @@ describe('Guards', () => {
       },
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
-    const connection = new Connection(work, 'key', () => Promise.reject(new Error('not used')));
+    const connection = new AccountConnection(work, 'key', () => Promise.reject(new Error('not used')));
     const onDidChangeMarks = () => ({ dispose: () => undefined });
     return new Guards({ connection }, inventory, { marks, onDidChangeMarks });
   };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Connection } from '../../../../src/model/account/connection.ts';
+import type { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults, LOCAL_DEFAULTS } from '../../../../src/model/connection/connectionDefaults.ts';
 import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/data/logins.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const nothing = { role: '', database: '' };
 const at = (isNear: boolean, memory = new MemoryMap()) =>
-  new ConnectionDefaults({ connection: { isLocal: isNear } as Connection }, memory);
+  new ConnectionDefaults({ connection: { isLocal: isNear } as AccountConnection }, memory);
 
 describe('ConnectionDefaults', () => {
   it('offers what was last used for the project, also in the next window', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
-import { Connection } from '../../../../src/model/account/connection.ts';
+import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { LastCompute } from '../../../../src/model/inventory/lastCompute.ts';
 import { isWithin, type ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
@@ -8,10 +8,10 @@ import { MemoryMap } from '../../../helpers/connectedModel.ts';
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 const open = () => Promise.reject(new Error('not used'));
 
-function connectionOf(name: string): Connection {
+function connectionOf(name: string): AccountConnection {
   const baseUrl = baseUrlOrUndefined('https://a.example/v2');
   assert.ok(baseUrl);
-  return new Connection({ baseUrl, name }, 'key', open);
+  return new AccountConnection({ baseUrl, name }, 'key', open);
 }
 
 describe('LastCompute', () => {

@@ -1,6 +1,6 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { Connection } from '../../../../src/model/account/connection.ts';
+import type { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import type { Account } from '../../../../src/model/account/accounts.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { until } from '../../../workbench/until.ts';
@@ -13,7 +13,7 @@ type Change = Parameters<typeof approval.approve>[1];
 const approve = (
   guards: ConnectedModel['guards'],
   asked: Change,
-  initialConnection: Connection | undefined = guards.connection,
+  initialConnection: AccountConnection | undefined = guards.connection,
 ) => approval.approve(guards, asked, initialConnection);
 
 describe('approve', () => {

@@ -1,6 +1,6 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { Connection } from '../../../../../src/model/account/connection.ts';
+import type { AccountConnection } from '../../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
@@ -37,7 +37,7 @@ describe('The inputs of tasks', () => {
   });
 
   const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
-    const session = { connection: { isLocal: false } as Connection };
+    const session = { connection: { isLocal: false } as AccountConnection };
     const connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
     const config = { connectionString: () => ({ role: '', database: '' }) };
     const context = { ...store, connectionDefaults, config } as unknown as CommandContext;

@@ -1,7 +1,7 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
-import type { Connection } from '../../../../../src/model/account/connection.ts';
+import type { AccountConnection } from '../../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { Config } from '../../../../../src/ui/state/config.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
@@ -40,7 +40,7 @@ describe('askForLogin and knownLogin', () => {
   beforeEach(async () => {
     service = await scriptService(one);
     store = await connectModel(service);
-    const session = { connection: { isLocal: false } as Connection };
+    const session = { connection: { isLocal: false } as AccountConnection };
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
   });
   afterEach(async () => {

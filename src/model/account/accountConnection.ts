@@ -14,7 +14,7 @@ export type OpenClient = (
  * One account with one key. When either changes, there is a new connection, and replies to requests of the closed one are
  * dropped.
  */
-export class Connection {
+export class AccountConnection {
   readonly account: Account;
   readonly #key: string;
   readonly #open: OpenClient;
@@ -42,7 +42,7 @@ export class Connection {
   }
 
   /** Whether data of another connection is still right for this one. */
-  isSameAccount(other: Connection | undefined): boolean {
+  isSameAccount(other: AccountConnection | undefined): boolean {
     return other !== undefined && accountId(other.account) === accountId(this.account);
   }
 
