@@ -20,6 +20,10 @@ export const HELP = `Usage: service [options]
   --check-postgres      only print whether Postgres can be used, as JSON
   --end-with-leases MS  end when no client has held GET /lease open for this time
   --help                show this text
+
+Computes have the self-signed certificate postgres/tls/server.crt in the data directory, or tls/server.crt in
+the folder that the file postgres-folder there names (for root). To trust it: NODE_EXTRA_CA_CERTS=<file> for
+Node, sslrootcert=<file> for libpq. It is valid for ten years; clients that pin it then need the new file.
 `;
 
 export interface ServiceOptions {

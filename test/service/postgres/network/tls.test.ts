@@ -1,5 +1,6 @@
 /** TLS on a compute's address, with a driver that checks the certificate. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,9 +8,11 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { findProgram } from '../../../../src/base/findProgram.ts';
+import { projectRoot } from '../../../workbench/folders.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -44,6 +47,19 @@ describe('TLS of a compute', () => {
     const client = await connectTo(uri, verified());
     assert.equal(await isEncrypted(client), true);
     await client.end();
+  });
+
+  it("lets a Node program connect with the command line's connection string, if it trusts the certificate", async () => {
+    const script = `const client = new (require('pg').Client)(process.argv[1]);
+      client.connect().then(() => client.end());`;
+    const run = async (env: NodeJS.ProcessEnv) =>
+      promisify(execFile)(
+        process.execPath,
+        ['-e', script, `${uri}?sslmode=require&channel_binding=require`],
+        { cwd: projectRoot, env: { ...process.env, ...env } },
+      );
+    await run({ NODE_EXTRA_CA_CERTS: path.join(service.dataDir, 'postgres/tls/server.crt') });
+    await assert.rejects(run({}), /SELF_SIGNED_CERT/);
   });
 
   it('leaves the connection of other clients unencrypted', async () => {
