@@ -34,6 +34,11 @@ export type StubReply = (request: StubRequest) => {
   readonly json?: unknown;
 };
 
+export interface JsonReply {
+  readonly status: number;
+  readonly json: unknown;
+}
+
 export interface FaultProxyOptions {
   /** The service's base address, or a function that replies in its place. */
   readonly upstream: string | StubReply;
@@ -41,6 +46,8 @@ export interface FaultProxyOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Replies with 404 to every call that the specification does not promise. */
   readonly onlySpecified?: boolean;
+  /** Changes every reply with JSON. */
+  readonly rewrite?: (reply: JsonReply, call: string) => JsonReply;
 }
 
 /** The calls of section 4 of the specification. */
@@ -235,6 +242,11 @@ export class FaultProxy {
       ...(body === '' ? {} : { body }),
     });
     const contentType = reply.headers.get('content-type') ?? 'application/json';
-    return { status: reply.status, contentType, body: await reply.text() };
+    const unchanged = { status: reply.status, contentType, body: await reply.text() };
+    const { rewrite } = this.#options;
+    if (rewrite === undefined || unchanged.body === '') return unchanged;
+    const call = `${method} ${new URL(path, 'http://any').pathname}`;
+    const { status, json } = rewrite({ status: reply.status, json: JSON.parse(unchanged.body) }, call);
+    return { status, contentType, body: JSON.stringify(json) };
   }
 }
