@@ -4,13 +4,15 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, chown, cp, mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 export interface PlainPostgres {
-  /** The folder of its Unix socket, for port 5432. */
-  readonly socketFolder: string;
+  /** Where clients connect: the folder of its Unix socket, and the port that names the socket. */
+  readonly host: string;
+  readonly port: number;
   /** Resolves when the server accepts connections, with a function that stops it. */
   start(): Promise<() => Promise<void>>;
 }
@@ -22,18 +24,21 @@ export async function copyPostgres(dataDir: string): Promise<PlainPostgres> {
   const { uid, gid } = await stat(dataDir);
   // Next to the original, where the server's account has access.
   const folder = path.join(path.dirname(dataDir), 'plain');
-  const socketFolder = path.join(folder, 's');
+  // Socket paths have a low limit, so it is not in the temporary folder of the bench.
+  const socketFolder = await mkdtemp('/tmp/hpb-');
+  process.once('exit', () => rmSync(socketFolder, { recursive: true, force: true }));
   const copy = path.join(folder, 'data');
   await cp(dataDir, copy, { recursive: true, preserveTimestamps: true });
-  await mkdir(socketFolder);
-  for (const created of [folder, socketFolder, copy]) await chmod(created, 0o700);
-  for (const created of await allBelow(folder)) await chown(created, uid, gid);
+  for (const created of [folder, copy]) await chmod(created, 0o700);
+  for (const created of [socketFolder, ...(await allBelow(folder))]) await chown(created, uid, gid);
   const args = rest.map((argument) => {
     if (argument === dataDir) return copy;
     return argument.replace(/^(unix_socket_directories=).*/, `$1${socketFolder}`);
   });
+  const port = args.find((argument) => argument.startsWith('port='))?.slice('port='.length);
   return {
-    socketFolder,
+    host: socketFolder,
+    port: Number(port ?? 5432),
     start: () => startServer(program, args, { uid, gid, cwd: folder }),
   };
 }

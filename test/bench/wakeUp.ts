@@ -25,7 +25,7 @@ export async function measure(): Promise<readonly Result[]> {
       const startedAt = performance.now();
       const stop = await plain.start();
       const starting = performance.now() - startedAt;
-      const time = starting + (await firstRow({ ...login, host: plain.socketFolder }));
+      const time = starting + (await firstRow({ ...login, host: plain.host, port: plain.port }));
       await stop();
       return time;
     };
