@@ -43,17 +43,17 @@ export type ComputeChange = z.infer<typeof ComputeChange>;
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
 export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
 
-/** Postgres cuts longer names off. Control characters would not survive a connection URI. */
+/** Postgres cuts longer names off. Control characters would not survive a connection URI, and `.` and `..` no path. */
 const MAX_NAME_BYTES = 63;
 const sqlName = z.string().check(
   z.refine(
     (name) =>
-      name !== '' &&
+      !['', '.', '..'].includes(name) &&
       // oxlint-disable-next-line no-control-regex
       !/[\u0000-\u001f\u007f]/.test(name) &&
       name.isWellFormed() &&
       new TextEncoder().encode(name).length <= MAX_NAME_BYTES,
-    `must have 1 to ${MAX_NAME_BYTES} bytes in UTF-8 and no control characters`,
+    `must have 1 to ${MAX_NAME_BYTES} bytes in UTF-8 and no control characters, and not be . or ..`,
   ),
 );
 

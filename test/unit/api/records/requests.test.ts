@@ -5,6 +5,8 @@ import {
   ComputeChangeBody,
   ComputeCreation,
   ComputeCreationBody,
+  DatabaseCreationBody,
+  RoleCreationBody,
 } from '../../../../src/api/records/requests.ts';
 
 const creation = { branch_id: 'br-main', type: 'read_write' };
@@ -82,5 +84,15 @@ describe('ApiKeyCreationBody', () => {
     assert.deepEqual(ApiKeyCreationBody.parse({ key_name: 'c' }), { key_name: 'c' });
     for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(65) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);
+  });
+});
+
+describe('Names of databases and roles', () => {
+  const isAccepted = (name: string) =>
+    DatabaseCreationBody.safeParse({ database: { name, owner_name: 'me' } }).success &&
+    RoleCreationBody.safeParse({ role: { name } }).success;
+
+  it('cannot be . and .., which no path of a URL can name', () => {
+    assert.deepEqual(['.', '..', '...', '.a', 'a.b'].map(isAccepted), [false, false, true, true, true]);
   });
 });
