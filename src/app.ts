@@ -1,11 +1,11 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
 import { Uri, type ExtensionContext, type TreeView } from 'vscode';
-import type { Compute } from './api/records/records.ts';
-import { DisposableStore, type Disposable } from './base/disposable.ts';
+import type { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchChanges } from './model/operations/branchChanges.ts';
+import { ChangeSender } from './model/operations/changeSender.ts';
 import { ComputeChanges } from './model/operations/computeChanges.ts';
 import type { OpenClient } from './model/account/accountConnection.ts';
 import { isRotationNote } from './model/account/keyRotation.ts';
@@ -19,7 +19,6 @@ import type { PendingChange } from './model/operations/pendingChange.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Session } from './model/account/session.ts';
 import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
-import type { CommandContext } from './ui/commands/context.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
@@ -31,6 +30,7 @@ import { secretStore } from './ui/state/secrets.ts';
 import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
 import { Config } from './ui/state/config.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
+import { hideNotOffered } from './ui/state/contextKey.ts';
 import { updateContextKeys } from './ui/state/updateContextKeys.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
@@ -46,97 +46,107 @@ export interface ActiveViews {
   readonly settings: Pick<SettingsFileSystem, 'show'>;
 }
 
-export class App implements Disposable {
-  readonly #disposables = new DisposableStore();
-  readonly log = this.#disposables.add(new Log());
-  readonly config = this.#disposables.add(new Config());
-  readonly session: Session;
-  readonly inventory: Inventory;
-  readonly connectionDefaults: ConnectionDefaults;
-  readonly guards: Guards;
-  readonly changes: ComputeChanges;
-  readonly computesTree: ComputesTree;
-  readonly apiKeysTree: ApiKeysTree;
-  readonly commandContext: CommandContext;
+export type App = ReturnType<typeof createApp>;
+type Model = ReturnType<typeof createModel>;
+type Views = ReturnType<typeof createViews>;
 
-  /** Uses neither the secret store nor the network: see `Session.start`. */
-  constructor(context: ExtensionContext, { computesView, apiKeysView, settings }: ActiveViews) {
-    const [disposables, log, config] = [this.#disposables, this.log, this.config];
-    const secrets = secretStore(context.secrets);
-    const accounts = disposables.add(new Accounts(secrets));
-    const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
-    const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
-    const localService = disposables.add(
-      new LocalService({ script, dataDir, secrets, accounts, config, log }),
-    );
+/** Uses neither the secret store nor the network: see `Session.start`. */
+export function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
+  const model = createModel(context, disposables);
+  const app = { ...model, ...createViews(model, active, disposables) };
+  registerListeners(context, app, active, disposables);
+  for (const note of app.rotationNotes.all().filter(isRotationNote))
+    void showRotationNotice(app.rotationNotes, note);
+  return app;
+}
 
-    const openClient = clientOpener(localService, log);
-    const session = (this.session = disposables.add(new Session(accounts, openClient)));
-    const inventory = (this.inventory = disposables.add(
-      new Inventory(session, () => config.organizationOf(session.connection?.account)),
-    ));
-    const apiKeys = disposables.add(new ApiKeyList(session));
-    const onError = (error: unknown) => log.error('Following operations', error);
-    const memory = mementoStore(context.workspaceState);
-    const connectionDefaults = (this.connectionDefaults = new ConnectionDefaults(session, memory));
-    const lastCompute = new LastCompute(session, memory);
-    const guards = (this.guards = new Guards(session, inventory, config));
-    const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
-    const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
-    const changes = (this.changes = new ComputeChanges(session, inventory, tracker));
-    const unprotected = new UnprotectedBranches(unprotectedNotes(context.globalStorageUri));
-    const branchChanges = new BranchChanges(session, inventory, tracker, unprotected);
-    disposables.add(protectAbandoned({ session, unprotected, branchChanges, guards, log }));
+function createModel(context: ExtensionContext, disposables: DisposableStore) {
+  const log = disposables.add(new Log());
+  const config = disposables.add(new Config());
+  const memory = mementoStore(context.workspaceState);
+  const secrets = secretStore(context.secrets);
+  const accounts = disposables.add(new Accounts(secrets));
+  const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
+  const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
+  const localService = disposables.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
+  const openClient = clientOpener(localService, log);
+  const session = disposables.add(new Session(accounts, openClient));
+  const organizationId = () => config.organizationOf(session.connection?.account);
+  const inventory = disposables.add(new Inventory(session, organizationId));
+  const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
+  const onError = (error: unknown) => log.error('Following operations', error);
+  const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
+  const sender = new ChangeSender(session, inventory, tracker);
+  const unprotected = new UnprotectedBranches(unprotectedNotes(context.globalStorageUri));
+  return {
+    log,
+    config,
+    accounts,
+    localService,
+    openClient,
+    session,
+    inventory,
+    budget,
+    tracker,
+    sender,
+    apiKeys: disposables.add(new ApiKeyList(session)),
+    connectionDefaults: new ConnectionDefaults(session, memory),
+    lastCompute: new LastCompute(session, memory),
+    guards: new Guards(session, inventory, config),
+    changes: new ComputeChanges(session, inventory, sender),
+    unprotected,
+    branchChanges: new BranchChanges(session, inventory, sender, unprotected),
+    rotationNotes: rotationNotes(context.globalStorageUri),
+    passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
+  };
+}
 
-    this.computesTree = disposables.add(
+function createViews(
+  { session, inventory, log, localService, guards, apiKeys }: Model,
+  { computesView, apiKeysView }: ActiveViews,
+  disposables: DisposableStore,
+) {
+  return {
+    computesView: disposables.add(
       new ComputesTree(session, inventory, log, computesView, localService, guards),
-    );
-    this.apiKeysTree = disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView));
-    const reveal = (change: PendingChange) => {
-      const revealed = this.computesTree.revealById(change);
-      revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
-    };
-    disposables.add(new OperationsStatusBar(tracker, (end) => settings.show(end), reveal));
-    // The end of a change of a project or branch includes its computes.
-    const isFollowed = ({ id, project_id, branch_id }: Compute) =>
-      tracker.pending.some(
-        ({ projectId, branchId = branch_id, computeId = id }) =>
-          projectId === project_id && branchId === branch_id && computeId === id,
-      );
-    disposables.add(announceStarts(disposables.add(new WakeWatcher(inventory, isFollowed))));
-    disposables.add(updateContextKeys(session, inventory));
-    disposables.add(rememberAccount(session, context.globalState));
-    const notes = rotationNotes(context.globalStorageUri);
-    const stores = { accounts, session, openClient, inventory, lastCompute, guards, tracker };
-    const trees = { computesView: this.computesTree, apiKeysView: this.apiKeysTree };
-    const passFiles = disposables.add(new PassFiles(context.globalStorageUri));
-    const others = { changes, branchChanges, apiKeys, rotationNotes: notes, passFiles, connectionDefaults };
-    this.commandContext = { ...stores, ...trees, ...others, config, log, localService };
+    ),
+    apiKeysView: disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView)),
+  };
+}
 
-    this.#refreshInBackground(tracker, budget, computesView);
-    disposables.add(localService.follow(session));
-    for (const note of notes.all().filter(isRotationNote)) void showRotationNotice(notes, note);
-  }
-
-  #refreshInBackground(tracker: OperationTracker, budget: RequestBudget, view: TreeView<TreeNode>): void {
-    const { config, inventory, log } = this;
-    const refresh = this.#disposables.add(
-      new BackgroundRefresh({
-        inventory,
-        shown: () => this.computesTree.expandedProjects,
-        followed: () => tracker.projects,
-        interval: () => config.refreshInterval,
-        isLocal: () => this.session.connection?.isLocal ?? false,
-        budget,
-        onError: (error) => log.error('Refreshing in the background', error),
-      }),
-    );
-    this.#disposables.add(refreshWhenVisible(refresh, view, config));
-  }
-
-  dispose(): void {
-    this.#disposables.dispose();
-  }
+function registerListeners(
+  context: ExtensionContext,
+  parts: Model & Views,
+  { computesView: view, settings }: ActiveViews,
+  disposables: DisposableStore,
+): void {
+  const { session, inventory, tracker, config, log, computesView, budget } = parts;
+  const reveal = (change: PendingChange) => {
+    const revealed = computesView.revealById(change);
+    revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
+  };
+  const refresh = new BackgroundRefresh({
+    inventory,
+    shown: () => computesView.expandedProjects,
+    followed: () => tracker.projects,
+    interval: () => config.refreshInterval,
+    isLocal: () => session.connection?.isLocal ?? false,
+    budget,
+    onError: (error) => log.error('Refreshing in the background', error),
+  });
+  const watcher = new WakeWatcher(inventory, (compute) => tracker.isFollowing(compute));
+  const registered = [
+    new OperationsStatusBar(tracker, (end) => settings.show(end), reveal),
+    announceStarts(disposables.add(watcher)),
+    protectAbandoned(parts),
+    parts.sender.onNotOffered(hideNotOffered),
+    updateContextKeys(session, inventory),
+    rememberAccount(session, context.globalState),
+    refresh,
+    refreshWhenVisible(refresh, view, config),
+    parts.localService.follow(session),
+  ];
+  for (const each of registered) disposables.add(each);
 }
 
 /** A client of the local service sends requests only while the service runs. */

@@ -28,23 +28,23 @@ export function activate(context: ExtensionContext): void {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
   const open = async (): Promise<App> => {
-    const { App } = await import('./app.ts');
-    const opened = disposables.add(new App(context, { computesView, apiKeysView, settings }));
+    const { createApp } = await import('./app.ts');
+    const opened = createApp(context, { computesView, apiKeysView, settings }, disposables);
     await opened.session.start();
     return opened;
   };
   let opening: Promise<App> | undefined;
   const app = () => (opening ??= open());
 
-  const computesTree = async () => (await app()).computesTree;
-  const apiKeysTree = async () => (await app()).apiKeysTree;
+  const computesTree = async () => (await app()).computesView;
+  const apiKeysTree = async () => (await app()).apiKeysView;
   const { view: computesView } = disposables.add(new LazyTreeView('hostedPostgres.computes', computesTree));
   const { view: apiKeysView } = disposables.add(
     new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
   const settings = disposables.add(new SettingsFileSystem(app));
   const { contributes }: Manifest = context.extension.packageJSON;
-  disposables.add(registerCommands(contributes.commands, async () => (await app()).commandContext));
+  disposables.add(registerCommands(contributes.commands, app));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
   disposables.add(registerTools(contributes.languageModelTools, app));

@@ -2,7 +2,7 @@
  * The calls about the account of a key. The specification does not promise them: they return undefined if the service
  * does not offer them, or not to this key.
  */
-import { isRefused } from './errors.ts';
+import { isNotOffered } from './errors.ts';
 import { readEach, readOne } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { CallOptions, Http, Reply } from './transport/http.ts';
@@ -34,7 +34,7 @@ export class AccountCalls {
     try {
       return await this.#http.call('GET', path, {}, options);
     } catch (error) {
-      if (isRefused(error, 403, 404, 405)) return undefined;
+      if (isNotOffered(error)) return undefined;
       throw error;
     }
   }

@@ -5,7 +5,7 @@
 import { branchesPath, branchPath } from './paths.ts';
 import { readEach, readIfListed, readOne, type ChangedList } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { BranchChange, BranchCreation, BranchRestoreBody } from './records/requests.ts';
+import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
 
 /** The public service's maximum, so that one request is enough. */
@@ -58,7 +58,7 @@ export class BranchCalls {
   async update(
     projectId: string,
     id: string,
-    branch: BranchChange,
+    branch: BranchPatch,
     options?: CallOptions,
   ): Promise<BranchOutcome> {
     return this.#change('PATCH', branchPath(projectId, id), { branch }, options);

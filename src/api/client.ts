@@ -5,7 +5,7 @@
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
 import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
-import { ApiError, isRefused } from './errors.ts';
+import { ApiError, isNotOffered } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
 import {
   branchPath,
@@ -27,7 +27,7 @@ import {
   type Listed,
 } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { ComputeChange, ComputeCreation, ProjectCreation } from './records/requests.ts';
+import type { ComputePatch, ComputeCreation, ProjectCreation } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
 export { PROJECTS_PER_PAGE } from './paths.ts';
@@ -152,7 +152,7 @@ export class Client {
   async updateCompute(
     projectId: string,
     id: string,
-    endpoint: ComputeChange,
+    endpoint: ComputePatch,
     options?: CallOptions,
   ): Promise<ComputeOutcome> {
     return this.#change('PATCH', computePath(projectId, id), { endpoint }, options);
@@ -281,7 +281,7 @@ export class Client {
     try {
       return await call();
     } catch (error) {
-      if (isRefused(error, 403, 404, 405)) return undefined;
+      if (isNotOffered(error)) return undefined;
       throw error;
     }
   }

@@ -72,6 +72,9 @@ export function isRefused(error: unknown, ...statuses: number[]): boolean {
   return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
+/** The one rule for calls that the specification doesn't promise. A 403 or 404 may also be about the resource itself. */
+export const isNotOffered = (error: unknown): boolean => isRefused(error, 403, 404, 405);
+
 /** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */
 export function isPermanentRejection(error: unknown): boolean {
   const fault = faultOf(error);

@@ -4,6 +4,7 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Guards, type Mark } from '../../src/model/account/guards.ts';
+import { ChangeSender, type ChangeOptions } from '../../src/model/operations/changeSender.ts';
 import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
@@ -56,6 +57,9 @@ export interface ConnectedModel {
   readonly marks: Record<string, Mark>;
   readonly guards: Guards;
   readonly changes: ComputeChanges;
+  readonly sender: ChangeSender;
+  /** Of a change that begins now. */
+  readonly options: ChangeOptions;
   readonly clock: FakeClock;
   readonly errors: unknown[];
   dispose(): void;
@@ -84,8 +88,17 @@ export async function connectModel(
   const marks: Record<string, Mark> = {};
   const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
   const guards = new Guards(session, inventory, { marks, onDidChangeMarks }, clock);
-  const changes = new ComputeChanges(session, inventory, tracker);
+  const sender = new ChangeSender(session, inventory, tracker);
+  const changes = new ComputeChanges(session, inventory, sender);
   await session.start();
-  const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes };
-  return { ...stores, clock, errors, dispose: () => disposables.dispose() };
+  const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes, sender };
+  return {
+    ...stores,
+    clock,
+    errors,
+    get options() {
+      return { initialConnection: session.connection };
+    },
+    dispose: () => disposables.dispose(),
+  };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ComputeChange } from '../../src/api/records/requests.ts';
+import type { ComputePatch } from '../../src/api/records/requests.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { actions, FREE, PROJECT, isHttpError, sampleProject, TAKEN } from './sampleProject.ts';
@@ -36,7 +36,7 @@ describe('Compute changes', () => {
       { autoscaling_limit_max_cu: 2 },
       { settings: { pg_settings: { work_mem: '5MB' } } },
       { pooler_enabled: true },
-    ] satisfies ComputeChange[]) {
+    ] satisfies ComputePatch[]) {
       it(`of ${Object.keys(wanted).join()} keeps the compute active`, async () => {
         const { id } = await create();
         const outcome = await change(id, wanted);

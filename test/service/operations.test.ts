@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { isRefused } from '../../src/api/errors.ts';
 import type { Compute, Operation } from '../../src/api/records/records.ts';
-import type { ComputeChange } from '../../src/api/records/requests.ts';
+import type { ComputePatch } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
@@ -146,7 +146,7 @@ describe('Operations', () => {
   const takeBranch = () =>
     test.client.updateCompute(PROJECT, OTHER_PRIMARY, {
       branch_id: 'br-aged-salad-637688',
-    } satisfies ComputeChange);
+    } satisfies ComputePatch);
 
   it('of a deleted primary lock its branch for another primary until they end', async () => {
     await test.client.deleteCompute(PROJECT, PRIMARY);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ComputeOutcome } from '../../src/api/client.ts';
 import { isRefused } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import type { ComputeChange, ComputeCreation } from '../../src/api/records/requests.ts';
+import type { ComputePatch, ComputeCreation } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
 import type { LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
@@ -42,7 +42,7 @@ export function sampleProject(service: () => LocalService) {
       assert(compute);
       return settled(compute.id);
     },
-    change: (id: string, wanted: ComputeChange) => service().client.updateCompute(PROJECT, id, wanted),
+    change: (id: string, wanted: ComputePatch) => service().client.updateCompute(PROJECT, id, wanted),
     raw: (method: string, path: string, body?: unknown) => {
       const { baseUrl, key } = service();
       return call(baseUrl, { method, path: `/projects/${PROJECT}${path}`, key, body });

@@ -105,7 +105,7 @@ describe('Windows on one account', () => {
       branchId: compute.branch_id,
       computeId: compute.id,
     } as const;
-    assert.equal((await window.changes.restart(node)).isPending, true);
+    assert.equal((await window.changes.restart(node, window.options)).isPending, true);
     proxy.requests.length = 0;
   }
 

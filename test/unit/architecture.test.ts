@@ -172,7 +172,9 @@ describe('The extension', () => {
     const restoring = 'src/ui/notifications/protectAbandoned.ts';
     const unguarded = changing.filter(
       (file) =>
-        file.startsWith('src/ui/') && file !== restoring && !filesWith(/\bapprove\w*\(/).includes(file),
+        file.startsWith('src/ui/') &&
+        file !== restoring &&
+        !filesWith(/\b(?:approve\w*|makeChange)\(/).includes(file),
     );
     assert.ok(changing.length > 5);
     assert.deepEqual(unguarded, []);

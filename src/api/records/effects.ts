@@ -1,7 +1,7 @@
 /** What a change of a compute does to its connections (section 3.2). */
 import { isEqual } from '../../base/equal.ts';
 import type { Compute } from './records.ts';
-import type { ComputeChange } from './requests.ts';
+import type { ComputePatch } from './requests.ts';
 
 /**
  * - `none`: connections are unaffected (autosuspend, name; rule 4);
@@ -29,7 +29,7 @@ export const isRestartRequired = (before: StartAttributes, after: StartAttribute
   !isEqual(before.pgSettings, after.pgSettings);
 
 /** The most severe effect of a change. */
-export function changeEffect(current: Current, change: ComputeChange): ChangeEffect {
+export function changeEffect(current: Current, change: ComputePatch): ChangeEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
   if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';
   const before = {

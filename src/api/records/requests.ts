@@ -33,15 +33,15 @@ export const ComputeCreation = z.strictObject({
 export type ComputeCreation = z.infer<typeof ComputeCreation>;
 
 /** Attributes to change (PATCH …/endpoints/{endpoint_id}); `branch_id` moves the compute. */
-export const ComputeChange = z.strictObject({
+export const ComputePatch = z.strictObject({
   ...attributes,
   branch_id: z.optional(branchId),
   provisioner: z.optional(z.string()),
 });
-export type ComputeChange = z.infer<typeof ComputeChange>;
+export type ComputePatch = z.infer<typeof ComputePatch>;
 
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
-export const ComputeChangeBody = z.strictObject({ endpoint: ComputeChange });
+export const ComputePatchBody = z.strictObject({ endpoint: ComputePatch });
 
 /** Postgres cuts longer names off. Control characters would not survive a connection URI, and `.` and `..` no path. */
 const MAX_NAME_BYTES = 63;
@@ -102,14 +102,14 @@ export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
 export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints'>;
 
 /** PATCH …/branches/{branch_id}; `expires_at: null` removes the expiry. */
-export const BranchChangeBody = z.strictObject({
+export const BranchPatchBody = z.strictObject({
   branch: z.strictObject({
     name: z.optional(name),
     protected: z.optional(z.boolean()),
     expires_at: z.optional(z.nullable(timestamp)),
   }),
 });
-export type BranchChange = z.infer<typeof BranchChangeBody>['branch'];
+export type BranchPatch = z.infer<typeof BranchPatchBody>['branch'];
 
 /** POST …/branches/{branch_id}/restore. */
 export const BranchRestoreBody = z.strictObject({
@@ -158,5 +158,5 @@ export const ProjectCreationBody = z.strictObject({
 export type ProjectCreation = z.infer<typeof ProjectCreationBody>['project'];
 
 /** PATCH /projects/{project_id}. */
-export const ProjectChangeBody = z.strictObject({ project: z.strictObject(projectAttributes) });
-export type ProjectChange = z.infer<typeof ProjectChangeBody>['project'];
+export const ProjectPatchBody = z.strictObject({ project: z.strictObject(projectAttributes) });
+export type ProjectPatch = z.infer<typeof ProjectPatchBody>['project'];

@@ -55,7 +55,7 @@ export interface MarkSettings {
 }
 
 export class Guards {
-  readonly #session: Pick<Session, 'connection'>;
+  readonly #session: Pick<Session, 'connection' | 'requireSameAccount'>;
   readonly #inventory: GuardedInventory;
   readonly #settings: MarkSettings;
   readonly #clock: Clock;
@@ -63,7 +63,7 @@ export class Guards {
   readonly onDidChange: Event<void>;
 
   constructor(
-    session: Pick<Session, 'connection'>,
+    session: Pick<Session, 'connection' | 'requireSameAccount'>,
     inventory: GuardedInventory,
     settings: MarkSettings,
     clock: Clock = systemClock,
@@ -77,6 +77,11 @@ export class Guards {
 
   get connection(): AccountConnection | undefined {
     return this.#session.connection;
+  }
+
+  /** @throws {AccountSwitchedError} */
+  requireSameAccount(initialConnection: AccountConnection | undefined): void {
+    this.#session.requireSameAccount(initialConnection);
   }
 
   /** The mark of the connected account. */

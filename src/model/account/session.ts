@@ -1,5 +1,6 @@
 /** Which account the window is connected to: follows the secret store and opens a connection to the current account. */
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { AccountSwitchedError } from '../changeErrors.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
@@ -33,6 +34,17 @@ export class Session implements Disposable {
 
   get connection(): AccountConnection | undefined {
     return this.#state.connection;
+  }
+
+  /**
+   * The connection may have another key by now. Without one, nothing can be sent.
+   * @param initialConnection what the window was connected to when something began
+   * @throws {AccountSwitchedError}
+   */
+  requireSameAccount(initialConnection: AccountConnection | undefined): void {
+    const { connection } = this;
+    if (connection !== undefined && !connection.isSameAccount(initialConnection))
+      throw new AccountSwitchedError();
   }
 
   /** Reads the secret store and follows it from then on. Never rejects. */

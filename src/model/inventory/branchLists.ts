@@ -2,7 +2,7 @@
  * The branches of each project that was shown. The specification does not promise them, so no method rejects, and a
  * service or key that does not offer them is not called again by the same connection.
  */
-import { isRefused } from '../../api/errors.ts';
+import { isNotOffered, isRefused } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { BranchList, type BranchListChange } from './branchList.ts';
@@ -47,7 +47,7 @@ export class BranchLists {
   /** False while the branches of a project couldn't be loaded, although the service may have some. */
   isKnown(projectId: string): boolean {
     const list = this.#lists.get(projectId);
-    return !this.isOffered || list?.isLoaded === true || isRefused(list?.failure, 403, 404, 405);
+    return !this.isOffered || list?.isLoaded === true || isNotOffered(list?.failure);
   }
 
   get(projectId: string, branchId: string): Branch | undefined {
@@ -110,7 +110,7 @@ export class BranchLists {
   async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
     if (this.#isOffered !== undefined) return false;
     if (isRefused(error, 405)) return true;
-    return isRefused(error, 403, 404) && (await this.#listeners.isReadable(projectId));
+    return isNotOffered(error) && (await this.#listeners.isReadable(projectId));
   }
 
   #concludeNotOffered(connection: AccountConnection): void {

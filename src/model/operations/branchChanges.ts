@@ -1,118 +1,109 @@
-/**
- * The calls that change branches and projects. As for computes, the reply is shown at once, its operations are followed,
- * and if it is lost, the lists show whether the change was made.
- */
-import type { BranchOutcome } from '../../api/branchCalls.ts';
-import type { CallOptions, Client, ProjectOutcome } from '../../api/client.ts';
-import { isPermanentRejection, isRefused } from '../../api/errors.ts';
-import type { Branch, Compute, Project } from '../../api/records/records.ts';
-import type { BranchChange, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
+/** The calls that change branches and projects: see `ChangeSender`. */
+import type { ResetPassword } from '../../api/client.ts';
+import { isNotOffered, isPermanentRejection, isRefused } from '../../api/errors.ts';
+import type { Branch, Project } from '../../api/records/records.ts';
+import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
+import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchList.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchNode } from '../inventory/nodes.ts';
-import { sendChange } from './computeChanges.ts';
-import type { OperationTracker } from './operationTracker.ts';
-import type { ChangeVerb } from './pendingChange.ts';
+import type { AcceptedChange, ChangeOptions, ChangeRequest, ChangeSender } from './changeSender.ts';
 import type { UnprotectedBranch, UnprotectedBranches } from './unprotectedBranches.ts';
 
-/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
-export interface AcceptedBranchChange {
-  readonly branch: Branch | undefined;
-  readonly computes: readonly Compute[];
-  readonly isPending: boolean;
+interface BranchRequest extends Pick<ChangeRequest, 'verb' | 'send'> {
+  /** Whether the list requested after a lost reply shows that the change was made. */
+  readonly wasMade: (list: BranchList) => boolean;
 }
 
-export interface AcceptedProject {
-  readonly project: Project;
-  readonly isPending: boolean;
-}
-
-interface ChangeRequest {
-  readonly verb: ChangeVerb;
-  readonly projectId: string;
-  /** The branch as it was, for its name. */
-  readonly before?: Branch | undefined;
-  readonly send: (client: Client, options: CallOptions) => Promise<BranchOutcome>;
-  /** Whether the list requested after a lost reply shows that the change was made, or the new branch. */
-  readonly wasMade: (list: BranchList) => Branch | boolean;
-}
-
-/** A deletion failed, and so did protecting the branch again. Identified by its name: see `LocalServiceError`. */
-export class ProtectionLostError extends Error {
-  override readonly name = 'ProtectionLostError';
-
-  /** @param cause why the deletion failed */
-  constructor(cause: unknown) {
-    super('The branch is no longer protected', { cause });
-  }
-}
-
-type Place = Pick<BranchNode, 'projectId' | 'branchId'>;
+type BranchIds = Pick<BranchNode, 'projectId' | 'branchId'>;
 
 export class BranchChanges {
   readonly #session: Session;
   readonly #inventory: Inventory;
-  readonly #tracker: OperationTracker;
+  readonly #sender: ChangeSender;
   readonly #unprotected: UnprotectedBranches;
 
   constructor(
     session: Session,
     inventory: Inventory,
-    tracker: OperationTracker,
+    sender: ChangeSender,
     unprotected: UnprotectedBranches,
   ) {
     this.#session = session;
     this.#inventory = inventory;
-    this.#tracker = tracker;
+    this.#sender = sender;
     this.#unprotected = unprotected;
   }
 
   /** @throws {ApiError} also for a name that another branch has */
-  create(projectId: string, creation: BranchCreation, options?: CallOptions): Promise<AcceptedBranchChange> {
+  create(projectId: string, creation: BranchCreation, options: ChangeOptions): Promise<AcceptedChange> {
     const before = new Set(this.#inventory.branches.of(projectId)?.branches.keys());
-    const name = creation.branch?.name;
-    return this.#make(
+    // Names are unique within a project.
+    const isNew = ({ id, name }: Branch) => name === creation.branch?.name && !before.has(id);
+    return this.#sender.send(
       {
         verb: 'create',
         projectId,
-        send: ({ branches }, given) => branches.create(projectId, creation, given),
-        // Names are unique within a project.
-        wasMade: (list) =>
-          [...list.branches.values()].find((one) => one.name === name && !before.has(one.id)) ?? false,
+        withBranches: true,
+        send: ({ branches }, call) => branches.create(projectId, creation, call),
+        find: () => {
+          const branch = [...(this.#listed(projectId)?.branches.values() ?? [])].find(isNew);
+          const computes = this.#inventory.computesOf(projectId)?.branches();
+          return branch && { branch, computes: computes?.get(branch.id) ?? [] };
+        },
       },
       options,
     );
   }
 
   /** @param change only the attributes that change @throws {ApiError} */
-  update(place: Place, change: BranchChange, options?: CallOptions): Promise<AcceptedBranchChange> {
-    const isAsWanted = (branch: Branch | undefined) =>
+  update(ids: BranchIds, change: BranchPatch, options: ChangeOptions): Promise<AcceptedChange> {
+    const isAsChanged = (branch: Branch | undefined) =>
       branch !== undefined &&
       Object.entries(change).every(([field, value]) => (Reflect.get(branch, field) ?? null) === value);
-    return this.#change('edit', place, options, {
-      send: ({ branches }, given) => branches.update(place.projectId, place.branchId, change, given),
-      wasMade: (list) => isAsWanted(list.branches.get(place.branchId)),
+    return this.#change(ids, options, {
+      verb: 'edit',
+      send: ({ branches }, call) => branches.update(ids.projectId, ids.branchId, change, call),
+      wasMade: (list) => isAsChanged(list.branches.get(ids.branchId)),
     });
   }
 
   /** @throws {ApiError} */
-  setDefault(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
-    return this.#change('edit', place, options, {
-      send: ({ branches }, given) => branches.setDefault(place.projectId, place.branchId, given),
-      wasMade: (list) => list.default?.id === place.branchId,
+  setDefault(ids: BranchIds, options: ChangeOptions): Promise<AcceptedChange> {
+    return this.#change(ids, options, {
+      verb: 'edit',
+      send: ({ branches }, call) => branches.setDefault(ids.projectId, ids.branchId, call),
+      wasMade: (list) => list.default?.id === ids.branchId,
     });
   }
 
   /** Replaces the data of the branch with the current data of another one. @throws {ApiError} */
-  reset(place: Place, sourceId: string, options?: CallOptions): Promise<AcceptedBranchChange> {
+  reset(ids: BranchIds, sourceId: string, options: ChangeOptions): Promise<AcceptedChange> {
     const source = { source_branch_id: sourceId };
-    return this.#change('reset', place, options, {
-      send: ({ branches }, given) => branches.restore(place.projectId, place.branchId, source, given),
-      wasMade: (list) => list.branches.get(place.branchId)?.current_state === 'resetting',
+    return this.#change(ids, options, {
+      verb: 'reset',
+      send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
+      wasMade: (list) => list.branches.get(ids.branchId)?.current_state === 'resetting',
     });
+  }
+
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  async resetPassword(
+    { projectId, branchId }: BranchIds,
+    role: string,
+    options: ChangeOptions,
+  ): Promise<ResetPassword> {
+    try {
+      return await this.#sender.call(
+        (client, call) => client.resetPassword(projectId, branchId, role, call),
+        options,
+      );
+    } catch (error) {
+      throw isNotOffered(error) ? new NotOfferedError('passwords') : error;
+    }
   }
 
   /**
@@ -123,36 +114,37 @@ export class BranchChanges {
    * @throws {ProtectionLostError} if the branch is still there without its protection
    */
   async delete(
-    place: Place,
+    ids: BranchIds,
     { unprotect }: { readonly unprotect: boolean },
-    options?: CallOptions,
-  ): Promise<AcceptedBranchChange> {
+    options: ChangeOptions,
+  ): Promise<AcceptedChange> {
     const { connection } = this.#session;
     try {
-      return await this.#delete(place, options);
+      return await this.#delete(ids, options);
     } catch (error) {
-      const isProtected = unprotect && isPermanentRejection(error) && (await this.#isProtected(place));
+      const isProtected = unprotect && isPermanentRejection(error) && (await this.#isProtected(ids));
       if (!isProtected || connection === undefined) throw error;
     }
-    const name = nameOf(this.#inventory.branches.get(place.projectId, place.branchId));
-    const { projectId, branchId } = place;
+    const name = nameOf(this.#inventory.branches.get(ids.projectId, ids.branchId));
+    const { projectId, branchId } = ids;
     const branch = { account: accountId(connection.account), projectId, branchId, name };
     return await this.#deleteProtected(branch, options);
   }
 
-  #delete(place: Place, options?: CallOptions): Promise<AcceptedBranchChange> {
-    return this.#change('delete', place, options, {
-      send: ({ branches }, given) => branches.delete(place.projectId, place.branchId, given),
-      wasMade: (list) => !list.branches.has(place.branchId),
+  #delete(ids: BranchIds, options: ChangeOptions): Promise<AcceptedChange> {
+    return this.#change(ids, options, {
+      verb: 'delete',
+      send: ({ branches }, call) => branches.delete(ids.projectId, ids.branchId, call),
+      wasMade: (list) => !list.branches.has(ids.branchId),
     });
   }
 
-  async #isProtected({ projectId, branchId }: Place): Promise<boolean> {
-    const list = await this.#inventory.branches.refresh(projectId);
-    return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
+  async #isProtected({ projectId, branchId }: BranchIds): Promise<boolean> {
+    await this.#inventory.branches.refresh(projectId);
+    return this.#listed(projectId)?.branches.get(branchId)?.protected === true;
   }
 
-  async #deleteProtected(branch: UnprotectedBranch, options?: CallOptions): Promise<AcceptedBranchChange> {
+  async #deleteProtected(branch: UnprotectedBranch, options: ChangeOptions): Promise<AcceptedChange> {
     this.#unprotected.add(branch);
     try {
       await this.update(branch, { protected: false }, options);
@@ -173,7 +165,7 @@ export class BranchChanges {
     const { connection } = this.#session;
     if (connection === undefined || accountId(connection.account) !== branch.account)
       throw new Error('Another account');
-    const isThere = await this.update(branch, { protected: true }).then(
+    const isThere = await this.update(branch, { protected: true }, { initialConnection: connection }).then(
       () => true,
       async (error: unknown) => {
         if (!isRefused(error, 404) && !(await this.#isProtected(branch))) throw error;
@@ -184,51 +176,45 @@ export class BranchChanges {
     return isThere;
   }
 
-  /** @throws {ApiError} */
-  async createProject(creation: ProjectCreation, options?: CallOptions): Promise<AcceptedProject> {
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  async createProject(creation: ProjectCreation, options: ChangeOptions): Promise<AcceptedChange> {
     let before = new Set<string>();
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
-    return sendChange<ProjectOutcome, AcceptedProject>(
-      this.#session,
+    return await this.#sender.send(
       {
-        send: async (client, given) => {
+        verb: 'create',
+        feature: 'projects',
+        send: async (client, call) => {
           // If the reply is lost, an older project with this name must not be taken for the new one.
-          await this.#refreshProjects();
+          await this.#inventory.refreshProjects().catch(() => undefined);
           before = new Set(this.#inventory.projects?.entries.keys());
-          return await client.createProject(creation, given);
+          return await client.createProject(creation, call);
         },
-        accept: async ({ project, operations }, isCurrent) => {
-          const target = { projectId: project.id, name: project.name };
-          const isPending = isCurrent && this.#tracker.follow('create', target, operations);
-          await this.#refreshProjects();
-          return { project, isPending };
-        },
-        refresh: () => this.#refreshProjects(),
         find: () => {
           const [project, ...others] = this.#projects().filter(isNew);
-          return project && others.length === 0 ? { project, isPending: false } : undefined;
+          return project && others.length === 0 ? { project } : undefined;
         },
       },
       options,
     );
   }
 
-  /** Permanent: deletes its branches and their data. @throws {ApiError} */
-  async deleteProject(projectId: string, options?: CallOptions): Promise<void> {
-    const isGone = () => {
+  /** Permanent: deletes its branches and their data. @throws {ApiError} @throws {NotOfferedError} */
+  deleteProject(id: string, options: ChangeOptions): Promise<AcceptedChange> {
+    const isListed = () => {
       const { projects } = this.#inventory;
-      return projects?.failure === undefined && projects?.entries.has(projectId) === false;
+      return projects?.failure === undefined ? projects?.entries.has(id) : undefined;
     };
-    await sendChange<void, true>(
-      this.#session,
+    return this.#sender.send(
       {
-        send: (client, given) => client.deleteProject(projectId, given),
-        accept: async () => {
-          await this.#refreshProjects();
-          return true;
+        verb: 'delete',
+        feature: 'projects',
+        exists: () => isListed() === true,
+        send: async (client, call) => {
+          await client.deleteProject(id, call);
+          return { operations: [] };
         },
-        refresh: () => this.#refreshProjects(),
-        find: () => isGone() || undefined,
+        find: () => (isListed() === false ? {} : undefined),
       },
       options,
     );
@@ -240,57 +226,21 @@ export class BranchChanges {
   }
 
   #change(
-    verb: ChangeVerb,
-    { projectId, branchId }: Place,
-    options: CallOptions | undefined,
-    call: Pick<ChangeRequest, 'send' | 'wasMade'>,
-  ): Promise<AcceptedBranchChange> {
+    { projectId, branchId }: BranchIds,
+    options: ChangeOptions,
+    { verb, send, wasMade }: BranchRequest,
+  ): Promise<AcceptedChange> {
+    const find = () => {
+      const list = this.#listed(projectId);
+      return list !== undefined && wasMade(list) ? {} : undefined;
+    };
     const before = this.#inventory.branches.get(projectId, branchId);
-    return this.#make({ ...call, verb, projectId, before }, options);
+    return this.#sender.send({ verb, projectId, withBranches: true, before, send, find }, options);
   }
 
-  #make(call: ChangeRequest, options?: CallOptions): Promise<AcceptedBranchChange> {
-    return sendChange<BranchOutcome, AcceptedBranchChange>(
-      this.#session,
-      {
-        send: call.send,
-        accept: (outcome, isCurrent) => this.#accept(call, outcome, isCurrent),
-        refresh: () => this.#refresh(call.projectId),
-        find: () => {
-          const list = this.#inventory.branches.of(call.projectId);
-          const made = list !== undefined && list.failure === undefined && call.wasMade(list);
-          if (made === false) return undefined;
-          const branch = made === true ? undefined : made;
-          const computes = this.#inventory.computesOf(call.projectId)?.branches();
-          return { branch, computes: computes?.get(branch?.id ?? '') ?? [], isPending: false };
-        },
-      },
-      options,
-    );
-  }
-
-  async #accept(
-    { verb, projectId, before }: ChangeRequest,
-    { branch, computes, operations }: BranchOutcome,
-    isCurrent: boolean,
-  ): Promise<AcceptedBranchChange> {
-    if (!isCurrent) return { branch, computes, isPending: false };
-    if (branch !== undefined && verb !== 'delete') this.#inventory.branches.put(projectId, branch);
-    for (const compute of computes) this.#inventory.put(compute);
-    const target = branch && { projectId, branchId: branch.id, name: nameOf(branch) ?? nameOf(before) };
-    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
-    // Its computes and other branches may have changed as well.
-    await this.#refresh(projectId);
-    return { branch, computes, isPending };
-  }
-
-  /** The lists keep a failure; the change itself was accepted or has an error. */
-  async #refresh(projectId: string): Promise<void> {
-    const computes = this.#inventory.refreshComputes(projectId).catch(() => undefined);
-    await Promise.all([computes, this.#inventory.branches.refresh(projectId)]);
-  }
-
-  async #refreshProjects(): Promise<void> {
-    await this.#inventory.refreshProjects().catch(() => undefined);
+  /** Undefined if the last request for the list failed. */
+  #listed(projectId: string): BranchList | undefined {
+    const list = this.#inventory.branches.of(projectId);
+    return list?.failure === undefined ? list : undefined;
   }
 }

@@ -1,12 +1,12 @@
 /** What an edit of a compute sends: only the attributes that change. */
 import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
-import type { ComputeChange } from '../../api/records/requests.ts';
+import type { ComputePatch } from '../../api/records/requests.ts';
 import { isEqual } from '../../base/equal.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
 
 /** The value of each attribute; one that the record doesn't have has its default. */
-function currentOf(compute: Compute): ComputeChange {
+function currentOf(compute: Compute): ComputePatch {
   return {
     branch_id: compute.branch_id,
     suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
@@ -23,9 +23,9 @@ function currentOf(compute: Compute): ComputeChange {
   };
 }
 
-/** The attributes of `wanted` that differ from the compute; undefined if none does. */
-export function onlyChanged(compute: Compute, wanted: ComputeChange): ComputeChange | undefined {
+/** The attributes of `patch` that differ from the compute; undefined if none does. */
+export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
   const current: Readonly<Record<string, unknown>> = currentOf(compute);
-  const different = Object.entries(wanted).filter(([field, value]) => !isEqual(value, current[field]));
-  return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputeChange);
+  const different = Object.entries(patch).filter(([field, value]) => !isEqual(value, current[field]));
+  return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputePatch);
 }

@@ -6,7 +6,7 @@
 import { faultOf, isRefused, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
 import { hasFailed, isFinal } from '../../api/records/operationStatus.ts';
-import type { Operation } from '../../api/records/records.ts';
+import type { Compute, Operation } from '../../api/records/records.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
@@ -81,6 +81,14 @@ export class OperationTracker implements Disposable {
   /** Projects with pending changes, which are polled. */
   get projects(): ReadonlySet<string> {
     return new Set(this.pending.map((change) => change.projectId));
+  }
+
+  /** Whether a pending change is of the compute, its branch or its project. */
+  isFollowing({ id, project_id, branch_id }: Compute): boolean {
+    return this.pending.some(
+      ({ projectId, branchId = branch_id, computeId = id }) =>
+        projectId === project_id && branchId === branch_id && computeId === id,
+    );
   }
 
   /** Follows the operations from the reply to a change. @returns false if all have ended */
@@ -207,10 +215,10 @@ export class OperationTracker implements Disposable {
     this.#end(now, { change: now, outcome, reason: failed?.error });
   }
 
-  #isSettled({ projectId, branchId = '', computeId = '' }: PendingChange): boolean {
+  #isSettled({ projectId, branchId, computeId }: PendingChange): boolean {
     const { inventory } = this.#options;
-    const compute = inventory.compute(projectId, computeId);
-    const branch = inventory.branches.get(projectId, branchId);
+    const compute = computeId === undefined ? undefined : inventory.compute(projectId, computeId);
+    const branch = branchId === undefined ? undefined : inventory.branches.get(projectId, branchId);
     return (compute === undefined || isSettled(compute)) && (branch === undefined || isReady(branch));
   }
 

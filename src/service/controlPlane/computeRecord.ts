@@ -1,5 +1,5 @@
 /** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
-import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import {
   COMPUTE_SIZES,
   DEFAULT_SIZE,
@@ -95,7 +95,7 @@ export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string 
 /** Returns the record with the given attributes. The caller updates the state. */
 export function applyChange(
   { record, address }: StoredCompute,
-  wanted: ComputeChange,
+  wanted: ComputePatch,
   now: number,
 ): ComputeRecord {
   const { pooler_host: _, ...rest } = record;

@@ -1,6 +1,6 @@
 /** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
 import { POSTGRES_MISSING } from '../../api/errors.ts';
-import type { ComputeChange, ComputeCreation } from '../../api/records/requests.ts';
+import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import { isEqual } from '../../base/equal.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
@@ -125,7 +125,7 @@ export class Computes {
     requireValidSize(sizeOfNew(withDefaults(wanted, project)), this.#options.plan);
   }
 
-  async update(project: ProjectState, id: string, wanted: ComputeChange): Promise<ComputeResult> {
+  async update(project: ProjectState, id: string, wanted: ComputePatch): Promise<ComputeResult> {
     const engine = wanted.settings === undefined ? undefined : await this.#options.engine;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
@@ -145,7 +145,7 @@ export class Computes {
     project: ProjectState,
     now: ComputeRecord,
     next: ComputeRecord,
-    wanted: ComputeChange,
+    wanted: ComputePatch,
   ): void {
     requireProvisioner(project.record, wanted.provisioner);
     findBranch(project, next.branch_id);

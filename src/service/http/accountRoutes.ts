@@ -1,5 +1,5 @@
 /** API keys and projects (sections 4.1 and 4.2). */
-import { ApiKeyCreationBody, ProjectChangeBody, ProjectCreationBody } from '../../api/records/requests.ts';
+import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { toProjectResponse } from '../controlPlane/projectResponse.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
@@ -82,7 +82,7 @@ async function createProject({ projects }: ControlPlane, call: ApiCall): Promise
 }
 
 async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const { project: wanted } = await readJsonBody(call.request, ProjectChangeBody);
+  const { project: wanted } = await readJsonBody(call.request, ProjectPatchBody);
   const project = findProject(plane.store.account, call);
   plane.projects.update(project, wanted);
   return reply({ project: shownProject(plane, project), operations: [] });

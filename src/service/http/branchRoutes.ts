@@ -1,5 +1,5 @@
 /** Branches, and creating, changing and deleting projects: calls of the public service. */
-import { BranchChangeBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
+import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
 import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
@@ -99,7 +99,7 @@ function showBranch(plane: ControlPlane, call: ApiCall): JsonReply {
 }
 
 async function updateBranch(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const { branch } = await readJsonBody(call.request, BranchChangeBody);
+  const { branch } = await readJsonBody(call.request, BranchPatchBody);
   return branchReply(plane, call, plane.branches.update(...target(plane, call), branch));
 }
 

@@ -1,5 +1,5 @@
 /** Computes (section 4.3), and the public service's calls for operations. */
-import { ComputeChangeBody, ComputeCreationBody } from '../../api/records/requests.ts';
+import { ComputePatchBody, ComputeCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -63,7 +63,7 @@ function showCompute(plane: ControlPlane, call: ApiCall): JsonReply {
 
 async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const [project, id] = targetCompute(plane, call);
-  const { endpoint } = await readJsonBody(call.request, ComputeChangeBody);
+  const { endpoint } = await readJsonBody(call.request, ComputePatchBody);
   return reply(await plane.computes.update(project, id, endpoint));
 }
 

@@ -10,12 +10,13 @@ import { setUpPostgres } from './localService/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/rotateKey.ts';
 import * as branch from './branch/branch.ts';
+import { create as createBranch } from './branch/createBranch.ts';
 import { changeExpiry } from './branch/expiry.ts';
 import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
+import { create as createCompute } from './compute/createCompute.ts';
 import { edit } from './compute/editCompute.ts';
 import { find } from './compute/find.ts';
-import * as power from './compute/startSuspend.ts';
 import { addService } from './connection/addService.ts';
 import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
@@ -40,7 +41,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.apiKey.create': apiKey.create,
   'hostedPostgres.apiKey.revoke': apiKey.revoke,
   'hostedPostgres.apiKey.rotate': rotate,
-  'hostedPostgres.branch.create': branch.create,
+  'hostedPostgres.branch.create': createBranch,
   'hostedPostgres.branch.rename': branch.rename,
   'hostedPostgres.branch.protect': branch.protect,
   'hostedPostgres.branch.unprotect': branch.unprotect,
@@ -48,13 +49,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.branch.reset': branch.reset,
   'hostedPostgres.branch.changeExpiry': changeExpiry,
   'hostedPostgres.branch.delete': deleteBranch,
-  'hostedPostgres.compute.create': compute.create,
+  'hostedPostgres.compute.create': createCompute,
   'hostedPostgres.compute.edit': edit,
   'hostedPostgres.compute.delete': compute.deleteCompute,
   'hostedPostgres.compute.find': find,
   'hostedPostgres.compute.restart': compute.restart,
-  'hostedPostgres.compute.start': power.start,
-  'hostedPostgres.compute.suspend': power.suspend,
+  'hostedPostgres.compute.start': compute.start,
+  'hostedPostgres.compute.suspend': compute.suspend,
   'hostedPostgres.compute.copyHost': copyHost,
   'hostedPostgres.compute.copyConnectionString': copyConnectionString,
   'hostedPostgres.compute.copyAs': copyAs,

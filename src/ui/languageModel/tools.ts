@@ -10,18 +10,16 @@ import {
   type PreparedToolInvocation,
   type ProviderResult,
 } from 'vscode';
-import type { CallOptions } from '../../api/client.ts';
 import { changeEffect } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { AcceptedChange } from '../../model/operations/computeChanges.ts';
+import type { AcceptedChange, ChangeOptions } from '../../model/operations/changeSender.ts';
 import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { approve } from '../notifications/approval.ts';
-import { requireOffered } from '../notifications/startOffered.ts';
 import { effectText, suspendText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdown } from '../text/markdown.ts';
@@ -105,9 +103,7 @@ const startCompute: Tool = {
       effect: l10n.t('No connections are interrupted.'),
     })),
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, startQuestion, async (node, options) =>
-      requireOffered(await parts.changes.start(node, options)),
-    ),
+    changeTarget(parts, input, token, startQuestion, (node, options) => parts.changes.start(node, options)),
 };
 
 const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
@@ -123,8 +119,8 @@ const suspendCompute: Tool = {
     }));
   },
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, suspendQuestion, async (node, options) =>
-      requireOffered(await parts.changes.suspend(node, options)),
+    changeTarget(parts, input, token, suspendQuestion, (node, options) =>
+      parts.changes.suspend(node, options),
     ),
 };
 
@@ -166,7 +162,7 @@ const resizeCompute: Tool = {
     const question = l10n.t('Change the size of {0} to {1}?', computeName(compute), size);
     await approveTool(parts, compute, question, connection);
     const restarts = changeEffect(compute, change) === 'restart';
-    const accepted = await cancellable(token, (options) =>
+    const accepted = await cancellable(token, connection, (options) =>
       parts.changes.update(nodeOf(compute), change, options),
     );
     return { ...changeOutput(accepted), restarts };
@@ -247,12 +243,12 @@ async function changeTarget(
   input: unknown,
   token: CancellationToken,
   question: (name: string) => string,
-  change: (node: ComputeNode, options: CallOptions) => Promise<AcceptedChange>,
+  change: (node: ComputeNode, options: ChangeOptions) => Promise<AcceptedChange>,
 ): Promise<unknown> {
   const connection = requireToolConnection(parts);
   const compute = await findComputeOfTool(parts, input);
   await approveTool(parts, compute, question(computeName(compute)), connection);
-  return changeOutput(await cancellable(token, (options) => change(nodeOf(compute), options)));
+  return changeOutput(await cancellable(token, connection, (options) => change(nodeOf(compute), options)));
 }
 
 /** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
@@ -271,7 +267,9 @@ function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target
   const compute = inventory.compute(projectId, computeId);
   const project = inventory.project(projectId)?.name ?? projectId;
   const size = compute === undefined ? '' : sizeText(compute);
-  const parts = [computeId, compute?.branch_id ?? '', project, size].filter((part) => part !== '');
+  const parts = [computeId, compute?.branch_id, project, size].filter(
+    (part) => part !== undefined && part !== '',
+  );
   return markdown`${parts.join(' · ')}\n\n${effect}`;
 }
 
@@ -284,12 +282,13 @@ const changeOutput = ({ compute, isPending }: AcceptedChange) => ({
 
 async function cancellable<T>(
   token: CancellationToken,
-  call: (options: CallOptions) => Promise<T>,
+  initialConnection: AccountConnection,
+  call: (options: ChangeOptions) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const listener = token.onCancellationRequested(() => controller.abort());
   try {
-    return await call({ signal: controller.signal });
+    return await call({ signal: controller.signal, initialConnection });
   } finally {
     listener.dispose();
   }

@@ -9,7 +9,7 @@ import { ReadOnlyError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { window } from '../window.ts';
 
-export interface Change extends GuardTarget {
+export interface ApprovalRequest extends GuardTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;
   /** Such as “Restart main?” */
@@ -39,15 +39,15 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
  * @param initialConnection what the window was connected to when the command began
  * @returns whether to make the change
  * @throws {ReadOnlyError}
- * @throws {Error} with a message for the user if the window has another account than it had before
+ * @throws {AccountSwitchedError}
  */
 export async function approve(
   guards: Guards,
-  change: Change,
+  change: ApprovalRequest,
   initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
   const check = () => {
-    requireSameAccount(guards, initialConnection);
+    guards.requireSameAccount(initialConnection);
     requireWritable(guards, change);
   };
   check();
@@ -67,14 +67,8 @@ export async function approve(
   return isApproved;
 }
 
-/** The connection may have another key by now. */
-function requireSameAccount({ connection }: Guards, before: AccountConnection | undefined): void {
-  if (connection === undefined || connection.isSameAccount(before)) return;
-  throw new Error(l10n.t('This window has switched to another account. Nothing was changed.'));
-}
-
 /** Why the user has to enter the name, if so. */
-function nameRequest(guards: Guards, change: Change): string | undefined {
+function nameRequest(guards: Guards, change: ApprovalRequest): string | undefined {
   const { byName = false } = change;
   const name = sanitize(change.name);
   if (guards.known(change) === 'production')
@@ -84,7 +78,7 @@ function nameRequest(guards: Guards, change: Change): string | undefined {
   return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
 }
 
-async function ask(change: Change, request: string | undefined): Promise<boolean> {
+async function ask(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
   if (request !== undefined) return await confirmByName(change, request);
   const { question, detail, button } = change;
   if (detail === undefined) return true;
@@ -92,7 +86,7 @@ async function ask(change: Change, request: string | undefined): Promise<boolean
 }
 
 /** Asks again until the name is complete, or the user cancels. */
-async function confirmByName(change: Change, request: string): Promise<boolean> {
+async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
   const { question, detail = '' } = change;
   // As it is shown, so that any name can be entered.
   const name = sanitize(change.name);

@@ -81,7 +81,11 @@ export async function applySettings(
   }
   const node = { kind: 'compute', ...owner, branchId: compute.branch_id } as const;
   try {
-    const { isPending } = await changes.update(node, { settings: { pg_settings: { ...wanted } } });
+    const { isPending } = await changes.update(
+      node,
+      { settings: { pg_settings: { ...wanted } } },
+      { initialConnection: connection },
+    );
     document.accept(text, wanted, isPending ? before : undefined);
     if (!isPending) announce(l10n.t('Changed {0}', name));
     return true;

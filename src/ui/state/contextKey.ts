@@ -1,5 +1,6 @@
 /** The context keys for `when` clauses in package.json. */
 import { commands } from 'vscode';
+import type { OptionalFeature } from '../../model/changeErrors.ts';
 
 /** `failed` and what follows it: why the projects couldn't be loaded, one value for each welcome text. */
 export type ViewState =
@@ -26,7 +27,11 @@ export function setViewState(state: ViewState): void {
   setContext('hostedPostgres.state', state);
 }
 
-/** Hides Start Compute and Suspend Compute if the service doesn't offer them. */
+/** Hides the actions that call it. Others are rare enough for a message. */
+export function hideNotOffered(feature: OptionalFeature): void {
+  if (feature === 'startAndSuspend') setStartOffered(false);
+}
+
 export const setStartOffered = (isOffered: boolean): void =>
   setContext('hostedPostgres.startNotOffered', !isOffered);
 

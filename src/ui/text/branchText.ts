@@ -3,7 +3,7 @@ import { l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
-import { formatDate, formatDay } from './computeTable.ts';
+import { formatDate, formatDay } from './date.ts';
 import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';

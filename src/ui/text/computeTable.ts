@@ -1,5 +1,5 @@
-/** The table about a compute in tooltips and hovers, and dates. */
-import { env, l10n, type MarkdownString } from 'vscode';
+/** The table about a compute in tooltips and hovers. */
+import { l10n, type MarkdownString } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { maxConnections } from '../../api/records/sizes.ts';
 import type { Usage } from '../../model/inventory/usage.ts';
@@ -7,9 +7,9 @@ import { labelOf, sizeOf, sizeText } from '../../model/inventory/computeStatus.t
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { poolingText, statusText, typeText } from './computeText.ts';
+import { formatDate } from './date.ts';
 import { autosuspendText } from './durationText.ts';
 import { markdownTable, type Row } from './markdown.ts';
-import { sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
 /** @param branchName undefined if it isn't known. @param branchUsage of all computes: services don't count each one */
@@ -38,15 +38,3 @@ function computeRows(compute: Compute, branchName: string | undefined, branchUsa
     [l10n.t('Branch used this period'), usageText(branchUsage)],
   ];
 }
-
-const unknownTime = (text: string): string => sanitize(text, 40);
-
-export const formatDay = (timestamp: string): string => {
-  const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleDateString(env.language);
-};
-
-export const formatDate = (timestamp: string): string => {
-  const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleString(env.language);
-};

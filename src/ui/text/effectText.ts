@@ -2,24 +2,34 @@
 import { l10n } from 'vscode';
 import type { ChangeEffect } from '../../api/records/effects.ts';
 
-/** @param branch the label of the target of a move. @returns undefined if connections are not affected */
-export function effectText(effect: ChangeEffect, branch = ''): string | undefined {
+interface EffectParts {
+  /** The open ones; undefined if the service doesn't say. */
+  readonly connections?: number | undefined;
+  /** The label of the target of a move. */
+  readonly toBranch?: string | undefined;
+}
+
+/** @returns undefined if connections are not affected */
+export function effectText(
+  effect: ChangeEffect,
+  { connections, toBranch = '' }: EffectParts = {},
+): string | undefined {
+  const dropped = droppedText(connections);
   switch (effect) {
     case 'none':
       return undefined;
     case 'restart':
-      return l10n.t(
-        'The compute restarts and its connections are dropped. Clients can reconnect a moment later.',
+      return [l10n.t('The compute restarts.'), dropped, l10n.t('Clients can reconnect a moment later.')].join(
+        ' ',
       );
-    case 'move':
-      return l10n.t(
-        'The compute is suspended and its connections are dropped. Its host stays the same and then serves the data of {0}.',
-        branch,
-      );
-    case 'disable':
-      return l10n.t(
-        'The compute is suspended and its connections are dropped. It accepts no connections until you enable it again.',
-      );
+    case 'move': {
+      const moved = l10n.t('Its host stays the same and then serves the data of {0}.', toBranch);
+      return [l10n.t('The compute is suspended.'), dropped, moved].join(' ');
+    }
+    case 'disable': {
+      const disabled = l10n.t('It accepts no connections until you enable it again.');
+      return [l10n.t('The compute is suspended.'), dropped, disabled].join(' ');
+    }
     default:
       return effect satisfies never;
   }
@@ -33,6 +43,7 @@ export function suspendText(connections: number | undefined): string {
 
 function droppedText(connections: number | undefined): string {
   if (connections === undefined) return l10n.t('Its connections are dropped.');
+  if (connections === 0) return l10n.t('No connections are interrupted.');
   return connections === 1
     ? l10n.t('1 open connection is dropped.')
     : l10n.t('{0} open connections are dropped.', connections);

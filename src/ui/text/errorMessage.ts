@@ -7,7 +7,12 @@ import {
   POSTGRES_MISSING,
   type Fault,
 } from '../../api/errors.ts';
-import { ProtectionLostError } from '../../model/operations/branchChanges.ts';
+import {
+  AccountSwitchedError,
+  NotOfferedError,
+  ProtectionLostError,
+  type OptionalFeature,
+} from '../../model/changeErrors.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
 import { sanitize } from './sanitize.ts';
 
@@ -44,6 +49,11 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
   if (error instanceof ProtectionLostError) {
     const { message, action } = explainError(error.cause);
     return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
+  }
+  if (error instanceof NotOfferedError) return { message: notOfferedMessage(error.feature), action: 'log' };
+  if (error instanceof AccountSwitchedError) {
+    const message = l10n.t('This window has switched to another account. Nothing was changed.');
+    return { message, action: 'log' };
   }
   const fault = faultOf(error);
   const text = sanitize(error instanceof Error ? error.message : String(error));
@@ -93,6 +103,21 @@ function localServiceMessage(reason: Exclude<LocalServiceFailure, 'noPostgres'>)
       return l10n.t('The key of the local service was revoked.');
     default:
       return reason satisfies never;
+  }
+}
+
+function notOfferedMessage(feature: OptionalFeature): string {
+  switch (feature) {
+    case 'startAndSuspend':
+      return l10n.t(
+        "This service can't start or suspend computes on request, or this API key doesn't allow it. They start when a client connects, and suspend after inactivity.",
+      );
+    case 'projects':
+      return l10n.t("This service doesn't support changing projects, or this API key doesn't allow it.");
+    case 'passwords':
+      return l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it.");
+    default:
+      return feature satisfies never;
   }
 }
 

@@ -4,7 +4,7 @@ import { isRefused } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records/records.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
-import { formatDate } from '../text/computeTable.ts';
+import { formatDate } from '../text/date.ts';
 import { ago } from '../text/durationText.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';

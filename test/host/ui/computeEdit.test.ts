@@ -71,7 +71,7 @@ describe('Edit Compute…', () => {
     await quickInput().choose('Select a fixed size', '2 CU');
     const { message, detail } = await opened().workbench.dialog.read();
     assert.equal(message, 'Change the size of primary to 2 CU?');
-    assert.match(detail, /restarts and its connections are dropped/);
+    assert.match(detail, /^The compute restarts\. No connections are interrupted\./);
     await opened().workbench.dialog.press('Cancel');
     assert.equal(changes(), before);
     await edit('primary', 'Size…');

@@ -107,7 +107,7 @@ describe('the main job on the local service', () => {
     await workbench.tree('Computes').inlineAction(row, 'Restart Compute');
     const { message, detail } = await workbench.dialog.read();
     assert.equal(message, `Restart ${createdId}?`);
-    assert.match(detail, /connections are dropped/);
+    assert.match(detail, /^The compute restarts\. 1 open connection is dropped\. /);
     await workbench.dialog.press('Restart');
     await workbench.statusBar.waitFor(`Restarted ${createdId}`);
     await dropped;

@@ -53,7 +53,7 @@ describe('Marks of projects and accounts', () => {
     await computes().inlineAction(/^Compute primary,/, 'Restart Compute');
     const { message, title } = await quickInput.waitFor('This is production. Enter “primary”');
     assert.match(title, /Restart primary\?/);
-    assert.match(message, /connections are dropped/);
+    assert.match(message, /^The compute restarts\. /);
     await quickInput.cancel('This is production');
     assert.equal(changes(), before);
     await computes().inlineAction(/^Compute primary,/, 'Restart Compute');

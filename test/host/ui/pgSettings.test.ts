@@ -58,7 +58,7 @@ describe('the settings document of a compute', () => {
     await save();
     const { message, detail } = await opened().workbench.dialog.read();
     assert.match(message, new RegExp(`Apply the Postgres settings to ${compute}`));
-    assert.match(detail, /restarts and its connections are dropped/);
+    assert.match(detail, /restarts\. Its connections are dropped/);
     await apply();
     await whenApplied({ work_mem: '32MB', jit: 'off' });
     await whenIdle();

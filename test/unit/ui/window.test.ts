@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 const { safeItem, safeRow, setViewMessage, window } = await import('../../../src/ui/window.ts');
 const { markdown, markdownList, markdownTable, withCommandLinks } =
   await import('../../../src/ui/text/markdown.ts');
-const { formatDate, formatDay } = await import('../../../src/ui/text/computeTable.ts');
+const { formatDate, formatDay } = await import('../../../src/ui/text/date.ts');
 const { ago } = await import('../../../src/ui/text/durationText.ts');
 const { TreeItem } = await import('vscode');
 

@@ -1,5 +1,5 @@
 /** The calls that change branches: check the rules, record the change, start the operations. */
-import type { BranchChange, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
+import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
 import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
 import { HttpError, unprocessable } from '../../core/httpError.ts';
@@ -122,7 +122,7 @@ export class Branches {
     return generateId('br-', (id) => this.#options.store.account.projectOfBranch(id) !== undefined);
   }
 
-  update(project: ProjectState, id: string, wanted: BranchChange): BranchResult {
+  update(project: ProjectState, id: string, wanted: BranchPatch): BranchResult {
     const { store, clock } = this.#options;
     const branch = findBranch(project, id);
     if (wanted.name !== undefined) requireNewName(project, wanted.name, id);

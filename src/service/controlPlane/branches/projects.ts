@@ -1,5 +1,5 @@
 /** The calls that create, change and delete projects. */
-import type { ProjectChange, ProjectCreation } from '../../../api/records/requests.ts';
+import type { ProjectPatch, ProjectCreation } from '../../../api/records/requests.ts';
 import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
 import type { BranchOwner, ComputeEngine } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/httpError.ts';
@@ -82,7 +82,7 @@ export class Projects {
     return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
   }
 
-  update({ record }: ProjectState, wanted: ProjectChange): void {
+  update({ record }: ProjectState, wanted: ProjectPatch): void {
     const { store, computes, clock } = this.#options;
     const {
       name = record.name,

@@ -1,50 +1,14 @@
-/** Create, rename, protect and reset branches, and choose the default one. */
+/** Rename, protect and reset branches, and choose the default one. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
-import { nameOrId } from '../../text/sanitize.ts';
-import type { Command, CommandContext, Run } from '../context.ts';
-import { showCreated } from '../showCreated.ts';
+import { makeChange } from '../change.ts';
+import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
-import { askBranchName, askForBranch } from './createBranch.ts';
+import { askBranchName } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
 import { window } from '../../window.ts';
-
-export const create: Command = async (context, argument, run) => {
-  requireConnection(context);
-  run.failureMessage = l10n.t("Couldn't create the branch");
-  const answers = await askForBranch(context, argument);
-  if (answers === undefined) return;
-  const { projectId, creation } = answers;
-  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
-  const question = l10n.t('Create a branch in {0}?', name);
-  if (
-    !(await approve(
-      context.guards,
-      { projectId, name, question, button: l10n.t('Create') },
-      run.initialConnection,
-    ))
-  )
-    return;
-  const { branch, computes, isPending } = await withProgress(l10n.t('Creating a branch'), (options) =>
-    context.branchChanges.create(projectId, creation, options),
-  );
-  if (branch === undefined) return;
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Created {0}', branchTitle(branch.id, branch)));
-  const place = { projectId, branchId: branch.id };
-  const [compute] = computes;
-  const node = { kind: 'branch', ...place } as const;
-  await showCreated(
-    context,
-    compute === undefined ? node : { ...node, kind: 'compute', computeId: compute.id },
-  );
-};
 
 export const rename: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename the branch");
@@ -57,13 +21,14 @@ export const rename: Command = async (context, argument, run) => {
   const question = { prompt, value: branch.name, except: branchId };
   const name = await singleStep(title, (page) => askBranchName(page, list, question));
   if (name === undefined || name === branch.name) return;
-  const renameQuestion = l10n.t('Rename {0}?', branchTitle(branchId, branch));
-  if (!(await approveChange(context, run, picked, { question: renameQuestion, button: l10n.t('Rename') })))
-    return;
-  await withProgress(l10n.t('Renaming {0}', branchTitle(branchId, branch)), (options) =>
-    context.branchChanges.update(picked, { name }, options),
-  );
-  announce(l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })));
+  await makeChange(context, run, {
+    ...targetOf(picked),
+    question: l10n.t('Rename {0}?', branchTitle(branchId, branch)),
+    button: l10n.t('Rename'),
+    progress: l10n.t('Renaming {0}', branchTitle(branchId, branch)),
+    done: l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })),
+    send: (options) => context.branchChanges.update(picked, { name }, options),
+  });
 };
 
 export const protect: Command = async (context, argument, run) => {
@@ -73,13 +38,15 @@ export const protect: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
   const name = branchTitle(picked.branchId, picked.branch);
-  run.failureMessage = l10n.t("Couldn't protect {0}", name);
-  const question = l10n.t('Protect {0}?', name);
-  if (!(await approveChange(context, run, picked, { question, button: l10n.t('Protect') }))) return;
-  await withProgress(l10n.t('Protecting {0}', name), (options) =>
-    context.branchChanges.update(picked, { protected: true }, options),
-  );
-  announce(l10n.t('Protected {0}', name));
+  await makeChange(context, run, {
+    ...targetOf(picked),
+    failure: l10n.t("Couldn't protect {0}", name),
+    question: l10n.t('Protect {0}?', name),
+    button: l10n.t('Protect'),
+    progress: l10n.t('Protecting {0}', name),
+    done: l10n.t('Protected {0}', name),
+    send: (options) => context.branchChanges.update(picked, { protected: true }, options),
+  });
 };
 
 export const unprotect: Command = async (context, argument, run) => {
@@ -88,14 +55,16 @@ export const unprotect: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
   if (picked === undefined) return;
   const name = branchTitle(picked.branchId, picked.branch);
-  run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
-  const detail = l10n.t('It can then be deleted and reset.');
-  const question = l10n.t('Remove the protection of {0}?', name);
-  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Unprotect') }))) return;
-  await withProgress(l10n.t('Removing the protection of {0}', name), (options) =>
-    context.branchChanges.update(picked, { protected: false }, options),
-  );
-  announce(l10n.t('Removed the protection of {0}', name));
+  await makeChange(context, run, {
+    ...targetOf(picked),
+    failure: l10n.t("Couldn't remove the protection of {0}", name),
+    question: l10n.t('Remove the protection of {0}?', name),
+    detail: l10n.t('It can then be deleted and reset.'),
+    button: l10n.t('Unprotect'),
+    progress: l10n.t('Removing the protection of {0}', name),
+    done: l10n.t('Removed the protection of {0}', name),
+    send: (options) => context.branchChanges.update(picked, { protected: false }, options),
+  });
 };
 
 export const setDefault: Command = async (context, argument, run) => {
@@ -105,15 +74,16 @@ export const setDefault: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
   const name = branchTitle(picked.branchId, picked.branch);
-  run.failureMessage = l10n.t("Couldn't set {0} as default", name);
-  const detail = l10n.t('New branches start from the default branch unless you choose another parent.');
-  const question = l10n.t('Set {0} as the default branch?', name);
-  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Set as Default') })))
-    return;
-  await withProgress(l10n.t('Setting {0} as default', name), (options) =>
-    context.branchChanges.setDefault(picked, options),
-  );
-  announce(l10n.t('{0} is the default branch', name));
+  await makeChange(context, run, {
+    ...targetOf(picked),
+    failure: l10n.t("Couldn't set {0} as default", name),
+    question: l10n.t('Set {0} as the default branch?', name),
+    detail: l10n.t('New branches start from the default branch unless you choose another parent.'),
+    button: l10n.t('Set as Default'),
+    progress: l10n.t('Setting {0} as default', name),
+    done: l10n.t('{0} is the default branch', name),
+    send: (options) => context.branchChanges.setDefault(picked, options),
+  });
 };
 
 export const reset: Command = async (context, argument, run) => {
@@ -128,26 +98,24 @@ export const reset: Command = async (context, argument, run) => {
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
-  const question = l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent)));
-  const detail = l10n.t(
-    "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
-  );
-  if (!(await approveChange(context, run, picked, { question, detail, button: l10n.t('Reset') }))) return;
-  const { isPending } = await withProgress(l10n.t('Resetting {0}', name), (options) =>
-    context.branchChanges.reset(picked, parent, options),
-  );
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Reset {0}', name));
+  await makeChange(context, run, {
+    ...targetOf(picked),
+    question: l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent))),
+    detail: l10n.t(
+      "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+    ),
+    button: l10n.t('Reset'),
+    progress: l10n.t('Resetting {0}', name),
+    done: l10n.t('Reset {0}', name),
+    send: (options) => context.branchChanges.reset(picked, parent, options),
+  });
 };
 
-/** @returns whether to make the change */
-const approveChange = (
-  { guards }: CommandContext,
-  { initialConnection }: Run,
-  { projectId, branchId, branch }: PickedBranch,
-  texts: { readonly question: string; readonly detail?: string; readonly button: string },
-): Promise<boolean> =>
-  approve(guards, { projectId, branchId, name: branchTitle(branchId, branch), ...texts }, initialConnection);
+const targetOf = ({ projectId, branchId, branch }: PickedBranch) => ({
+  projectId,
+  branchId,
+  name: branchTitle(branchId, branch),
+});
 
 /** Why the service does not reset a branch. */
 function resetProblem({ branchId, branch, list }: PickedBranch): string | undefined {

@@ -1,17 +1,20 @@
-/** The questions of Create Branch…. Started from a project or branch, they skip the known ones. */
+/** Create Branch…. Started from a project or branch, it skips the known questions. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import type { CommandContext } from '../context.ts';
+import { nameOrId } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { showCreated } from '../showCreated.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, onlyProject, projectStep } from '../input/pickers.ts';
+import { currentBranch, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
 
-export interface BranchAnswers {
+interface BranchAnswers {
   readonly projectId: string;
   readonly creation: BranchCreation;
 }
@@ -25,11 +28,34 @@ interface State {
   readonly lifetime?: number;
 }
 
+export const create: Command = async (context, argument, run) => {
+  requireConnection(context);
+  run.failureMessage = l10n.t("Couldn't create the branch");
+  const answers = await askForBranch(context, argument);
+  if (answers === undefined) return;
+  const { projectId, creation } = answers;
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const created = await makeChange(context, run, {
+    projectId,
+    name,
+    question: l10n.t('Create a branch in {0}?', name),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a branch'),
+    send: (options) => context.branchChanges.create(projectId, creation, options),
+    done: ({ branch }) => l10n.t('Created {0}', branchTitle(branch?.id ?? '', branch)),
+  });
+  if (created?.branch === undefined) return;
+  const { branch, computes = [] } = created;
+  const [compute] = computes;
+  const node = { kind: 'branch', projectId, branchId: branch.id } as const;
+  await showCreated(
+    context,
+    compute === undefined ? node : { ...node, kind: 'compute', computeId: compute.id },
+  );
+};
+
 /** @returns undefined if the user canceled. @throws {ApiError} */
-export async function askForBranch(
-  context: CommandContext,
-  argument: unknown,
-): Promise<BranchAnswers | undefined> {
+async function askForBranch(context: CommandContext, argument: unknown): Promise<BranchAnswers | undefined> {
   const branch = asBranchNode(argument);
   if (branch !== undefined) {
     const { projectId, branchId } = branch;

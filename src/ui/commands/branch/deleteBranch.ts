@@ -1,12 +1,10 @@
 import { commands, l10n } from 'vscode';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
-import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import type { Command, CommandContext, Run } from '../context.ts';
+import { makeChange } from '../change.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { withProgress } from '../input/dialogs.ts';
 import { window } from '../../window.ts';
 
 /** If the service would reject it, says why instead of asking. */
@@ -17,13 +15,22 @@ export const deleteBranch: Command = async (context, argument, run) => {
   const name = branchTitle(picked.branchId, picked.branch);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
-  if (!(await approveDeletion(context, run, picked))) return;
-  if (asBranchNode(argument) !== undefined) await revealProject(context, picked);
-  const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
-    context.branchChanges.delete(picked, { unprotect: picked.branch.protected === true }, options),
-  );
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Deleted {0}', name));
+  const { projectId, branchId, branch } = picked;
+  const isFromTree = asBranchNode(argument) !== undefined;
+  await makeChange(context, run, {
+    projectId,
+    branchId,
+    name,
+    question: l10n.t('Delete {0}?', name),
+    detail: deletionDetail(context, picked),
+    button: l10n.t('Delete'),
+    progress: l10n.t('Deleting {0}', name),
+    done: l10n.t('Deleted {0}', name),
+    send: async (options) => {
+      if (isFromTree) await revealProject(context, picked);
+      return await context.branchChanges.delete(picked, { unprotect: branch.protected === true }, options);
+    },
+  });
 };
 
 /** Deleting the selected row would move the keyboard focus to the top of the tree. Never rejects. */
@@ -38,26 +45,14 @@ async function revealProject(
   }
 }
 
-/** The name of a protected branch has to be entered. */
-async function approveDeletion(
-  { inventory, guards }: CommandContext,
-  { initialConnection }: Run,
-  picked: PickedBranch,
-): Promise<boolean> {
-  const { projectId, branchId, branch } = picked;
-  const name = branchTitle(branchId, branch);
-  const question = l10n.t('Delete {0}?', name);
+function deletionDetail({ inventory }: CommandContext, { projectId, branchId }: PickedBranch): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
-  const detail =
-    computes === 0
-      ? l10n.t("This can't be undone. Its data is deleted.")
-      : l10n.t(
-          "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
-          computes,
-        );
-  const button = l10n.t('Delete');
-  const change = { projectId, branchId, name, question, detail, button };
-  return await approve(guards, change, initialConnection);
+  return computes === 0
+    ? l10n.t("This can't be undone. Its data is deleted.")
+    : l10n.t(
+        "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
+        computes,
+      );
 }
 
 async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {

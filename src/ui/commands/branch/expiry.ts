@@ -2,14 +2,12 @@
 import { commands, l10n, type QuickPickItem } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
-import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { formatDate } from '../../text/computeTable.ts';
+import { formatDate } from '../../text/date.ts';
 import { delayProblem, duration } from '../../text/durationText.ts';
+import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { withProgress } from '../input/dialogs.ts';
 import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
@@ -66,19 +64,20 @@ export const changeExpiry: Command = async (context, argument, run) => {
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
   const lifetime = await singleStep(title, askLifetime);
   if (lifetime === undefined) return;
-  const question = l10n.t('Change the expiry of {0}?', name);
-  const button = l10n.t('Change');
-  const change = { projectId, branchId, name, question, button };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
-  await withProgress(l10n.t('Changing the expiry of {0}', name), (options) =>
-    context.branchChanges.update(picked, { expires_at }, options),
-  );
-  announce(
-    expires_at === null
-      ? l10n.t('{0} no longer expires', name)
-      : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
-  );
+  await makeChange(context, run, {
+    projectId,
+    branchId,
+    name,
+    question: l10n.t('Change the expiry of {0}?', name),
+    button: l10n.t('Change'),
+    progress: l10n.t('Changing the expiry of {0}', name),
+    done:
+      expires_at === null
+        ? l10n.t('{0} no longer expires', name)
+        : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
+    send: (options) => context.branchChanges.update(picked, { expires_at }, options),
+  });
 };
 
 /** Why the service accepts no expiry. */

@@ -1,90 +1,95 @@
-/** Create, restart and delete computes. */
+/** Restart, start, suspend and delete computes. Not every service can start and suspend them on request. */
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
+import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
-import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { effectText } from '../../text/effectText.ts';
-import { nameOrId } from '../../text/sanitize.ts';
+import { effectText, suspendText } from '../../text/effectText.ts';
+import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { showCreated } from '../showCreated.ts';
-import { withProgress } from '../input/dialogs.ts';
-import { nodeLabel, pickCompute, requireConnection } from '../input/pickers.ts';
-import { askForCreation } from './createCompute.ts';
+import { nodeLabel, pickCompute } from '../input/pickers.ts';
 
 const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
-
-export const create: Command = async (context, argument, run) => {
-  requireConnection(context);
-  run.failureMessage = l10n.t("Couldn't create the compute");
-  const answers = await askForCreation(context, argument);
-  if (answers === undefined) return;
-  const { projectId, creation } = answers;
-  const { branch_id: onBranch } = creation;
-  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
-  const question = l10n.t('Create a compute in {0}?', name);
-  const target = { projectId, branchId: onBranch, name };
-  if (
-    !(await approve(context.guards, { ...target, question, button: l10n.t('Create') }, run.initialConnection))
-  )
-    return;
-  const { compute, isPending } = await withProgress(l10n.t('Creating a compute'), (options) =>
-    context.changes.create(projectId, creation, options),
-  );
-  if (compute === undefined) return;
-  const { id: computeId, branch_id: branchId } = compute;
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Created {0}', nameOrId(compute.name, computeId)));
-  await showCreated(context, { kind: 'compute', projectId, branchId, computeId });
-};
+const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
+const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
 
 export const restart: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isEnabled);
   if (node === undefined) return;
   const name = nodeLabel(context, node);
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
-  const detail = effectText('restart');
-  const question = l10n.t('Restart {0}?', name);
-  if (
-    !(await approve(
-      context.guards,
-      { ...node, name, question, detail, button: l10n.t('Restart') },
-      run.initialConnection,
-    ))
-  )
-    return;
-  const { isPending } = await withProgress(l10n.t('Restarting {0}', name), (options) =>
-    context.changes.restart(node, options),
-  );
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Restarted {0}', name));
+  requireWritable(context.guards, node);
+  await makeChange(context, run, {
+    ...node,
+    name,
+    question: l10n.t('Restart {0}?', name),
+    detail: effectText('restart', { connections: await countConnections(context, node) }),
+    button: l10n.t('Restart'),
+    progress: l10n.t('Restarting {0}', name),
+    done: l10n.t('Restarted {0}', name),
+    send: (options) => context.changes.restart(node, options),
+  });
+};
+
+/** Asks for confirmation only in production and on protected branches: starting interrupts nothing. */
+export const start: Command = async (context, argument, run) => {
+  const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
+  if (node === undefined) return;
+  const name = nodeLabel(context, node);
+  await makeChange(context, run, {
+    ...node,
+    name,
+    failure: l10n.t("Couldn't start {0}", name),
+    question: l10n.t('Start {0}?', name),
+    button: l10n.t('Start'),
+    progress: l10n.t('Starting {0}', name),
+    done: l10n.t('Started {0}', name),
+    send: (options) => context.changes.start(node, options),
+  });
+};
+
+export const suspend: Command = async (context, argument, run) => {
+  const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, isActive);
+  if (node === undefined) return;
+  const name = nodeLabel(context, node);
+  run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  requireWritable(context.guards, node);
+  const connections = await countConnections(context, node);
+  await makeChange(context, run, {
+    ...node,
+    name,
+    question: l10n.t('Suspend {0}?', name),
+    detail: connections === 0 ? undefined : suspendText(connections),
+    button: l10n.t('Suspend'),
+    progress: l10n.t('Suspending {0}', name),
+    done: l10n.t('Suspended {0}', name),
+    send: (options) => context.changes.suspend(node, options),
+  });
 };
 
 export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
   const name = nodeLabel(context, node);
-  run.failureMessage = l10n.t("Couldn't delete {0}", name);
-  const detail = l10n.t(
-    "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
-    branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
-  );
-  const question = l10n.t('Delete {0}?', name);
-  if (
-    !(await approve(
-      context.guards,
-      { ...node, name, question, detail, button: l10n.t('Delete') },
-      run.initialConnection,
-    ))
-  )
-    return;
   const isFromTree = asComputeNode(argument) !== undefined;
-  if (isFromTree) void revealNeighbor(context, node);
-  const { isPending } = await withProgress(l10n.t('Deleting {0}', name), (options) =>
-    context.changes.delete(node, options),
-  );
-  if (!isPending) announce(l10n.t('Deleted {0}', name));
+  await makeChange(context, run, {
+    ...node,
+    name,
+    failure: l10n.t("Couldn't delete {0}", name),
+    question: l10n.t('Delete {0}?', name),
+    detail: l10n.t(
+      "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
+      branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
+    ),
+    button: l10n.t('Delete'),
+    progress: l10n.t('Deleting {0}', name),
+    done: l10n.t('Deleted {0}', name),
+    send: (options) => {
+      if (isFromTree) void revealNeighbor(context, node);
+      return context.changes.delete(node, options);
+    },
+  });
 };
 
 /**

@@ -1,19 +1,21 @@
-/** The questions of Create Compute…. Started from a project or branch, they skip the known ones. */
+/** Create Compute…. Started from a project or branch, it skips the known questions. */
 import { l10n, type QuickPickItem } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
-import type { CommandContext } from '../context.ts';
+import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, onlyProject, projectStep } from '../input/pickers.ts';
+import { currentBranch, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
+import { showCreated } from '../showCreated.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
-export interface CreationAnswers {
+interface CreationAnswers {
   readonly projectId: string;
   readonly creation: ComputeCreation;
 }
@@ -27,8 +29,30 @@ interface CreationState extends SizeState {
   readonly autosuspend?: number;
 }
 
+export const create: Command = async (context, argument, run) => {
+  requireConnection(context);
+  run.failureMessage = l10n.t("Couldn't create the compute");
+  const answers = await askForCreation(context, argument);
+  if (answers === undefined) return;
+  const { projectId, creation } = answers;
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const created = await makeChange(context, run, {
+    projectId,
+    branchId: creation.branch_id,
+    name,
+    question: l10n.t('Create a compute in {0}?', name),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a compute'),
+    send: (options) => context.changes.create(projectId, creation, options),
+    done: ({ compute }) => l10n.t('Created {0}', nameOrId(compute?.name, compute?.id ?? '')),
+  });
+  if (created?.compute === undefined) return;
+  const { id: computeId, branch_id: branchId } = created.compute;
+  await showCreated(context, { kind: 'compute', projectId, branchId, computeId });
+};
+
 /** @returns undefined if the user canceled. @throws {ApiError} */
-export async function askForCreation(
+async function askForCreation(
   context: CommandContext,
   argument: unknown,
 ): Promise<CreationAnswers | undefined> {

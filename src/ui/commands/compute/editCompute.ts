@@ -3,17 +3,17 @@ import { commands, l10n, Uri } from 'vscode';
 import { changeEffect, type ChangeEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
-import type { ComputeChange } from '../../../api/records/requests.ts';
+import type { ComputePatch } from '../../../api/records/requests.ts';
 import { computeStatus, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';
 import { settingsUri } from '../../../model/settings/settingsUri.ts';
 import { announce } from '../../notifications/announce.ts';
-import { approve } from '../../notifications/approval.ts';
+import type { ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/effectText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
-import type { Command, CommandContext, Run } from '../context.ts';
-import { withProgress } from '../input/dialogs.ts';
+import { countConnections, makeChange } from '../change.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askForEdit } from './editQuestions.ts';
 
@@ -30,52 +30,54 @@ export const edit: Command = async (context, argument, run) => {
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
-  if (!(await approveEdit(context, run, current, change))) return;
   const node = { kind: 'compute', projectId, branchId, computeId } as const;
-  const { isPending } = await withProgress(l10n.t('Changing {0}', name), (options) =>
-    context.changes.update(node, change, options),
-  );
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Changed {0}', name));
+  await makeChange(context, run, {
+    ...node,
+    name,
+    ...(await questionFor(context, current, change)),
+    toBranchId: change.branch_id,
+    progress: l10n.t('Changing {0}', name),
+    done: l10n.t('Changed {0}', name),
+    send: (options) => context.changes.update(node, change, options),
+  });
 };
 
-/** Asks only if connections are affected (section 3.2, rule 4), or in production. @returns whether to continue */
-async function approveEdit(
-  { guards, inventory }: CommandContext,
-  { initialConnection }: Run,
+/** Asks only if connections are affected (section 3.2, rule 4), or in production. */
+async function questionFor(
+  context: CommandContext,
   compute: Compute,
-  change: ComputeChange,
-): Promise<boolean> {
-  const name = nameOrId(compute.name, compute.id);
+  change: ComputePatch,
+): Promise<Pick<ApprovalRequest, 'question' | 'button' | 'detail'>> {
+  const { project_id: projectId, id: computeId } = compute;
+  const { branch_id: toBranchId } = change;
+  const toBranch =
+    toBranchId && branchLabel(toBranchId, context.inventory.branches.get(projectId, toBranchId));
   const effect = changeEffect(compute, change);
-  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-  const { branch_id: toBranchId = '' } = change;
-  const toBranch = branchLabel(toBranchId, inventory.branches.get(projectId, toBranchId));
-  const detail = effectText(effect, toBranch) ?? poolerText(compute, change);
-  const target = { projectId, branchId, computeId, toBranchId: change.branch_id, name, detail };
+  const connections =
+    effect === 'none' ? undefined : await countConnections(context, { projectId, computeId });
+  const detail = effectText(effect, { connections, toBranch }) ?? poolerText(compute, change);
   const size = sizeText({ ...compute, ...change });
-  const question = questionFor(effect, name, { toBranch, size });
-  return await approve(guards, { ...target, ...question }, initialConnection);
+  return { ...buttonFor(effect, nameOrId(compute.name, computeId), { toBranch, size }), detail };
 }
 
 /** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */
-function poolerText(compute: Compute, { pooler_enabled }: ComputeChange): string | undefined {
+function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
   const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
   if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
   return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
 }
 
-function questionFor(
+function buttonFor(
   effect: ChangeEffect,
   name: string,
-  { toBranch, size }: { readonly toBranch: string; readonly size: string },
+  { toBranch, size }: { readonly toBranch: string | undefined; readonly size: string },
 ) {
   switch (effect) {
     case 'disable':
       return { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') };
     case 'move':
       return {
-        question: l10n.t('Move {0} to {1}?', name, toBranch),
+        question: l10n.t('Move {0} to {1}?', name, toBranch ?? ''),
         button: l10n.t('Move'),
       };
     case 'restart':

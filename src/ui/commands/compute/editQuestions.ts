@@ -2,7 +2,7 @@
 import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import type { ComputeChange } from '../../../api/records/requests.ts';
+import type { ComputePatch } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf, sizeOf, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
@@ -25,12 +25,12 @@ export interface EditAnswers {
   readonly compute: Compute;
   readonly edited: Edited;
   /** Empty for the settings, which are edited in a document. */
-  readonly change: ComputeChange;
+  readonly change: ComputePatch;
 }
 
 interface EditState extends SizeState, ComputeState {
   readonly edited?: Edited;
-  readonly change?: ComputeChange;
+  readonly change?: ComputePatch;
 }
 
 /** @returns undefined if the user canceled. @throws {ApiError} */
@@ -50,14 +50,14 @@ export async function askForEdit(
 const computeOf = ({ inventory }: CommandContext, { node }: ComputeState): Compute | undefined =>
   node && inventory.compute(node.projectId, node.computeId);
 
-function changeOf({ edited, size, change = {} }: EditState): ComputeChange {
+function changeOf({ edited, size, change = {} }: EditState): ComputePatch {
   if (edited === 'size' && size !== undefined)
     return { autoscaling_limit_min_cu: size.min, autoscaling_limit_max_cu: size.max };
   return change;
 }
 
 /** The opposite of what the user saw, even if the compute has been refreshed since. */
-function toggled(edited: Edited, shown: Compute): ComputeChange {
+function toggled(edited: Edited, shown: Compute): ComputePatch {
   if (edited === 'pooler') return { pooler_enabled: shown.pooler_enabled !== true };
   if (edited === 'disabled') return { disabled: shown.disabled !== true };
   return {};
@@ -72,7 +72,7 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
   /** Asks for the new value if that is what the user edits. */
   const newValue = (
     edited: Edited,
-    ask: (page: Page, compute: Compute) => Promise<Answer<ComputeChange>>,
+    ask: (page: Page, compute: Compute) => Promise<Answer<ComputePatch>>,
   ): Step<EditState> => ({
     applies: (state) => state.edited === edited,
     ask: async (page, state) => {
@@ -144,7 +144,7 @@ const item = (edited: Edited, icon: string, label: string, current: string): Edi
   edited,
 });
 
-const askDelay = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
+const askDelay = async (page: Page, compute: Compute): Promise<Answer<ComputePatch>> =>
   mapAnswer(
     await askAutosuspend(page, compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT),
     (suspend_timeout_seconds) => ({ suspend_timeout_seconds }),
@@ -155,7 +155,7 @@ async function askTarget(
   context: CommandContext,
   page: Page,
   compute: Compute,
-): Promise<Answer<ComputeChange>> {
+): Promise<Answer<ComputePatch>> {
   const problem = (branchId: string, computes: readonly Compute[]) => {
     if (branchId === compute.branch_id) return l10n.t('current branch');
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
@@ -167,7 +167,7 @@ async function askTarget(
 
 const MAX_COMPUTE_NAME = 64;
 
-const askComputeName = async (page: Page, compute: Compute): Promise<Answer<ComputeChange>> =>
+const askComputeName = async (page: Page, compute: Compute): Promise<Answer<ComputePatch>> =>
   mapAnswer(
     await askText(page, {
       prompt: l10n.t('Name of {0}', compute.id),

@@ -145,12 +145,15 @@ export async function pickBranch(
       },
     },
   ]);
-  return state && (await requireBranch(context, state));
+  return state?.projectId === undefined || state.branchId === undefined
+    ? undefined
+    : await requireBranch(context, state.projectId, state.branchId);
 }
 
 async function requireBranch(
   context: CommandContext,
-  { projectId = '', branchId = '' }: BranchState,
+  projectId: string,
+  branchId: string,
 ): Promise<PickedBranch> {
   const list = await requireBranches(context, projectId);
   const branch = list.branches.get(branchId);

@@ -1,14 +1,12 @@
 /** Create and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
-import { isRefused } from '../../../api/errors.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
-import { announce } from '../../notifications/announce.ts';
-import { approve, requireWritable } from '../../notifications/approval.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { showCreated } from '../showCreated.ts';
-import { withProgress } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askProject, requireConnection } from '../input/pickers.ts';
 import { askText } from '../input/quickInput.ts';
@@ -28,17 +26,18 @@ export const create: Command = async (context, _argument, run) => {
     }),
   );
   if (name === undefined) return;
-  const question = l10n.t('Create the project {0}?', sanitize(name));
-  const change = { name: sanitize(name), question, button: l10n.t('Create') };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
   const organizationId = context.config.organizationOf(connection.account);
   const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
-  const { project, isPending } = await withProgress(l10n.t('Creating a project'), (options) =>
-    ifOffered(context.branchChanges.createProject(creation, options), 403, 404, 405),
-  );
-  // The status bar shows a pending change and its end.
-  if (!isPending) announce(l10n.t('Created {0}', sanitize(name)));
-  await showCreated(context, { kind: 'project', projectId: project.id });
+  const created = await makeChange(context, run, {
+    name: sanitize(name),
+    question: l10n.t('Create the project {0}?', sanitize(name)),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a project'),
+    done: l10n.t('Created {0}', sanitize(name)),
+    send: (options) => context.branchChanges.createProject(creation, options),
+  });
+  if (created?.project !== undefined)
+    await showCreated(context, { kind: 'project', projectId: created.project.id });
 };
 
 export const deleteProject: Command = async (context, argument, run) => {
@@ -57,26 +56,15 @@ export const deleteProject: Command = async (context, argument, run) => {
     const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
     return void window.showWarningMessage(problem);
   }
-  const question = l10n.t('Delete {0}?', name);
-  const detail = l10n.t("This can't be undone. All its branches, computes and data are deleted.");
-  const button = l10n.t('Delete');
-  const change = { projectId, name, question, detail, button, byName: true };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
-  await withProgress(l10n.t('Deleting {0}', name), (options) =>
-    ifOffered(context.branchChanges.deleteProject(projectId, options), 403, 405),
-  );
-  announce(l10n.t('Deleted {0}', name));
+  await makeChange(context, run, {
+    projectId,
+    name,
+    question: l10n.t('Delete {0}?', name),
+    detail: l10n.t("This can't be undone. All its branches, computes and data are deleted."),
+    button: l10n.t('Delete'),
+    byName: true,
+    progress: l10n.t('Deleting {0}', name),
+    done: l10n.t('Deleted {0}', name),
+    send: (options) => context.branchChanges.deleteProject(projectId, options),
+  });
 };
-
-/** @throws {Error} with a message for the user if the service doesn't offer the call */
-async function ifOffered<T>(call: Promise<T>, ...statuses: number[]): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isRefused(error, ...statuses))
-      throw new Error(
-        l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
-      );
-    throw error;
-  }
-}

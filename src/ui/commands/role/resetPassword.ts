@@ -1,17 +1,18 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
 import { l10n, ProgressLocation } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
-import { isPermanentRejection, isRefused } from '../../../api/errors.ts';
+import { isPermanentRejection } from '../../../api/errors.ts';
 import { isFinal } from '../../../api/records/operationStatus.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/loginChoices.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
-import { approve, requireWritable } from '../../notifications/approval.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
-import { copyText, withProgress } from '../input/dialogs.ts';
+import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
@@ -31,36 +32,24 @@ export const resetPassword: Command = async (context, argument, run) => {
   const name = sanitize(role);
   run.failureMessage = l10n.t("Couldn't reset the password of {0}", name);
   const label = branchLabel(branch.branchId, branch.branch);
-  const question = l10n.t('Reset the password of {0} on branch {1}?', name, label);
-  const detail = l10n.t(
-    "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
-  );
-  const { projectId, branchId } = branch;
-  const change = { projectId, branchId, name, question, detail, button: l10n.t('Reset Password') };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
   run.unknownOutcome = l10n.t('The old password may no longer work.');
-  const connection = requireConnection(context);
-  const result = await withProgress(l10n.t('Resetting the password of {0}', name), async (options) => {
-    const client = await connection.client();
-    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-    const given = { ...options, signal: AbortSignal.any(signals) };
-    return await ifOffered(client.resetPassword(projectId, branchId, role, given));
+  const result = await makeChange(context, run, {
+    projectId: branch.projectId,
+    branchId: branch.branchId,
+    name,
+    question: l10n.t('Reset the password of {0} on branch {1}?', name, label),
+    detail: l10n.t(
+      "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
+    ),
+    button: l10n.t('Reset Password'),
+    progress: l10n.t('Resetting the password of {0}', name),
+    done: undefined,
+    send: (options) => context.branchChanges.resetPassword(branch, role, options),
   });
+  if (result === undefined) return;
   context.log.addSecret(result.password);
   await showOnce(name, result);
 };
-
-/** @throws {Error} with a message for the user if the service doesn't offer the call, or not for this key */
-async function ifOffered<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!isRefused(error, 403, 404, 405)) throw error;
-    throw new Error(
-      l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
-    );
-  }
-}
 
 async function askForRole(
   context: CommandContext,

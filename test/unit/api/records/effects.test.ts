@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { changeEffect } from '../../../../src/api/records/effects.ts';
-import type { ComputeChange } from '../../../../src/api/records/requests.ts';
+import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 
 const current = {
   branch_id: 'br-main',
@@ -12,7 +12,7 @@ const current = {
 };
 
 describe('changeEffect (section 3.2)', () => {
-  const rows: readonly [string, ComputeChange, string][] = [
+  const rows: readonly [string, ComputePatch, string][] = [
     ['nothing', {}, 'none'],
     ['the current values', { autoscaling_limit_min_cu: 0.25, branch_id: 'br-main', disabled: false }, 'none'],
     ['autosuspend', { suspend_timeout_seconds: 60 }, 'none'],

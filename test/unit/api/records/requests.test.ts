@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import {
   ApiKeyCreationBody,
-  ComputeChange,
-  ComputeChangeBody,
+  ComputePatch,
+  ComputePatchBody,
   ComputeCreation,
   ComputeCreationBody,
   DatabaseCreationBody,
@@ -70,13 +70,13 @@ describe('ComputeCreationBody', () => {
   });
 });
 
-describe('ComputeChangeBody', () => {
+describe('ComputePatchBody', () => {
   it('accepts no changes, and another branch', () => {
-    assert.deepEqual(ComputeChangeBody.parse({ endpoint: {} }), { endpoint: {} });
-    assert.deepEqual(ComputeChange.parse({ branch_id: 'br-x' }), { branch_id: 'br-x' });
+    assert.deepEqual(ComputePatchBody.parse({ endpoint: {} }), { endpoint: {} });
+    assert.deepEqual(ComputePatch.parse({ branch_id: 'br-x' }), { branch_id: 'br-x' });
   });
 
-  it('rejects a type', () => assert.ok(!ComputeChange.safeParse({ type: 'read_only' }).success));
+  it('rejects a type', () => assert.ok(!ComputePatch.safeParse({ type: 'read_only' }).success));
 });
 
 describe('ApiKeyCreationBody', () => {

@@ -37,7 +37,10 @@ describe('Guards', () => {
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const connection = new AccountConnection(work, 'key', () => Promise.reject(new Error('not used')));
     const onDidChangeMarks = () => ({ dispose: () => undefined });
-    return new Guards({ connection }, inventory, { marks, onDidChangeMarks });
+    return new Guards({ connection, requireSameAccount: () => undefined }, inventory, {
+      marks,
+      onDidChangeMarks,
+    });
   };
 
   it('find out whether the branch is protected before a change', async () => {
@@ -58,7 +61,10 @@ describe('Guards', () => {
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const onDidChangeMarks = () => ({ dispose: () => undefined });
-    const guards = new Guards({ connection: undefined }, inventory, { marks: {}, onDidChangeMarks });
+    const guards = new Guards({ connection: undefined, requireSameAccount: () => undefined }, inventory, {
+      marks: {},
+      onDidChangeMarks,
+    });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
     assert.equal(guards.known({ ...compute, toBranchId: 'br-qa' }), undefined);
     assert.equal(guards.known({ ...compute, toBranchId: 'br-main' }), 'production');

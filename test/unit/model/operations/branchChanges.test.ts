@@ -53,8 +53,8 @@ describe('BranchChanges', () => {
       return status ?? reply;
     });
     store = await connectModel(service);
-    const { session, inventory, tracker } = store;
-    changes = new BranchChanges(session, inventory, tracker, new UnprotectedBranches(new NoteMap()));
+    const { session, inventory, sender } = store;
+    changes = new BranchChanges(session, inventory, sender, new UnprotectedBranches(new NoteMap()));
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensure('shop');
@@ -72,8 +72,12 @@ describe('BranchChanges', () => {
       const endpoints = [computeRecord('ep-new', { branch_id: 'br-new' })];
       return { branch, endpoints, operations };
     };
-    const { branch, computes, isPending } = await changes.create('shop', { branch: { name: 'new' } });
-    assert.deepEqual([branch?.id, computes.length, isPending], ['br-new', 1, true]);
+    const { branch, computes, isPending } = await changes.create(
+      'shop',
+      { branch: { name: 'new' } },
+      store.options,
+    );
+    assert.deepEqual([branch?.id, computes?.length, isPending], ['br-new', 1, true]);
     assert.equal(store.inventory.branches.get('shop', 'br-new')?.current_state, 'init');
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.verb, pending?.branchId, pending?.name], ['create', 'br-new', 'new']);
@@ -84,7 +88,7 @@ describe('BranchChanges', () => {
     change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });
     const ends: ChangeEnd[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
-    await changes.reset(dev, 'br-main');
+    await changes.reset(dev, 'br-main', store.options);
     await store.clock.turn();
     assert.deepEqual(ends, []);
     operations = [operationRecord(1, { status: 'finished' })];
@@ -103,7 +107,7 @@ describe('BranchChanges', () => {
       branches = [record('br-main', { default: false }), record('br-dev', { default: true })];
       return { branch: branches[1], operations };
     };
-    await changes.setDefault(dev);
+    await changes.setDefault(dev, store.options);
     assert.equal(store.inventory.branches.of('shop')?.default?.id, 'br-dev');
     assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
   });
@@ -115,22 +119,34 @@ describe('BranchChanges', () => {
           ? { branches }
           : { endpoints: [] }
         : new EmptyReply();
-    await assert.rejects(changes.update(dev, { protected: true }), /branch/);
+    await assert.rejects(changes.update(dev, { protected: true }, store.options), /branch/);
     branches[1] = record('br-dev', { protected: true });
-    await changes.update(dev, { protected: true });
+    await changes.update(dev, { protected: true }, store.options);
   });
 
   it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
     status = 502;
     const made: readonly (readonly [() => unknown, () => Promise<unknown>])[] = [
-      [() => branches.push(record('br-new')), () => changes.create('shop', { branch: { name: 'new' } })],
-      [() => (branches[1] = record('br-dev', { name: 'qa' })), () => changes.update(dev, { name: 'qa' })],
-      [() => (branches[1] = record('br-dev', { default: true })), () => changes.setDefault(dev)],
+      [
+        () => branches.push(record('br-new')),
+        () => changes.create('shop', { branch: { name: 'new' } }, store.options),
+      ],
+      [
+        () => (branches[1] = record('br-dev', { name: 'qa' })),
+        () => changes.update(dev, { name: 'qa' }, store.options),
+      ],
+      [
+        () => (branches[1] = record('br-dev', { default: true })),
+        () => changes.setDefault(dev, store.options),
+      ],
       [
         () => (branches[1] = record('br-dev', { current_state: 'resetting' })),
-        () => changes.reset(dev, 'br-main'),
+        () => changes.reset(dev, 'br-main', store.options),
       ],
-      [() => (branches = [record('br-main')]), () => changes.delete(dev, { unprotect: false })],
+      [
+        () => (branches = [record('br-main')]),
+        () => changes.delete(dev, { unprotect: false }, store.options),
+      ],
     ];
     for (const [make, call] of made) {
       if (branches[0]?.['default'] === true) branches[0] = record('br-main');
@@ -143,8 +159,8 @@ describe('BranchChanges', () => {
   it('throws if the list shows no change after a lost reply', async () => {
     status = 502;
     change = () => undefined;
-    await assert.rejects(changes.update(dev, { name: 'qa' }), /status 502/);
-    await assert.rejects(changes.delete(dev, { unprotect: false }), /status 502/);
+    await assert.rejects(changes.update(dev, { name: 'qa' }, store.options), /status 502/);
+    await assert.rejects(changes.delete(dev, { unprotect: false }, store.options), /status 502/);
     assert.equal(sent().length, 2);
   });
 
@@ -154,7 +170,10 @@ describe('BranchChanges', () => {
       projects.push(project);
       return { project, operations: [operationRecord(1, { project_id: 'blog' })] };
     };
-    assert.deepEqual(await changes.createProject({ name: 'blog' }), { project, isPending: true });
+    assert.deepEqual(await changes.createProject({ name: 'blog' }, store.options), {
+      project,
+      isPending: true,
+    });
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
@@ -165,7 +184,7 @@ describe('BranchChanges', () => {
     const { script } = service;
     service.script = (call) => (call === 'GET /projects' ? listed.promise : script(call));
     const { connection } = store.session;
-    const creating = changes.createProject({ name: 'blog' });
+    const creating = changes.createProject({ name: 'blog' }, store.options);
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== connection);
     listed.resolve({ projects });
@@ -176,7 +195,7 @@ describe('BranchChanges', () => {
   it('finds a new project in the list after a lost reply', async () => {
     status = 504;
     change = () => projects.push({ id: 'blog', name: 'blog' });
-    assert.equal((await changes.createProject({ name: 'blog' })).project.id, 'blog');
+    assert.equal((await changes.createProject({ name: 'blog' }, store.options)).project?.id, 'blog');
     assert.equal(sent().length, 1);
   });
 
@@ -185,16 +204,16 @@ describe('BranchChanges', () => {
       projects = [];
       return { project: { id: 'shop', name: 'shop' } };
     };
-    await changes.deleteProject('shop');
+    await changes.deleteProject('shop', store.options);
     assert.equal(store.inventory.projects?.entries.has('shop'), false);
   });
 
   it('finds out after a lost reply whether a project was deleted', async () => {
     status = 502;
     change = () => undefined;
-    await assert.rejects(changes.deleteProject('shop'), /status 502/);
+    await assert.rejects(changes.deleteProject('shop', store.options), /status 502/);
     change = () => (projects = []);
-    await changes.deleteProject('shop');
+    await changes.deleteProject('shop', store.options);
     assert.equal(sent().length, 2);
   });
 
@@ -202,7 +221,7 @@ describe('BranchChanges', () => {
     status = 502;
     change = () => branches.push(record('br-qa', { name: 'qa' }));
     computes.push(computeRecord('ep-qa', { branch_id: 'br-qa' }));
-    const created = await changes.create('shop', { branch: { name: 'qa' } });
-    assert.deepEqual([created.branch?.id, created.computes.map(({ id }) => id)], ['br-qa', ['ep-qa']]);
+    const created = await changes.create('shop', { branch: { name: 'qa' } }, store.options);
+    assert.deepEqual([created.branch?.id, created.computes?.map(({ id }) => id)], ['br-qa', ['ep-qa']]);
   });
 });

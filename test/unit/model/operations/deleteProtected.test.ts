@@ -30,8 +30,8 @@ describe('Deleting a protected branch', () => {
     return { branch: deleted };
   };
   const isProtected = () => branch?.protected === true;
-  const changesOf = ({ session, inventory, tracker }: ConnectedModel) =>
-    new BranchChanges(session, inventory, tracker, new UnprotectedBranches(notes));
+  const changesOf = ({ session, inventory, sender }: ConnectedModel) =>
+    new BranchChanges(session, inventory, sender, new UnprotectedBranches(notes));
 
   beforeEach(async () => {
     setProtected(true);
@@ -57,7 +57,7 @@ describe('Deleting a protected branch', () => {
 
   it('removes the protection only when the service refuses the deletion for it', async () => {
     answerTo = remove;
-    await changes.delete(dev, { unprotect: true });
+    await changes.delete(dev, { unprotect: true }, store.options);
     assert.deepEqual(sent(), [DELETE]);
   });
 
@@ -68,12 +68,12 @@ describe('Deleting a protected branch', () => {
       if (!call.startsWith('GET')) kept.push(notes.all().length);
       return script(call);
     };
-    await changes.delete(dev, { unprotect: true });
+    await changes.delete(dev, { unprotect: true }, store.options);
     assert.deepEqual([sent(), kept, notes.all()], [[DELETE, PATCH, DELETE], [0, 1, 1], []]);
   });
 
   it('keeps a protection that the user has not seen', async () => {
-    await assert.rejects(changes.delete(dev, { unprotect: false }), /status 422/);
+    await assert.rejects(changes.delete(dev, { unprotect: false }, store.options), /status 422/);
     assert.deepEqual(sent(), [DELETE]);
   });
 
@@ -81,7 +81,10 @@ describe('Deleting a protected branch', () => {
     it(`protects it again if it is still there after a ${failed}`, async () => {
       const answer = answerTo;
       answerTo = (call, count) => (count === 3 ? failed : answer(call, count));
-      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      await assert.rejects(
+        changes.delete(dev, { unprotect: true }, store.options),
+        new RegExp(`status ${failed}`),
+      );
       assert.deepEqual(sent(), [DELETE, PATCH, DELETE, PATCH]);
       assert.deepEqual([isProtected(), notes.all()], [true, []]);
     });
@@ -89,14 +92,17 @@ describe('Deleting a protected branch', () => {
   for (const failed of [403, 502])
     it(`does not say that the protection is lost if it could not be removed (${failed})`, async () => {
       answerTo = (call) => (call === DELETE ? 422 : failed);
-      await assert.rejects(changes.delete(dev, { unprotect: true }), new RegExp(`status ${failed}`));
+      await assert.rejects(
+        changes.delete(dev, { unprotect: true }, store.options),
+        new RegExp(`status ${failed}`),
+      );
       assert.deepEqual(notes.all(), []);
     });
 
   it('says that the branch is no longer protected if it cannot be protected again', async () => {
     const answer = answerTo;
     answerTo = (call, count) => (count > 2 ? 502 : answer(call, count));
-    await assert.rejects(changes.delete(dev, { unprotect: true }), (error: Error) => {
+    await assert.rejects(changes.delete(dev, { unprotect: true }, store.options), (error: Error) => {
       assert.match(String(error.cause), /status 502/);
       return error.name === 'ProtectionLostError';
     });
@@ -106,7 +112,7 @@ describe('Deleting a protected branch', () => {
   it('says only why the deletion failed if the branch is gone', async () => {
     const answer = answerTo;
     answerTo = (call, count) => (count > 2 ? 404 : answer(call, count));
-    await assert.rejects(changes.delete(dev, { unprotect: true }), /status 404/);
+    await assert.rejects(changes.delete(dev, { unprotect: true }, store.options), /status 404/);
     assert.deepEqual(notes.all(), []);
   });
 
@@ -116,7 +122,7 @@ describe('Deleting a protected branch', () => {
     answerTo = (call, count) => (count === 3 ? deletion.promise : answer(call, count));
     const account = accountId(store.account);
     const unprotected = new UnprotectedBranches(notes);
-    void changes.delete(dev, { unprotect: true }).catch(() => undefined);
+    void changes.delete(dev, { unprotect: true }, store.options).catch(() => undefined);
     await until('the deletion', async () => sent().length === 3);
     const left = [...notes.entries];
     store.dispose();

@@ -5,6 +5,7 @@ import type { ToolParts } from '../../../../src/ui/languageModel/toolInput.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
+const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
@@ -102,10 +103,10 @@ describe('Tools for language models', () => {
       assert.ok(service.requests.includes(`POST /projects/shop/endpoints/ep-main/${action}`));
     }
     service.script = (call) => (call.startsWith('GET') ? lists(call) : 405);
-    await assert.rejects(
-      invoke('hostedPostgres_startCompute', target),
-      /can.t start or suspend computes on request/,
-    );
+    await assert.rejects(invoke('hostedPostgres_startCompute', target), (error) => {
+      assert.match(explainError(error).message, /can.t start or suspend computes on request/);
+      return true;
+    });
   });
 
   it('change nothing that is marked as read-only, and nothing in production without its name', async () => {

@@ -37,9 +37,9 @@ describe('protectAbandoned', () => {
 
   /** Connects with another key, as at the start of a window. */
   async function start(): Promise<void> {
-    const { session, inventory, tracker, guards } = store;
+    const { session, inventory, sender, guards } = store;
     const unprotected = new UnprotectedBranches(notes);
-    const branchChanges = new BranchChanges(session, inventory, tracker, unprotected);
+    const branchChanges = new BranchChanges(session, inventory, sender, unprotected);
     protectAbandoned({ session, unprotected, branchChanges, guards, log: { error: () => undefined } });
     await store.accounts.add(store.account, 'other-key');
   }

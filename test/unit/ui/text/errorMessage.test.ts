@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
-import { ProtectionLostError } from '../../../../src/model/operations/branchChanges.ts';
+import { ProtectionLostError } from '../../../../src/model/changeErrors.ts';
 
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 const { failedState } = await import('../../../../src/ui/state/updateContextKeys.ts');

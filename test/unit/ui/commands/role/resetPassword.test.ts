@@ -1,8 +1,10 @@
 import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
+import { BranchChanges } from '../../../../../src/model/operations/branchChanges.ts';
+import { UnprotectedBranches } from '../../../../../src/model/operations/unprotectedBranches.ts';
 import type { CommandContext, Run } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { connectModel, MemoryMap, NoteMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
@@ -35,7 +37,10 @@ describe('resetPassword', () => {
   /** Accepts each first item. */
   async function run(...placeholders: string[]): Promise<void> {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
-    const context = { ...store, lastCompute, computesView: { view: { selection: [] } } };
+    const { session, inventory, sender } = store;
+    const unprotected = new UnprotectedBranches(new NoteMap());
+    const branchChanges = new BranchChanges(session, inventory, sender, unprotected);
+    const context = { ...store, branchChanges, lastCompute, computesView: { view: { selection: [] } } };
     lastRun = { failureMessage: '', initialConnection: store.session.connection };
     answers.push('Reset Password');
     const done = resetPassword(context as unknown as CommandContext, undefined, lastRun);
@@ -53,7 +58,8 @@ describe('resetPassword', () => {
   it('reaches a branch without computes, and says what a service without the call does not support', async () => {
     for (status of [403, 404, 405])
       await assert.rejects(run('Select a branch', 'Select a role'), {
-        message: "This service doesn't support resetting passwords, or this API key doesn't allow it.",
+        name: 'NotOfferedError',
+        feature: 'passwords',
       });
     assert.match(questions[0] ?? '', /^Reset the password of ada on branch br-dev \(dev\)\?/);
   });

@@ -6,9 +6,9 @@ import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helper
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-const { suspend } = await import('../../../../../src/ui/commands/compute/startSuspend.ts');
+const { restart, suspend } = await import('../../../../../src/ui/commands/compute/compute.ts');
 
-describe('suspend', () => {
+describe('Commands of a compute', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   const compute = computeRecord('ep-one', { connections: 2 });
@@ -30,7 +30,20 @@ describe('suspend', () => {
     await service.close();
   });
 
-  it('sends nothing to an account that the window switches to before the question', async () => {
+  it('say how many connections a restart drops', async () => {
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, [
+      'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
+    ]);
+    assert.equal(
+      service.requests.some((call) => call.startsWith('POST')),
+      false,
+    );
+  });
+
+  it('send nothing to an account that the window switches to before the question', async () => {
     const counted = Promise.withResolvers<unknown>();
     const { script } = service;
     service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));

@@ -1,0 +1,33 @@
+/** Why a change was not made, apart from what the service says. */
+
+/** Another window has switched the account. */
+export class AccountSwitchedError extends Error {
+  override readonly name = 'AccountSwitchedError';
+
+  constructor() {
+    super('This window has switched to another account. Nothing was changed.');
+  }
+}
+
+/** Calls that not every service or key has. */
+export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords';
+
+export class NotOfferedError extends Error {
+  override readonly name = 'NotOfferedError';
+  readonly feature: OptionalFeature;
+
+  constructor(feature: OptionalFeature) {
+    super(`The service or the key doesn't offer this call: ${feature}`);
+    this.feature = feature;
+  }
+}
+
+/** A deletion failed, and so did protecting the branch again. */
+export class ProtectionLostError extends Error {
+  override readonly name = 'ProtectionLostError';
+
+  /** @param cause why the deletion failed */
+  constructor(cause: unknown) {
+    super('The branch is no longer protected', { cause });
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * How every change of computes, branches and projects is made. It is sent once, to the account that it began in. The reply is
+ * shown at once and its operations are followed. If the reply is lost, the lists show whether the change was made.
+ */
+import type { CallOptions, Client } from '../../api/client.ts';
+import { isNotOffered, isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import type { Branch, Compute, Operation, Project } from '../../api/records/records.ts';
+import { Emitter } from '../../base/event.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { NotOfferedError, type OptionalFeature } from '../changeErrors.ts';
+import type { Session } from '../account/session.ts';
+import { nameOf } from '../inventory/branchStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { OperationTracker } from './operationTracker.ts';
+import type { ChangeTarget, ChangeVerb } from './pendingChange.ts';
+
+export interface ChangeOptions extends CallOptions {
+  /** What the window was connected to when the user began. */
+  readonly initialConnection: AccountConnection | undefined;
+}
+
+/** The records as they are now, as far as the reply has them or the lists loaded after a lost reply. */
+export interface ChangedRecords {
+  readonly project?: Project | undefined;
+  readonly branch?: Branch | undefined;
+  readonly compute?: Compute | undefined;
+  /** Of a new branch. */
+  readonly computes?: readonly Compute[];
+}
+
+/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
+export interface AcceptedChange extends ChangedRecords {
+  readonly isPending: boolean;
+}
+
+export interface ChangeRequest {
+  readonly verb: ChangeVerb;
+  /** Undefined for changes of the list of projects. */
+  readonly projectId?: string;
+  /** Whether other branches may change as well. */
+  readonly withBranches?: boolean;
+  /** The branch as it was, for its name. */
+  readonly before?: Branch | undefined;
+  readonly send: (
+    client: Client,
+    options: CallOptions,
+  ) => Promise<ChangedRecords & { readonly operations: readonly Operation[] }>;
+  /** Undefined if the lists loaded after a lost reply don't show the change. */
+  readonly find: () => ChangedRecords | undefined;
+  /** For a call that not every service offers. */
+  readonly feature?: OptionalFeature;
+  /** Whether a 403 or 404 is not about what is changed, because the list loaded after it has it. */
+  readonly exists?: () => boolean;
+}
+
+export class ChangeSender {
+  readonly #session: Session;
+  readonly #inventory: Inventory;
+  readonly #tracker: OperationTracker;
+  readonly #notOffered = new Emitter<OptionalFeature>();
+
+  readonly onNotOffered = this.#notOffered.event;
+
+  constructor(session: Session, inventory: Inventory, tracker: OperationTracker) {
+    this.#session = session;
+    this.#inventory = inventory;
+    this.#tracker = tracker;
+  }
+
+  /** Sends something to the account that it began in. @throws {ApiError} @throws {AccountSwitchedError} */
+  async call<T>(
+    send: (client: Client, options: CallOptions) => Promise<T>,
+    { initialConnection, ...options }: ChangeOptions,
+  ): Promise<T> {
+    const connection = this.#requireConnection(initialConnection);
+    return await send(await connection.client(), untilClosed(connection, options));
+  }
+
+  /** @throws {ApiError} @throws {AccountSwitchedError} @throws {NotOfferedError} */
+  async send(request: ChangeRequest, options: ChangeOptions): Promise<AcceptedChange> {
+    const connection = this.#requireConnection(options.initialConnection);
+    const isCurrent = () => connection === this.#session.connection;
+    try {
+      const { operations, ...records } = await this.call(request.send, options);
+      const isPending = isCurrent() && (await this.#accept(request, records, operations));
+      return { ...records, isPending };
+    } catch (error) {
+      if (!isCurrent()) throw error;
+      await this.#requireOffered(request, error);
+      // The list is out of date: another client has made a change.
+      if (isRefused(error, 404, 409, 422)) void this.#refresh(request);
+      if (!isOutcomeUnknown(error)) throw error;
+      await this.#refresh(request);
+      const records = request.find();
+      if (records === undefined) throw error;
+      return { ...records, isPending: false };
+    }
+  }
+
+  #requireConnection(initialConnection: AccountConnection | undefined): AccountConnection {
+    const { connection } = this.#session;
+    if (connection === undefined) throw new Error('Not connected');
+    this.#session.requireSameAccount(initialConnection);
+    return connection;
+  }
+
+  /** @returns whether the change has operations to follow */
+  async #accept(
+    request: ChangeRequest,
+    { project, branch, compute, computes = [] }: ChangedRecords,
+    operations: readonly Operation[],
+  ): Promise<boolean> {
+    const { verb } = request;
+    if (verb !== 'delete') {
+      if (branch !== undefined && request.projectId !== undefined)
+        this.#inventory.branches.put(request.projectId, branch);
+      for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
+    }
+    const target = targetOf(request, { project, branch, compute });
+    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
+    // The tracker refreshes the computes, but other branches or projects may have changed as well.
+    if (!isPending || compute === undefined) await this.#refresh(request);
+    return isPending;
+  }
+
+  /** @throws {NotOfferedError} */
+  async #requireOffered(request: ChangeRequest, error: unknown): Promise<void> {
+    if (request.feature === undefined || !isNotOffered(error)) return;
+    if (!isRefused(error, 405) && request.exists !== undefined) {
+      await this.#refresh(request);
+      if (!request.exists()) return;
+    }
+    this.#notOffered.fire(request.feature);
+    throw new NotOfferedError(request.feature);
+  }
+
+  /** The lists keep a failure; the change itself was accepted or has an error. */
+  async #refresh({ projectId, withBranches = false }: ChangeRequest): Promise<void> {
+    const refreshed =
+      projectId === undefined
+        ? this.#inventory.refreshProjects()
+        : this.#inventory.refreshComputes(projectId);
+    const branches =
+      withBranches && projectId !== undefined ? this.#inventory.branches.refresh(projectId) : undefined;
+    await Promise.all([refreshed.catch(() => undefined), branches]);
+  }
+}
+
+function targetOf(
+  { projectId, before }: ChangeRequest,
+  { project, branch, compute }: ChangedRecords,
+): ChangeTarget | undefined {
+  if (compute !== undefined)
+    return { projectId: compute.project_id, computeId: compute.id, name: compute.name };
+  if (branch !== undefined && projectId !== undefined)
+    return { projectId, branchId: branch.id, name: nameOf(branch) ?? nameOf(before) };
+  return project && { projectId: project.id, name: project.name };
+}
+
+/** Also ends the call when the connection is closed. */
+export function untilClosed(connection: AccountConnection, options: CallOptions): CallOptions {
+  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+  return { ...options, signal: AbortSignal.any(signals) };
+}
