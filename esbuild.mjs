@@ -24,10 +24,7 @@ const extension = {
 };
 const service = {
   ...shipped,
-  entryPoints: {
-    service: 'src/service/main.ts',
-    engineProcess: 'src/service/engineProcess/engineProcess.ts',
-  },
+  entryPoints: { service: 'src/service/main.ts' },
 };
 const tests = {
   ...bundleOptions,

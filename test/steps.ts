@@ -63,7 +63,7 @@ const windowsServiceSuites = [
   'revokedKeys',
   'windowsFiles',
 ];
-const longestServiceSuites = ['network/pooler', 'trouble', 'replica/readReplica', 'ordinaryUser'];
+const longestServiceSuites = ['network/pooler', 'trouble', 'replica/readReplica'];
 const serviceSuites = suites(
   'service',
   longestServiceSuites.map((name) => `postgres/${name}`),

@@ -2,7 +2,7 @@
 // file, so that a start reads one file instead of a hundred until one of them changes.
 // Stack traces name lines of the bundle, because reading its source map would take longer than reading the bundle. For lines
 // of the source: NODE_OPTIONS=--enable-source-maps npm run service
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import nodeModule from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,10 @@ import { pathToFileURL } from 'node:url';
 const root = path.resolve(import.meta.dirname, '../..');
 const cache = path.join(root, 'node_modules/.cache/hosted-postgres');
 const bundle = path.join(cache, 'service.mjs');
-const engineBundle = path.join(cache, 'engineProcess.mjs');
 const stampsMark = '\n//stamps ';
 const UNKNOWN = 'unknown';
 
-if (!existsSync(engineBundle) || !isUpToDate()) await makeBundle();
+if (!isUpToDate()) await makeBundle();
 // Next to the bundle: the default is in the shared temporary folder, where any user can plant bytecode.
 nodeModule.enableCompileCache?.(path.join(cache, 'compiled'));
 await import(pathToFileURL(bundle));
@@ -37,13 +36,8 @@ async function makeBundle() {
   const { metafile, outputFiles } = await build({
     ...bundleOptions,
     absWorkingDir: root,
-    // A service that runs as root starts its engine as a separate program.
-    entryPoints: {
-      service: 'src/service/main.ts',
-      engineProcess: 'src/service/engineProcess/engineProcess.ts',
-    },
-    outdir: cache,
-    outExtension: { '.js': '.mjs' },
+    entryPoints: ['src/service/main.ts'],
+    outfile: bundle,
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
@@ -59,7 +53,7 @@ async function makeBundle() {
   const stamps = sources.map((file) => [file, stampOf(file, startedAt)]);
   const end = stampsMark + JSON.stringify(Object.fromEntries(stamps));
   mkdirSync(cache, { recursive: true });
-  // The service comes last, because its stamps are valid for all files.
+  // The bundle comes last, because its stamps are valid for both files.
   for (const { path: file, text } of outputFiles.toSorted((a) => (a.path === bundle ? 1 : -1))) {
     // Another start may write it at the same time; the last one wins, with a complete file.
     const unfinished = `${file}.${process.pid}`;

@@ -1,19 +1,52 @@
-/** Chooses the engine. Each is loaded only when it is used. */
+/** Loads the engine, and prepares the folder for all data. If root starts the service, it gives up root's rights here. */
+import path from 'node:path';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import type { EngineChoice } from './postgres/engine.ts';
+import { giveUpRoot } from './privileges/giveUpRoot.ts';
+import { reachablePrograms } from './privileges/reachablePrograms.ts';
+import { removeIfEmpty, staleFolders } from './privileges/staleStorage.ts';
+import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
+import type { UnixAccount } from './privileges/unixAccount.ts';
+import { createPrivateFolder, type DataDirectory } from './state/dataDirectory.ts';
 
-/** @returns a function that starts the engine. It loads no more code, so the engine's process starts at once */
-export async function loadEngine(
-  choice: EngineChoice & { postgres: boolean },
-): Promise<() => Promise<ComputeEngine>> {
+export interface EngineChoice {
+  readonly directory: DataDirectory;
+  /** Whether computes run on Postgres. */
+  readonly postgres: boolean;
+  /** Folder with `postgres` and `initdb`; without it they are searched. */
+  readonly postgresPath: string | undefined;
+  /** What the service becomes if root started it. */
+  readonly account: UnixAccount | undefined;
+  /** Writes a line to the service's log. */
+  readonly log: (line: string) => void;
+}
+
+export interface LoadedEngine {
+  /** Private folder with all data of the service. */
+  readonly storage: string;
+  /** Loads no more code. */
+  readonly create: () => ComputeEngine;
+}
+
+/** Afterwards, a service of root can't load more code. @throws {DataError} */
+export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
+  const { directory, postgresPath, account, log } = choice;
   if (!choice.postgres) {
     const { SimulatedEngine } = await import('./postgres/withoutPostgres.ts');
-    return async () => new SimulatedEngine();
+    return { storage: openStorage(directory, account), create: () => new SimulatedEngine() };
   }
-  if (process.getuid?.() === 0) {
-    const { startEngineProcess } = await import('./engineProcess/startEngineProcess.ts');
-    return () => startEngineProcess(choice);
-  }
-  const { createLocalEngine } = await import('./postgres/engine.ts');
-  return async () => createLocalEngine(choice);
+  const { createPostgresEngine, emptyStorage, findPrograms } = await import('./postgres/engine.ts');
+  const found = findPrograms(postgresPath);
+  const programs = account === undefined ? found : reachablePrograms(found, account);
+  const stale = account === undefined ? [] : staleFolders(account).filter((folder) => !removeIfEmpty(folder));
+  const storage = openStorage(directory, account);
+  // If it fails, for example because another service removed the folder first, the next service tries again.
+  for (const folder of stale) emptyStorage(folder).catch(() => undefined);
+  return { storage, create: () => createPostgresEngine({ root: storage, programs, log }) };
+}
+
+function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {
+  if (account === undefined) return createPrivateFolder(path.join(folder, 'postgres'));
+  const storage = isTemporary ? temporaryStorage(folder, account) : storageFolder(folder, account);
+  giveUpRoot(account);
+  return storage;
 }

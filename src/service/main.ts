@@ -3,12 +3,15 @@ import { fstatSync, ftruncateSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { postgresLine } from '../api/leaseProof.ts';
 import { serviceClock } from './core/clock.ts';
-import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from './core/systemReason.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
+import { leaveEnvironment } from './privileges/giveUpRoot.ts';
+import { nobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
+import type { DataDirectory, InstanceLock } from './state/dataDirectory.ts';
+import type { ProjectsFile } from './state/projectsFile.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -26,56 +29,27 @@ const SIMULATED =
   'Computes are simulated (--no-postgres): they change state, but nothing runs and they accept no connections.';
 
 async function main(): Promise<void> {
+  const account = process.getuid?.() === 0 ? nobody() : undefined;
+  if (account !== undefined) leaveEnvironment(account);
   const options = readOptions(process.argv.slice(2), process.env);
   // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
   if (options === undefined) process.stdout.write(HELP);
-  else if (options.checkPostgres) await checkPostgres(options);
-  else await run(options, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
+  else if (options.checkPostgres) await checkPostgres(options, account);
+  else await run(options, account, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
 }
 
-async function run(options: ServiceOptions, apiKey: string | undefined): Promise<void> {
-  const writeLog = options.endWithLeases === undefined ? log : logToFile;
+async function run(
+  options: ServiceOptions,
+  account: UnixAccount | undefined,
+  apiKey: string | undefined,
+): Promise<void> {
   const directory = openDataDirectory(options.dataDir);
-  const { folder } = directory;
-  const ending = endings();
-  let engine: Promise<ComputeEngine> | undefined;
   try {
-    const lock = await lockInstance(folder);
+    const lock = await lockInstance(directory.folder);
     try {
-      const { postgres, postgresPath } = options;
-      const isTemporary = options.dataDir === undefined;
-      const choice = { postgres, postgresPath, dataDir: folder, isTemporary, log: writeLog };
-      const startEngine = await loadEngine(choice);
-      engine = startEngine();
-      engine.catch(() => undefined); // Its callers report the failure.
-      // Loaded only now, because the engine's process starts at the same time.
-      const { startService } = await import('./startService.ts');
-      const parts = {
-        options: { ...options, apiKey },
-        folder,
-        engine,
-        clock: serviceClock,
-        log: writeLog,
-        onEnd: ending.end,
-      };
-      const service = await startService(parts);
-      lock.publish(service.baseUrl, service.leaseSecret);
-      if (!postgres) writeLog(SIMULATED);
-      const simulated = postgres ? {} : { computes: 'simulated' };
-      process.stdout.write(
-        `${JSON.stringify({ baseUrl: service.baseUrl, pid: process.pid, ...simulated })}\n`,
-      );
-      const failure = await ending.reason;
-      const unclean = await service.close().then(
-        () => undefined,
-        (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
-      );
-      const problem = failure ?? unclean;
-      if (problem !== undefined) throw new StartError('notUsable', problem);
+      await serve({ ...options, apiKey }, { directory, lock, account });
     } finally {
-      // A failed start may have left it open.
-      await engine?.then((loaded) => loaded.close()).catch(() => undefined);
       lock.release();
     }
   } finally {
@@ -83,18 +57,69 @@ async function run(options: ServiceOptions, apiKey: string | undefined): Promise
   }
 }
 
+interface Resources {
+  readonly directory: DataDirectory;
+  readonly lock: InstanceLock;
+  readonly account: UnixAccount | undefined;
+}
+
+/** Resolves when the service has ended. */
+async function serve(options: ServiceOptions, { directory, lock, account }: Resources): Promise<void> {
+  const { postgres, postgresPath, projectsFile } = options;
+  const writeLog = options.endWithLeases === undefined ? log : logToFile;
+  const ending = endings();
+  const { startService } = await import('./startService.ts');
+  const projects = projectsFile === undefined ? undefined : await readProjects(projectsFile);
+  const { storage, create } = await loadEngine({ directory, postgres, postgresPath, account, log: writeLog });
+  const engine = Promise.resolve().then(create);
+  engine.catch(() => undefined); // Its callers report the failure.
+  try {
+    const service = await startService({
+      options,
+      folder: storage,
+      projects,
+      engine,
+      clock: serviceClock,
+      log: writeLog,
+      onEnd: ending.end,
+    });
+    lock.publish(service.baseUrl, service.leaseSecret);
+    if (!postgres) writeLog(SIMULATED);
+    const simulated = postgres ? {} : { computes: 'simulated' };
+    const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
+    process.stdout.write(`${JSON.stringify(ready)}\n`);
+    const failure = await ending.reason;
+    const unclean = await service.close().then(
+      () => undefined,
+      (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
+    );
+    const problem = failure ?? unclean;
+    if (problem !== undefined) throw new StartError('notUsable', problem);
+  } finally {
+    // A failed start may have left it open.
+    await engine.then((loaded) => loaded.close()).catch(() => undefined);
+  }
+}
+
 /** Loads the engine as a start does, without data. */
-async function checkPostgres({ postgresPath }: ServiceOptions): Promise<void> {
+async function checkPostgres(
+  { postgresPath }: ServiceOptions,
+  account: UnixAccount | undefined,
+): Promise<void> {
   const directory = openDataDirectory(undefined);
   try {
-    const choice = { postgres: true, postgresPath, dataDir: directory.folder, isTemporary: true, log };
-    const startEngine = await loadEngine(choice);
-    const engine = await startEngine();
+    const { create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });
+    const engine = create();
     process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
     await engine.close();
   } finally {
     directory.dispose();
   }
+}
+
+async function readProjects(file: string): Promise<ProjectsFile> {
+  const { readProjectsFile } = await import('./state/projectsFile.ts');
+  return readProjectsFile(file);
 }
 
 /** Resolves `reason` on a signal or when `end` is called. */

@@ -11,11 +11,18 @@ import { Leases } from './http/lease.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
 import { StartError } from './startError.ts';
+import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
 export interface ServiceParts {
-  readonly options: Omit<ServiceOptions, 'dataDir' | 'apiKeyFromStdin' | 'postgresPath' | 'checkPostgres'>;
+  readonly options: Pick<
+    ServiceOptions,
+    'port' | 'apiKey' | 'plan' | 'operationDelay' | 'postgres' | 'endWithLeases'
+  >;
+  /** For all data. */
   readonly folder: string;
+  /** The contents of a new account, instead of the sample. */
+  readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
@@ -78,19 +85,19 @@ function portFailure(port: number, error: unknown): StartError {
 }
 
 async function openStore(parts: ServiceParts): Promise<Store> {
-  const { options, clock, folder, log } = parts;
-  const { projectsFile, plan, postgres: runsPostgres } = options;
+  const { options, clock, folder, log, projects } = parts;
+  const { plan, postgres: runsPostgres } = options;
   const store = await Store.open({
     folder,
-    seed: () => seedAccount({ projectsFile, engine: parts.engine, clock, plan, runsPostgres }),
+    seed: () => seedAccount({ projects, engine: parts.engine, clock, plan, runsPostgres }),
     onFailure: (error) => parts.onEnd(error.message),
   }).catch((error: unknown) => {
     throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;
   });
   if (store.found !== undefined && store.found.tornBytes > 0)
     log(`Discarded ${store.found.tornBytes} bytes of a change that the last run did not finish writing`);
-  if (store.found !== undefined && projectsFile !== undefined)
-    log(`Ignored ${projectsFile}: ${folder} already contains an account`);
+  if (store.found !== undefined && projects !== undefined)
+    log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;
 }
 

@@ -29,7 +29,6 @@ async function buildService(): Promise<string> {
   const outdir = path.join(folder, 'dist');
   const entryPoints = {
     service: 'src/service/main.ts',
-    engineProcess: 'src/service/engineProcess/engineProcess.ts',
     recorder: 'test/contract/recorder.ts',
   };
   await build({ ...bundleOptions, absWorkingDir: ROOT, entryPoints, outdir });

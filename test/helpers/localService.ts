@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -62,12 +62,20 @@ export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
 const folders: string[] = [];
 process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Creates a folder that is removed when the test process ends. */
+/** Creates a folder that is removed when the test process ends. A service of root reaches it after it became `nobody`. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+  chmodSync(folder, 0o711);
   folders.push(folder);
   return folder;
 }
+
+/** The file with the account of a service. */
+export const accountFile = (dataDir: string): string => path.join(dataDir, 'postgres', 'account.journal');
+
+/** Whether the last service on the folder has ended cleanly. A service of root can't remove its lock. */
+export const hasReleasedLock = (dataDir: string): boolean =>
+  !(statSync(path.join(dataDir, 'service.lock'), { throwIfNoEntry: false })?.size ?? 0);
 
 /** @throws {DidNotStart} */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {

@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { nobody } from '../../src/service/engineProcess/unixAccount.ts';
+import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { launchBrowser } from '../workbench/chromium.ts';
 import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
 import { familyOf } from '../workbench/processes.ts';

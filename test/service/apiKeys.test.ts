@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { isRefused } from '../../src/api/errors.ts';
 import { call } from '../helpers/call.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { accountFile, startLocalService, type LocalService } from '../helpers/localService.ts';
 
 describe('API keys', () => {
   let service: LocalService;
@@ -39,7 +38,7 @@ describe('API keys', () => {
     assert.equal((await getWith(made.key)).status, 200);
     const { text } = await getWith(service.key, '/api_keys');
     assert(!text.includes(made.key));
-    assert(!readFileSync(path.join(service.dataDir, 'account.journal'), 'utf8').includes(made.key));
+    assert(!readFileSync(accountFile(service.dataDir), 'utf8').includes(made.key));
     assert(!service.stderr().includes(made.key));
   });
 

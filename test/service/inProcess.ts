@@ -5,6 +5,7 @@ import { Client } from '../../src/api/client.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
 import { SimulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
+import { readProjectsFile } from '../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../src/service/startService.ts';
 import { recordPort } from '../contract/recordings.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
@@ -148,13 +149,13 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   const settings = {
     port: 0,
     apiKey: key,
-    projectsFile: options.projectsFile,
     plan: 'paid',
     operationDelay,
     postgres: true,
     endWithLeases,
   } as const;
-  const parts = { options: settings, folder, clock, onEnd, log: (line: string) => log.push(line) };
+  const projects = options.projectsFile === undefined ? undefined : readProjectsFile(options.projectsFile);
+  const parts = { options: settings, folder, projects, clock, onEnd, log: (line: string) => log.push(line) };
   const service = await startService({ ...parts, engine: Promise.resolve(engine) });
   const baseUrl = service.baseUrl as BaseUrl;
   recordPort(Number(new URL(baseUrl).port));

@@ -80,6 +80,6 @@ describe('The lock of a data directory', () => {
       const others = outcomes.map((outcome) => outcome[turn]).filter((taken) => taken !== true);
       assert.deepEqual(others, [false, false, false], String(turn));
     }
-    assert.deepEqual(readdirSync(turns[0] ?? ''), ['service.lock']);
+    assert.deepEqual(readdirSync(turns[0] ?? '').toSorted(), ['service.json', 'service.lock']);
   });
 });

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
-  existsSync,
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -19,7 +19,8 @@ import { crc32 } from 'node:zlib';
 import { FORMAT } from '../../src/service/state/journal.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
-import { SIMULATED, startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { accountFile, hasReleasedLock, SIMULATED, startLocalService } from '../helpers/localService.ts';
+import { temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
 
@@ -133,6 +134,7 @@ describe('The program', () => {
   });
 
   it('deletes a temporary account at its end', async () => {
+    chmodSync(folder, 0o1777);
     const child = spawn(
       process.execPath,
       [await builtService(), '--no-postgres', '--port', '0', '--api-key', 'k'],
@@ -149,11 +151,13 @@ describe('The program', () => {
   });
 
   it('makes its files private', async () => {
-    const inside = path.join(folder, 'made', 'for', 'it');
+    const inside = path.join(folder, 'made');
     const service = await start({ dataDir: inside });
     const mode = (file: string) => (statSync(path.join(inside, file)).mode & 0o777).toString(8);
-    assert.equal(mode('.'), '700');
-    for (const file of ['account.journal', 'service.json', 'service.lock'])
+    // As root: `nobody` may pass through it.
+    assert.match(mode('.'), /^7[01]0$/);
+    assert.equal(mode('postgres'), '700');
+    for (const file of ['postgres/account.journal', 'service.json', 'service.lock'])
       assert.equal(mode(file), '600', file);
     const { startedAt, leaseSecret, ...info } = JSON.parse(
       readFileSync(path.join(inside, 'service.json'), 'utf8'),
@@ -162,7 +166,7 @@ describe('The program', () => {
     assert.match(String(leaseSecret), /^[\w-]{43}$/);
     assert(Math.abs(Date.parse(String(startedAt)) - Date.now()) < 60_000);
     await service.stop();
-    assert(!existsSync(path.join(inside, 'service.json')) && !existsSync(path.join(inside, 'service.lock')));
+    assert(hasReleasedLock(inside));
   });
 
   it('exits with 4 if its port is in use', async () => {
@@ -174,7 +178,7 @@ describe('The program', () => {
       didNotStart(4, /another program uses this port/),
     );
     server.close();
-    assert(!existsSync(path.join(folder, 'service.lock')));
+    assert(hasReleasedLock(folder));
   });
 
   it('exits with 5 if its data directory is not usable', async () => {
@@ -196,7 +200,8 @@ describe('The program', () => {
   };
 
   it('exits with 6 if a newer version wrote its data, and does not change them', async () => {
-    const journal = path.join(folder, 'account.journal');
+    await (await start()).stop();
+    const journal = accountFile(folder);
     writeFileSync(journal, line({ format: FORMAT + 1 }));
     await assert.rejects(start(), didNotStart(6, /newer version/));
     assert.equal(readFileSync(journal, 'utf8'), line({ format: FORMAT + 1 }));
@@ -204,7 +209,7 @@ describe('The program', () => {
 
   it('exits with 7 if its data is damaged, and does not change it', async () => {
     await (await start()).stop();
-    const journal = path.join(folder, 'account.journal');
+    const journal = accountFile(folder);
     const bytes = readFileSync(journal);
     bytes[bytes.length >> 1] = bytes[bytes.length >> 1] === 0x41 ? 0x42 : 0x41;
     const damaged = Buffer.concat([bytes, Buffer.from(line([]))]);
@@ -217,7 +222,7 @@ describe('The program', () => {
     const first = await start();
     const made = await first.client.createApiKey('kept');
     await first.stop();
-    appendFileSync(path.join(folder, 'account.journal'), '0badc0de [{"set":"key","va');
+    appendFileSync(accountFile(folder), '0badc0de [{"set":"key","va');
     const second = await start();
     await until('the message', async () => second.stderr().startsWith('Discarded 26 bytes'));
     assert.equal((await call(second.baseUrl, { path: '/projects', key: made.key })).status, 200);
@@ -266,7 +271,7 @@ describe('The program', () => {
     it(`exits with 5 if there are only ${blocks} KB at the start`, async function () {
       if (process.platform === 'win32') this.skip();
       await (await start()).stop();
-      if (blocks === 0) rmSync(path.join(folder, 'account.journal'));
+      if (blocks === 0) rmSync(accountFile(folder));
       // The lock takes the first kilobyte.
       const under = ['bash', '-c', `trap "" XFSZ; ulimit -f ${blocks + 1}; exec "$@"`, '--'];
       await assert.rejects(start({ under, key: 'another' }), didNotStart(5, message));

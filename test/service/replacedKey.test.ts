@@ -1,12 +1,12 @@
 /** The extension restarts its local service after the key of that service was revoked. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
 import { LocalService } from '../../src/ui/localService/localService.ts';
 import { builtService } from '../helpers/builtService.ts';
-import { temporaryFolder } from '../helpers/localService.ts';
+import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
@@ -86,7 +86,7 @@ describe('The local service of the extension after another client revoked its ke
     const { pid } = JSON.parse(readFileSync(info, 'utf8')) as { pid: number };
     localService.dispose();
     process.kill(pid, 'SIGTERM');
-    await until('the service to end', async () => !existsSync(path.join(dataDir, 'service.lock')));
+    await until('the service to end', async () => hasReleasedLock(dataDir));
     localService = openWindow();
     await localService.ready();
     await (await current()).client.listApiKeys();

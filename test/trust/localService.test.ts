@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
@@ -79,6 +80,7 @@ describe('A window with the local service', () => {
   const file = (name: string) => path.join(folder, name);
   const readNote = (name: string): { pid: number; baseUrl: string } =>
     JSON.parse(readFileSync(file(name), 'utf8'));
+  const hasAddress = () => statSync(file('service.json')).size > 0;
   const runningService = (): { pid: number; baseUrl: string } => {
     const note = readNote('service.json');
     started.add(note.pid);
@@ -222,7 +224,10 @@ describe('A window with the local service', () => {
     const account = connection?.account ?? assert.fail('not connected');
     const client = await window.openClient(account, key());
     await kill(service.pid);
-    await until('the window to run it again', async () => runningService().pid !== service.pid);
+    await until(
+      'the window to run it again',
+      async () => hasAddress() && runningService().pid !== service.pid,
+    );
     await client.listApiKeys();
     assert.equal(window.session.connection, connection);
     await kill(runningService().pid);
@@ -243,7 +248,7 @@ describe('A window with the local service', () => {
       try {
         Date.now = () => now() + hours * 3_600_000;
         await kill(pid);
-        await until('the window to run it again', async () => runningService().pid !== pid);
+        await until('the window to run it again', async () => hasAddress() && runningService().pid !== pid);
         await window.inventory.refreshAll([]);
         assert.equal(window.inventory.state.kind, 'ready');
       } finally {

@@ -49,14 +49,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     [...UI_SHARED, ...UI_FEATURES].map((part) => [part, [part, ...UI_SHARED, ...MODEL_AND_BELOW]]),
   ),
-  // The local service: http > controlPlane > state; engineProcess > postgres.
-  'src/service/': ['src/service/', 'src/service/postgres/', 'src/service/engineProcess/', ...HTTP_AND_BELOW],
+  // The local service: http > controlPlane > state.
+  'src/service/': ['src/service/', 'src/service/postgres/', 'src/service/privileges/', ...HTTP_AND_BELOW],
   'src/service/core/': SERVICE_SHARED,
   'src/service/http/': HTTP_AND_BELOW,
   'src/service/controlPlane/': CONTROL_PLANE_AND_BELOW,
   'src/service/state/': STATE_AND_BELOW,
   'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
-  'src/service/engineProcess/': ['src/service/engineProcess/', 'src/service/postgres/', ...SERVICE_SHARED],
+  'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
 };
@@ -121,20 +121,19 @@ describe('src', () => {
   });
 });
 
-describe('The engine', () => {
-  const engine = sources.filter(({ file }) => /^src\/service\/(postgres|engineProcess)\//.test(file));
+describe('The local service of root', () => {
+  const service = sources.filter(({ file }) => file.startsWith('src/service/'));
 
   it('has all its code loaded before it gives up the rights to read it', () => {
-    const lazy = engine.filter(({ text }) => /\bimport\(|\brequire\(/.test(text)).map(({ file }) => file);
-    assert.deepEqual(lazy, []);
+    const lazy = service.filter(({ text }) => /\bimport\(|\brequire\(/.test(text)).map(({ file }) => file);
+    assert.deepEqual(lazy.toSorted(), ['src/service/loadEngine.ts', 'src/service/main.ts']);
   });
 
-  it('gives nothing to another user, which only its process of root could', () => {
-    const givers = engine.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
+  it('gives files to another user only before that', () => {
+    const givers = service.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
     assert.deepEqual(givers.map(({ file }) => file).toSorted(), [
-      'src/service/engineProcess/earlierLogins.ts',
-      'src/service/engineProcess/engineProcess.ts',
-      'src/service/engineProcess/storageFolder.ts',
+      'src/service/privileges/giveUpRoot.ts',
+      'src/service/privileges/storageFolder.ts',
     ]);
   });
 });

@@ -85,7 +85,6 @@ describe('The manifest', () => {
     const data =
       '/home/me/.vscode-server/data/User/globalStorage/hosted-postgres.hosted-postgres/local-service';
     assert.ok(isIgnored('node', `${extension}/service.js`, '--port', '0'));
-    assert.ok(isIgnored('node', `${extension}/engineProcess.js`, '65534', '65534'));
     assert.ok(isIgnored('pgbouncer', `${data}/postgres/poolers/ep-a-1/pgbouncer.ini`));
     assert.ok(isIgnored('pgbouncer', '/var/lib/hosted-postgres/0a1b/poolers/ep-a-1/pgbouncer.ini'));
     assert.ok(!isIgnored('node', '/home/me/hosted-postgres/server.js'));

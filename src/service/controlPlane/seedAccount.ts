@@ -1,5 +1,4 @@
 /** Checks the description of a new account (the sample or `--projects FILE`) and turns it into changes. */
-import { readFile } from 'node:fs/promises';
 import type { ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { hashOfKey, newKeyValue } from './apiKeys.ts';
@@ -20,19 +19,19 @@ import { generateId } from './generateId.ts';
 import { computeTarget, newOperation } from './operationRecord.ts';
 import { conflict, HttpError } from '../core/httpError.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
-import { systemReason } from '../core/systemReason.ts';
 import type {
   AccountDescription,
   BranchDescription,
   ComputeDescription,
   ProjectDescription,
+  ProjectsFile,
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
 import { readyBranch, type Change } from '../state/storedRecords.ts';
 
 export interface SeedOptions {
   /** Undefined: the sample account. */
-  readonly projectsFile: string | undefined;
+  readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   readonly plan: Plan;
@@ -47,17 +46,13 @@ export class InvalidProjectsFile extends Error {
 
 /** @throws {InvalidProjectsFile} */
 export async function seedAccount(options: SeedOptions): Promise<Iterable<Change>> {
-  const { projectsFile } = options;
-  if (projectsFile === undefined)
+  const { projects } = options;
+  if (projects === undefined)
     return new SeedBuilder(options, await options.engine).run(sampleAccount(options.plan));
-  const fail = (problem: string) => new InvalidProjectsFile(`Cannot use ${projectsFile}: ${problem}`);
-  const bytes = await readFile(projectsFile).catch((error: unknown) => {
-    throw fail(systemReason(error));
-  });
-  const { parseAccount } = await import('../state/projectsFile.ts');
-  const description = parseAccount(bytes);
-  if ('problem' in description) throw fail(description.problem);
-  return new SeedBuilder(options, await options.engine).run(description).catch((error: unknown) => {
+  const { file, content } = projects;
+  const fail = (problem: string) => new InvalidProjectsFile(`Cannot use ${file}: ${problem}`);
+  if ('problem' in content) throw fail(content.problem);
+  return new SeedBuilder(options, await options.engine).run(content).catch((error: unknown) => {
     throw error instanceof HttpError ? fail(error.message) : error;
   });
 }

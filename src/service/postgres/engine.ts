@@ -1,5 +1,4 @@
 /** The engine that runs a real Postgres for each compute. */
-import path from 'node:path';
 import type {
   BranchCatalog,
   BranchRestore,
@@ -24,37 +23,27 @@ import { removeAll } from './data/privateFiles.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
 import { primaryRole } from './primary.ts';
-import { findPrograms, type Programs } from './config/programs.ts';
+import type { Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { emptyFolder, majorsInUse, openStorage } from './data/storage.ts';
 import { PostgresMissing } from './withoutPostgres.ts';
 
-interface Options {
-  /** Whether the data is removed when the engine is closed. */
-  readonly isTemporary: boolean;
+export { findPrograms } from './config/programs.ts';
+
+export interface PostgresEngineOptions {
+  /** The folder for all data. */
+  readonly root: string;
+  readonly programs: Programs;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
 }
 
-export interface EngineChoice extends Options {
-  /** Folder of the service's state. The engine uses a separate folder in it. */
-  readonly dataDir: string;
-  /** Folder with `postgres` and `initdb`; without it they are searched. */
-  readonly postgresPath?: string | undefined;
-}
-
-export interface PostgresEngineOptions extends Options {
-  /** The engine's folder, for all data. */
-  readonly root: string;
-  readonly programs: Programs;
-}
-
-/** The engine in the service's process, for a service that does not run as root. */
-export function createLocalEngine({ dataDir, postgresPath, ...options }: EngineChoice): ComputeEngine {
-  const root = path.resolve(dataDir, 'postgres');
-  return createPostgresEngine({ ...options, root, programs: findPrograms(postgresPath) });
+/** Removes all data in a folder that no service uses, after it has ended the servers that still run on it. */
+export async function emptyStorage(root: string): Promise<void> {
+  await endOrphans({ root });
+  await emptyFolder(root);
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
@@ -156,7 +145,6 @@ class PostgresEngine implements ComputeEngine {
     this.#computes.clear();
     await this.#tools.branches.settled();
     this.#tools.storage.removeSockets();
-    if (this.#options.isTemporary) await emptyFolder(this.#tools.storage.root);
   }
 
   #compute(spec: ComputeSpec): Compute {

@@ -11,18 +11,19 @@
  */
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
+  ftruncateSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
+  openSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -33,6 +34,7 @@ import { DataError } from './dataError.ts';
 
 export interface DataDirectory {
   readonly folder: string;
+  readonly isTemporary: boolean;
   /** Deletes a temporary directory. */
   dispose(): void;
 }
@@ -44,27 +46,26 @@ export interface DataDirectory {
 export function openDataDirectory(wanted: string | undefined): DataDirectory {
   if (wanted === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
-    return { folder, dispose: () => removeFlat(folder) };
+    return { folder, isTemporary: true, dispose: () => removeTemporary(folder) };
   }
-  const folder = path.resolve(wanted);
+  const folder = createPrivateFolder(path.resolve(wanted));
+  return { folder, isTemporary: false, dispose: () => undefined };
+}
+
+/** Creates it with its parents unless it exists. @throws {DataError} if it cannot be created or written */
+export function createPrivateFolder(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return folder;
   } catch (error) {
     throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(error)}`);
   }
-  return { folder, dispose: () => undefined };
 }
 
-/** Never descends into folders: one that the engine could not empty may belong to another user. */
-function removeFlat(folder: string): void {
+function removeTemporary(folder: string): void {
   try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const name = path.join(folder, entry.name);
-      if (entry.isDirectory()) rmdirSync(name);
-      else rmSync(name, { force: true });
-    }
-    rmdirSync(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   } catch {
     // The system cleans up its temporary folder.
   }
@@ -76,25 +77,48 @@ export interface InstanceLock {
   release(): void;
 }
 
-/** @throws {DataError} `alreadyRunning`, with the address of the running service */
+/** Opens both files at once: a service that root started can't open them later. @throws {DataError} `alreadyRunning` */
 export async function lockInstance(folder: string): Promise<InstanceLock> {
   const lock = path.join(folder, 'service.lock');
   const info = path.join(folder, 'service.json');
   const me = { ...ownIdentity(), host: os.hostname() };
   const owner = takeLock(lock, me);
   if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
-  const renewal = setInterval(() => renew(lock), RENEWAL_INTERVAL).unref();
+  rmSync(info, { force: true });
+  const infoFile = attempt(info, () => openSync(info, 'wx', 0o600));
+  const lockFile = attempt(lock, () => openSync(lock, 'r+'));
+  const renewal = setInterval(() => renew(lockFile, me), RENEWAL_INTERVAL).unref();
   return {
     publish(baseUrl, leaseSecret) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
-      replaceFile(info, JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret }));
+      const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret });
+      attempt(info, () => writeSync(infoFile, text));
     },
     release() {
       clearInterval(renewal);
-      rmSync(info, { force: true });
-      rmSync(lock, { force: true });
+      remove(info, infoFile);
+      remove(lock, lockFile);
     },
   };
+}
+
+/** @throws {DataError} */
+function attempt<T>(file: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
+/** A service that root started can't remove files of root. An empty one counts as that of a service that has ended. */
+function remove(file: string, descriptor: number): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    ftruncateSync(descriptor);
+  }
+  closeSync(descriptor);
 }
 
 interface LockOwner extends ProcessIdentity {
@@ -107,9 +131,10 @@ const RENEWAL_INTERVAL = 10_000;
 /** Milliseconds after which the lock of another machine's service counts as abandoned. */
 const FOREIGN_LOCK_LIMIT = 60_000;
 
-function renew(lock: string): void {
+/** Writes the same text again, because only the owner of a file can set its time. */
+function renew(lockFile: number, me: LockOwner): void {
   try {
-    utimesSync(lock, new Date(), new Date());
+    writeSync(lockFile, JSON.stringify(me), 0);
   } catch {
     // The file system may be away for a moment.
   }
@@ -211,16 +236,6 @@ function readJsonFile(file: string): unknown {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return undefined; // A missing and a foreign file are handled alike.
-  }
-}
-
-function replaceFile(file: string, text: string): void {
-  const temporary = `${file}.new`;
-  try {
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameOver(temporary, file);
-  } catch (error) {
-    throw cannotWrite(file, error);
   }
 }
 

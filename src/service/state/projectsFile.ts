@@ -7,10 +7,12 @@
  *           { "type": "read_write", "autoscaling_limit_min_cu": 0.5, "current_state": "active" } ] } ] } ],
  *       "api_keys": [ { "name": "deployment" } ] }
  */
+import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { ComputeCreation } from '../../api/records/requests.ts';
 import { formatIssue } from '../core/formatIssue.ts';
+import { systemReason } from '../core/systemReason.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,
@@ -51,8 +53,21 @@ export const AccountDescription = z.strictObject({
 });
 export type AccountDescription = z.infer<typeof AccountDescription>;
 
-/** Returns the first problem if the file is not valid. */
-export function parseAccount(bytes: Uint8Array): AccountDescription | { readonly problem: string } {
+export interface ProjectsFile {
+  readonly file: string;
+  /** `problem`: the first one, if the file can't be read or is not valid. */
+  readonly content: AccountDescription | { readonly problem: string };
+}
+
+export function readProjectsFile(file: string): ProjectsFile {
+  try {
+    return { file, content: parseAccount(readFileSync(file)) };
+  } catch (error) {
+    return { file, content: { problem: systemReason(error) } };
+  }
+}
+
+function parseAccount(bytes: Uint8Array): ProjectsFile['content'] {
   let json: unknown;
   try {
     // Also removes the byte order mark that some editors add.

@@ -4,6 +4,8 @@
  * test/trust/log.test.ts searches the log.
  */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
@@ -12,7 +14,7 @@ import { shopAccount } from '../../helpers/shopAccount.ts';
 import { tell } from '../../trust/tally.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
-import { findOwnService } from './ownService.ts';
+import { findOwnService, ownServiceFolder } from './ownService.ts';
 import {
   addBrowserStorage,
   addFiles,
@@ -166,6 +168,9 @@ describe('the key', () => {
     await capturePage('the end');
     await addFiles(places, dataFolder);
     await addFiles(places, folder);
+    // Where root's service keeps its account.
+    const note = path.join(ownServiceFolder(dataFolder), 'postgres-folder');
+    if (existsSync(note)) await addFiles(places, readFileSync(note, 'utf8'));
     await addBrowserStorage(places, workbench.page);
     places.set('the console', Buffer.from(consoleLines.join('\n')));
     const found = [...secrets].flatMap(([name, secret]) => {

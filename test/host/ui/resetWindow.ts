@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { OpenWorkbench } from '../../workbench/open.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-import { ownServiceFolder, type OwnService } from './ownService.ts';
+import { ownServiceFolder, readOwnService } from './ownService.ts';
 
 const extension = 'hosted-postgres.hosted-postgres';
 
@@ -24,7 +23,7 @@ export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkben
   await notifications.clear();
   await closeEditors(workbench);
   for (const name of await readdir(folder)) await rm(path.join(folder, name), { recursive: true });
-  await removeLocalService(workbench, ownServiceFolder(dataFolder));
+  await removeLocalService(workbench, dataFolder);
   await removeAccounts(workbench);
   await resetViews(workbench);
   await notifications.clear();
@@ -49,15 +48,14 @@ async function closeEditors(workbench: Workbench): Promise<void> {
   });
 }
 
-async function removeLocalService(workbench: Workbench, folder: string): Promise<void> {
-  const file = await readFile(path.join(folder, 'service.json'), 'utf8').catch(() => undefined);
-  const service: OwnService | undefined = file === undefined ? undefined : JSON.parse(file);
+async function removeLocalService(workbench: Workbench, dataFolder: string): Promise<void> {
+  const service = await readOwnService(dataFolder).catch(() => undefined);
   if (service !== undefined && isAlive(service.pid)) {
     await workbench.runCommand('Hosted Postgres: Stop Local Service');
     await workbench.dialog.press('Stop');
     await until('the local service to end', async () => !isAlive(service.pid));
   }
-  if (existsSync(folder)) await rm(folder, { recursive: true });
+  await rm(ownServiceFolder(dataFolder), { recursive: true, force: true });
 }
 
 async function removeAccounts(workbench: Workbench): Promise<void> {

@@ -3,13 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { nobody } from '../../../src/service/engineProcess/unixAccount.ts';
-import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
-import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
-import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
-import { loadEngine } from '../../../src/service/loadEngine.ts';
-import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
-import { createPostgresEngine, type EngineChoice } from '../../../src/service/postgres/engine.ts';
+import { createEngine, startEngine } from './startEngine.ts';
 
 export interface ControlPlane {
   readonly engine: ComputeEngine;
@@ -35,6 +29,8 @@ export async function startControlPlane(
     readonly dataDir?: string;
     readonly postgresPath?: string;
     readonly withoutPgBouncer?: boolean;
+    /** Whether this process becomes `nobody` if it is root's. */
+    readonly inThisProcess?: boolean;
   } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
@@ -46,16 +42,8 @@ export async function startControlPlane(
   const open = new Map<string, number>();
   /** Of the branches' own role. No test changes it. */
   const passwords = new Map<string, string>();
-  const choice = {
-    postgres: true,
-    isTemporary: false,
-    dataDir,
-    postgresPath: options.postgresPath,
-    log: (line: string) => log.push(line),
-  };
-  const engine = await (options.withoutPgBouncer === true
-    ? loadWithoutPgBouncer(choice)
-    : (await loadEngine(choice))());
+  const start = options.inThisProcess === true ? createEngine : startEngine;
+  const engine = await start({ ...options, dataDir }, (line) => log.push(line));
   await engine.open({
     async wake(id) {
       woken.push(id);
@@ -113,18 +101,4 @@ export async function startControlPlane(
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** As `loadEngine` does where PgBouncer is not installed. */
-async function loadWithoutPgBouncer({ dataDir, isTemporary, log }: EngineChoice): Promise<ComputeEngine> {
-  const programs = { ...findPrograms(undefined), pooler: undefined };
-  if (process.getuid?.() !== 0)
-    return createPostgresEngine({ root: path.join(dataDir, 'postgres'), programs, isTemporary, log });
-  const account = nobody();
-  const prepare = () => ({
-    root: storageFolder(dataDir, account),
-    programs: reachablePrograms(programs, account),
-    isTemporary,
-  });
-  return RemoteEngine.start({ account, prepare, log });
 }

@@ -7,7 +7,7 @@
 import { startControlPlane } from './controlPlane.ts';
 
 const [dataDir, port, poolerPort, pooled] = process.argv.slice(2);
-const service = await startControlPlane({ dataDir: dataDir ?? '' });
+const service = await startControlPlane({ dataDir: dataDir ?? '', inThisProcess: true });
 const compute = await service.create({
   address: { port: Number(port), poolerPort: Number(poolerPort) },
   poolerEnabled: pooled === 'pooler',

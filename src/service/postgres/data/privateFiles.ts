@@ -18,8 +18,6 @@ export const removeAll = (file: string): void =>
 export function writePrivateFile(file: string, text: string): void {
   const unfinished = `${file}.new`;
   try {
-    // A killed service of an earlier version, which wrote as root, may have left a file of root's.
-    rmSync(unfinished, { force: true });
     writeFileSync(unfinished, text, { mode: 0o600, flush: true });
     renameOver(unfinished, file);
   } catch (error) {

@@ -105,7 +105,7 @@ function readNote(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // No note, or one that an earlier version wrote as root.
+    return undefined; // No note.
   }
 }
 

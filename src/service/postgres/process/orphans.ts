@@ -26,7 +26,7 @@ const dataDirsOf = (root: string) =>
   );
 
 /** A process according to its pid file. */
-export interface PidRecord {
+interface PidRecord {
   readonly pid: number;
   readonly startedAt: number;
   /** An argument that no other process has. */
@@ -37,14 +37,8 @@ export interface PidRecord {
  * Whether the process that wrote a pid file still runs. The pid file may be forged or stale: a process of another user is not
  * a server of this service.
  */
-export const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
+const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   maySignal(pid) && isSameProcess(pid, startedAt, argument);
-
-/** Whether any Postgres or PgBouncer runs on this storage. */
-export const hasProcesses = (root: string): boolean =>
-  [...dataDirsOf(root).map(readServer), ...subfolders(path.join(root, 'poolers')).map(readPooler)].some(
-    (written) => written !== undefined && isServerRunning(written),
-  );
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
 export async function endOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
@@ -89,10 +83,7 @@ function readPooler(folder: string): PidRecord | undefined {
 }
 
 /** Stops a process. @returns whether it was running */
-export async function endProcess(
-  written: PidRecord,
-  from: (typeof STEPS)[number][0] = 'SIGINT',
-): Promise<boolean> {
+async function endProcess(written: PidRecord, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
   if (!isServerRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
     send(written.pid, signal);

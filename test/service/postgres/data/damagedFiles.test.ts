@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { call } from '../../../helpers/call.ts';
-import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
+import { accountFile, startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { didNotStart } from '../../didNotStart.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
@@ -75,7 +75,7 @@ describe('truncated file', () => {
     } finally {
       await service.stop();
     }
-    rmSync(path.join(dataDir, 'account.journal'));
+    rmSync(accountFile(dataDir));
     await assert.rejects(startLocalService({ dataDir }), didNotStart(5, /logins\.json is damaged\. Restore/));
   });
 });

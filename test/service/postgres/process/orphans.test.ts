@@ -19,11 +19,6 @@ interface Running {
   readonly uri: string;
 }
 
-const isRoot = process.getuid?.() === 0;
-
-/** The engine process of a service that runs as root. */
-const engineOf = (file: string) => Number((JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid);
-
 const alive = (pid: number) => startTime(pid) !== undefined;
 
 /** Processes whose command line contains the folder. */
@@ -64,52 +59,14 @@ describe('engine after its service was killed', function () {
   }
 
   async function kill({ child }: Running, signal: NodeJS.Signals): Promise<void> {
-    // As root, the engine is another process, which must not notice.
-    const engine = signal === 'SIGKILL' ? stopEngine() : undefined;
     child.kill(signal);
     if (child.exitCode === null && child.signalCode === null)
       await new Promise((resolve) => child.once('exit', resolve));
-    if (engine !== undefined) process.kill(engine, 'SIGKILL');
-  }
-
-  /** @returns undefined if it has just ended */
-  function stopEngine(): number | undefined {
-    try {
-      const engine = engineOf(enginePid());
-      process.kill(engine, 'SIGSTOP');
-      return engine;
-    } catch {
-      return undefined;
-    }
   }
 
   const pidIn = (file: string) => Number(readFileSync(file, 'utf8').split('\n')[0]);
   const postmasterPid = () => path.join(dataDir, 'postgres/branches/br-main/data/postmaster.pid');
-  const enginePid = () => path.join(dataDir, 'postgres/engine.pid');
   const poolerPid = () => path.join(dataDir, 'postgres/poolers/ep-1/pgbouncer.pid');
-
-  it(`stops its servers when only the service is killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
-    if (!isRoot) return this.skip();
-    const running = await startService();
-    await query(running.uri, 'select 1');
-    const pids = [pidIn(postmasterPid()), engineOf(enginePid())];
-    running.child.kill('SIGKILL');
-    await eventually(() => !pids.some(alive));
-    assert.ok(!existsSync(postmasterPid()), 'ended cleanly');
-  });
-
-  it(`waits for the engine of the service that was killed${isRoot ? '' : ' (skipped: needs root)'}`, async function () {
-    if (!isRoot) return this.skip();
-    const running = await startService();
-    await query(running.uri, 'select 1');
-    const engine = engineOf(enginePid());
-    running.child.kill('SIGKILL');
-    const next = await startControlPlane({ dataDir });
-    assert.ok(!alive(engine));
-    const compute = await next.create({ address });
-    assert.deepEqual(await query(await next.uri(compute), 'select 1'), [1]);
-    await next.close();
-  });
 
   it('leaves nothing behind after SIGTERM', async () => {
     const running = await startService();

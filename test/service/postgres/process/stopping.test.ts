@@ -14,8 +14,6 @@ describe('service that is stopped while it creates its first data directories', 
   let dataDir: string;
   before(() => {
     dataDir = temporaryFolder();
-    // As root, the engine is another user, which must reach the folders in it.
-    chmodSync(dataDir, 0o755);
   });
   after(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -43,12 +41,15 @@ describe('service that is stopped while it creates its first data directories', 
   });
 
   it('removes a temporary account', async () => {
-    const env = { ...process.env, TMPDIR: dataDir };
+    const parent = temporaryFolder();
+    // A service of root must be able to remove it after it became `nobody`, as in /tmp.
+    chmodSync(parent, 0o1777);
+    const env = { ...process.env, TMPDIR: parent };
     const args = [await builtService(), '--port', '0', '--api-key', 'k'];
     const service = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-    const own = () => globSync('hosted-postgres-*', { cwd: dataDir });
+    const own = () => globSync('hosted-postgres-*', { cwd: parent });
     await once(service.stdout, 'data');
-    await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: dataDir }).length > 0);
+    await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: parent }).length > 0);
     service.kill('SIGTERM');
     assert.deepEqual(await once(service, 'exit'), [0, null]);
     assert.deepEqual(own(), []);

@@ -1,7 +1,7 @@
 /**
- * The folder for the engine's data when the service runs as root. Root creates it in a folder that only root can write, gives
- * it to the engine's account, and never touches its contents. It is `postgres` in the data directory. If the account cannot
- * reach that (below /root, for example), it is in the system's folder, and a note in the data directory names it.
+ * The folder for the service's data when root starts it. Root creates it in a folder that only root can write, gives it to the
+ * account that the service becomes, and never touches its contents. It is `postgres` in the data directory. If the account
+ * cannot reach that (below /root, for example), it is in the system's folder, and a note in the data directory names it.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fchmodSync, fchownSync, fstatSync, lchownSync } from 'node:fs';
@@ -15,31 +15,30 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { EngineError } from '../core/computeEngine.ts';
+import { DataError } from '../state/dataError.ts';
 import {
   canReach,
   canSearch,
   isPrivate,
-  isRootsAlone,
+  isWritableOnlyByRoot,
   makeReadable,
   type UnixAccount,
 } from './unixAccount.ts';
-import { isAnothers, recordOwner, SYSTEM_FOLDER } from './staleStorage.ts';
+import { belongsToOtherDataDirectory, recordOwner, SYSTEM_FOLDER } from './staleStorage.ts';
 
 /** In the data directory: where its data is. It lets a moved data directory find its data. */
 const NOTE = 'postgres-folder';
 
-/** @param dataDir created if missing @throws {EngineError} */
+/** @throws {DataError} */
 export function storageFolder(dataDir: string, account: UnixAccount): string {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const real = realpathSync(dataDir);
   const inside = path.join(real, 'postgres');
-  const isReachable = letThrough(real, account);
+  const isReachable = grantTraversal(real, account);
   if (isReachable && isPrivate(inside, account)) return inside;
   const note = path.join(real, NOTE);
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   if (noted !== '') return notedFolder(noted, real, account);
-  if (isReachable && isRootsAlone(real)) return ownedFolder(inside, account);
+  if (isReachable && isWritableOnlyByRoot(real)) return ownedFolder(inside, account);
   makeReadable(SYSTEM_FOLDER);
   const folder = ownedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
   writeFileSync(note, folder, { mode: 0o600 });
@@ -47,14 +46,23 @@ export function storageFolder(dataDir: string, account: UnixAccount): string {
   return folder;
 }
 
+/** Gives the account a temporary data directory, which it removes at the end. Only root could replace it until now. */
+export function temporaryStorage(dataDir: string, account: UnixAccount): string {
+  const inside = path.join(dataDir, 'postgres');
+  mkdirSync(inside, { mode: 0o700 });
+  for (const folder of [inside, dataDir]) lchownSync(folder, account.uid, account.gid);
+  return inside;
+}
+
 /** Throws rather than replacing databases with empty ones: they may be on a disk that is not mounted now. */
 function notedFolder(folder: string, dataDir: string, account: UnixAccount): string {
   // A copy of a data directory has a note with the folder of the original.
-  if (!isPrivate(folder, account) || isAnothers(folder, dataDir))
-    throw new EngineError(
+  if (!isPrivate(folder, account) || belongsToOtherDataDirectory(folder, dataDir)) {
+    const message =
       `The databases of ${dataDir} are in ${folder}, which is missing or belongs to another data directory. ` +
-        `To start with empty databases, delete ${path.join(dataDir, NOTE)}`,
-    );
+      `To start with empty databases, delete ${path.join(dataDir, NOTE)}`;
+    throw new DataError('notUsable', message);
+  }
   if (path.dirname(folder) === SYSTEM_FOLDER) recordOwner(folder, dataDir);
   return folder;
 }
@@ -63,7 +71,8 @@ function notedFolder(folder: string, dataDir: string, account: UnixAccount): str
 function ownedFolder(folder: string, account: UnixAccount): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
-  if (!isRootsAlone(parent)) throw new EngineError(`${parent} must be a folder that only root can write`);
+  if (!isWritableOnlyByRoot(parent))
+    throw new DataError('notUsable', `${parent} must be a folder that only root can write`);
   // Left by a service that was killed between the next two steps. Throws unless it is empty.
   if (lstatSync(folder, { throwIfNoEntry: false })?.uid === 0) rmdirSync(folder);
   mkdirSync(folder, { mode: 0o700 });
@@ -72,7 +81,7 @@ function ownedFolder(folder: string, account: UnixAccount): string {
 }
 
 /** Lets the account pass through the data directory if it can reach it. @returns whether it can */
-function letThrough(dataDir: string, account: UnixAccount): boolean {
+function grantTraversal(dataDir: string, account: UnixAccount): boolean {
   if (!canReach(dataDir, account)) return false;
   if (canSearch(dataDir, account)) return true;
   const descriptor = openSync(dataDir, constants.O_DIRECTORY | constants.O_NOFOLLOW);

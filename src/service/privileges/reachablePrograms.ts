@@ -1,6 +1,6 @@
 /**
- * Makes the Postgres binaries reachable for the engine's account. If they are below /root, for example, they are copied once
- * to a folder that only root can write and every user can read.
+ * Makes the Postgres binaries reachable for the account that the service becomes. If they are below /root, for example, they
+ * are copied once to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, linkSync, readdirSync, renameSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The account that the engine uses when the service runs as root. Postgres and PgBouncer refuse to run as root. */
+/** The account that a service of root becomes, and what that account can reach. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ export function isPrivate(folder: string, account: UnixAccount): boolean {
 }
 
 /** Whether it is a folder that only root can write, so that other users cannot replace its entries. */
-export function isRootsAlone(folder: string): boolean {
+export function isWritableOnlyByRoot(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;
 }
@@ -43,5 +43,5 @@ export function isRootsAlone(folder: string): boolean {
 /** Creates a folder of root that every user can read with any umask. One that exists gets the same mode. */
 export function makeReadable(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
-  if (isRootsAlone(folder)) chmodSync(folder, 0o755);
+  if (isWritableOnlyByRoot(folder)) chmodSync(folder, 0o755);
 }

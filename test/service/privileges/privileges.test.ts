@@ -1,12 +1,22 @@
 /** Attacks of a program that runs as `nobody` on a service that runs as root, through the folders that `nobody` owns. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
+import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startTime } from '../../../src/base/processIdentity.ts';
-import { eventually, query } from '../postgres/clients.ts';
+import { call } from '../../helpers/call.ts';
+import { startLocalService } from '../../helpers/localService.ts';
+import { query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const NOBODY = 65_534;
@@ -37,56 +47,63 @@ describe(`service that runs as root${why}`, () => {
     return file;
   };
 
-  const engineOf = () =>
-    (JSON.parse(readFileSync(path.join(dataDir, 'postgres/engine.pid'), 'utf8')) as { pid: number }).pid;
+  const openFilesOf = (pid: number) =>
+    readdirSync(`/proc/${pid}/fd`).map((name) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${name}`);
+      } catch {
+        return undefined; // Closed in between.
+      }
+    });
 
-  it("runs its engine without root's rights", async function () {
+  it("gives up root's rights, and keeps its environment from others", async function () {
     if (process.platform !== 'linux') return this.skip();
-    const service = await startControlPlane({ dataDir });
-    const status = readFileSync(`/proc/${engineOf()}/status`, 'utf8');
-    await service.close();
-    const line = (name: string) =>
-      new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(status)?.[1]?.split('\t');
-    const nobody = Array.from({ length: 4 }, () => String(NOBODY));
-    assert.deepEqual([line('Uid'), line('Gid'), line('Groups')], [nobody, nobody, ['']]);
-    assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
-  });
-
-  it('reports its computes as crashed when its engine is killed, and serves them again', async () => {
-    const service = await startControlPlane({ dataDir });
+    const service = await startLocalService({ dataDir });
     try {
-      const compute = await service.create();
-      const uri = await service.uri(compute);
-      assert.deepEqual(await query(uri, 'select 1'), [1]);
-      process.kill(engineOf(), 'SIGKILL');
-      await eventually(() => service.crashed.length === 1);
-      assert.deepEqual(service.crashed, [
-        { id: compute.id, reason: 'the process that runs Postgres ended with SIGKILL' },
-      ]);
-      // Waits for the new engine.
-      await service.engine.catalog(compute.branchId);
-      assert.deepEqual(await query(uri, 'select 1'), [1]);
+      const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
+      const line = (name: string) =>
+        new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(status)?.[1]?.split('\t');
+      const ids = Array.from({ length: 4 }, () => String(NOBODY));
+      assert.deepEqual([line('Uid'), line('Gid'), line('Groups')], [ids, ids, ['']]);
+      assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
+      const environment = `/proc/${service.pid}/environ`;
+      assert.ok(readFileSync(environment, 'utf8').includes(service.key), 'the key is in it');
+      for (const file of [environment, `/proc/${service.pid}/mem`, path.join(dataDir, 'service.json')]) {
+        const { stderr } = spawnSync('cat', [file], { uid: NOBODY, gid: NOBODY, encoding: 'utf8' });
+        assert.match(stderr, /Permission denied/, file);
+      }
     } finally {
-      await service.close();
+      await service.stop();
     }
   });
 
-  it('reports why it cannot start a compute when its engine keeps crashing', async () => {
-    const service = await startControlPlane({ dataDir });
+  it('passes no file that it inherited to Postgres, and keeps none open', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const file = secret();
+    const under = ['bash', '-c', 'exec "$@" 5<"$0" 200<"$0"', file];
+    const service = await startLocalService({ dataDir, under });
     try {
-      const compute = await service.create();
-      const first = engineOf();
-      process.kill(first, 'SIGKILL');
-      await eventually(() => engineOf() !== first);
-      process.kill(engineOf(), 'SIGKILL');
-      await eventually(() => service.crashed.length === 2);
-      await assert.rejects(
-        service.engine.start(compute),
-        /EngineError: the process that runs Postgres ended/i,
-      );
+      const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+      const { json } = await call(service.baseUrl, { path: uri, key: service.key });
+      assert.deepEqual(await query((json as { uri: string }).uri, 'select 1'), [1]);
+      const branches = path.join(dataDir, 'postgres/branches');
+      const pidFiles = readdirSync(branches).map((name) => path.join(branches, name, 'data/postmaster.pid'));
+      const postmasters = pidFiles
+        .filter((name) => existsSync(name))
+        .map((name) => readFileSync(name, 'utf8'));
+      assert.equal(postmasters.length, 1);
+      for (const pid of [service.pid, ...postmasters.map((text) => text.split('\n')[0])])
+        assert.ok(!openFilesOf(Number(pid)).includes(file), `process ${pid} has it open`);
     } finally {
-      await service.close();
+      await service.stop();
     }
+  });
+
+  it('is replaced after it has ended, although it could not remove its files', async () => {
+    for (const signal of ['stop', 'kill'] as const) await (await startLocalService({ dataDir }))[signal]();
+    await (await startLocalService({ dataDir })).stop();
+    for (const name of ['service.lock', 'service.json'])
+      assert.equal(readFileSync(path.join(dataDir, name), 'utf8'), '', name);
   });
 
   it('does not write through a link at postgresql.conf.new', async () => {

@@ -1,7 +1,8 @@
-/** Where a service that runs as root stores the data of its engine, which does not run as root. */
+/** Where a service that root starts stores its data, for which it becomes `nobody`. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -9,15 +10,13 @@ import {
   makeReadable,
   nobody,
   type UnixAccount,
-} from '../../../src/service/engineProcess/unixAccount.ts';
-import { reachablePrograms } from '../../../src/service/engineProcess/reachablePrograms.ts';
-import { RemoteEngine } from '../../../src/service/engineProcess/remoteEngine.ts';
-import { handOverLogins } from '../../../src/service/engineProcess/earlierLogins.ts';
-import { storageFolder } from '../../../src/service/engineProcess/storageFolder.ts';
-import { staleFolders } from '../../../src/service/engineProcess/staleStorage.ts';
+} from '../../../src/service/privileges/unixAccount.ts';
+import { reachablePrograms } from '../../../src/service/privileges/reachablePrograms.ts';
+import { storageFolder } from '../../../src/service/privileges/storageFolder.ts';
+import { staleFolders, recordOwner } from '../../../src/service/privileges/staleStorage.ts';
 import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
 import { startTime } from '../../../src/base/processIdentity.ts';
-import { eventually, query } from '../postgres/clients.ts';
+import { eventually } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -56,10 +55,20 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     roots.add(root);
     return root;
   };
-  const open = (name: string) => noted(storageFolder(path.join(closed, name), account));
+  const open = (name: string) => {
+    mkdirSync(path.join(closed, name), { recursive: true, mode: 0o700 });
+    return noted(storageFolder(path.join(closed, name), account));
+  };
   const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
-  /** Makes the last start on a folder more than a month old. */
-  const age = (root: string) => utimesSync(`${root}.json`, 0, 0);
+  /** Makes the last start on a folder more than a month old, and its service one that has ended. */
+  const age = (root: string) => {
+    const owner = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
+    writeFileSync(
+      `${root}.json`,
+      JSON.stringify({ ...owner, service: { pid: 1, startedAt: 0, mark: 'ended' } }),
+    );
+    utimesSync(`${root}.json`, 0, 0);
+  };
   const isStale = (root: string) => staleFolders(account).includes(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
@@ -75,15 +84,16 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       assert.equal(statSync(root).uid, account.uid);
     });
 
-    it('is removed a month after its data directory', async () => {
+    it('is emptied a month after its data directory, and removed by the next start', async () => {
       const [gone, kept] = [open('gone'), open('kept')];
       writeFileSync(path.join(gone, 'file'), '');
+      chownSync(path.join(gone, 'file'), account.uid, account.gid);
       remove('gone');
       for (const folder of [gone, kept]) age(folder);
-      const service = await start('other');
-      await eventually(() => !existsSync(`${gone}.json`));
-      await service.close();
-      assert.deepEqual([existsSync(gone), existsSync(kept)], [false, true]);
+      await (await start('other')).close();
+      await eventually(() => !existsSync(path.join(gone, 'file')));
+      await (await start('other')).close();
+      assert.deepEqual([gone, `${gone}.json`, kept].map(existsSync), [false, false, true]);
     });
 
     it('is kept if it has no valid entry', () => {
@@ -94,46 +104,41 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       assert.ok(isStale(root));
       for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
         writeFileSync(`${root}.json`, text);
-        age(root);
+        utimesSync(`${root}.json`, 0, 0);
         assert.ok(!isStale(root), text);
       }
       rmSync(`${root}.json`, { force: true });
       assert.ok(!isStale(root));
     });
 
-    it('is kept while a service uses it', async () => {
-      const [gone, other] = [await start('gone'), await start('other')];
-      const root = readFileSync(path.join(closed, 'gone/postgres-folder'), 'utf8');
+    it('is kept while its service runs', () => {
+      const root = open('gone');
+      const dataDir = path.join(closed, 'gone');
+      recordOwner(root, dataDir);
       remove('gone');
+      utimesSync(`${root}.json`, 0, 0);
+      assert.ok(!isStale(root));
       age(root);
-      try {
-        assert.ok(other.engine instanceof RemoteEngine);
-        assert.deepEqual([isStale(root), await other.engine.empty(root)], [true, false]);
-      } finally {
-        await gone.close();
-        await other.close();
-      }
+      assert.ok(isStale(root));
     });
 
-    it('is kept while a Postgres runs on it', async () => {
+    it('has its servers ended before it is emptied', async () => {
       const root = open('gone');
       const dataDir = path.join(root, 'branches/br-main/data');
       mkdirSync(dataDir, { recursive: true });
       const server = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
+      const ended = once(server, 'exit');
+      const { pid = 0 } = server;
+      const lines = [pid, dataDir, Math.floor(startTime(pid) ?? 0), ''];
+      writeFileSync(path.join(dataDir, 'postmaster.pid'), lines.join('\n'));
+      for (let owned = dataDir; owned !== root; owned = path.dirname(owned))
+        chownSync(owned, account.uid, account.gid);
+      remove('gone');
+      age(root);
       const service = await start('other');
-      try {
-        const { pid = 0 } = server;
-        const lines = [pid, dataDir, Math.floor(startTime(pid) ?? 0), ''];
-        writeFileSync(path.join(dataDir, 'postmaster.pid'), lines.join('\n'));
-        for (let owned = dataDir; owned !== root; owned = path.dirname(owned))
-          chownSync(owned, account.uid, account.gid);
-        assert.ok(service.engine instanceof RemoteEngine);
-        assert.equal(await service.engine.empty(root), false);
-        assert.ok(existsSync(path.join(dataDir, 'postmaster.pid')));
-      } finally {
-        server.kill();
-        await service.close();
-      }
+      await ended;
+      await eventually(() => readdirSync(root).length === 0);
+      await service.close();
     });
 
     it('is kept if the file system of its data directory is not mounted', () => {
@@ -207,56 +212,6 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       chownSync(strangers, 12_345, 12_345);
       for (const name of ['link', 'strangers']) assert.throws(() => open(name), /postgres/, name);
       assert.deepEqual([statSync(victim).uid, statSync(strangers).uid], [0, 12_345]);
-    });
-
-    it('uses the data of an earlier version, with password files of root', async () => {
-      const dataDir = path.join(closed, 'data');
-      const first = await startControlPlane({ dataDir });
-      const uri = await first.uri(await first.create());
-      await query(uri, 'select 1');
-      await first.close();
-      const root = path.join(dataDir, 'postgres');
-      for (const name of ['logins.json', 'branches/br-main/login.json'])
-        chownSync(path.join(root, name), 0, 0);
-      const second = await startControlPlane({ dataDir });
-      const compute = await second.create();
-      const again = await second.uri(compute);
-      assert.deepEqual(await query(again, 'select 1'), [1]);
-      assert.equal(new URL(again).password, new URL(uri).password);
-      await second.close();
-    });
-
-    it('hands over no root file that a link leads to', () => {
-      const root = open('data');
-      const login = '{"role":"r","password":"p","database":"d"}';
-      const secret = (name: string) => {
-        const file = path.join(closed, name);
-        mkdirSync(path.dirname(file), { recursive: true });
-        writeFileSync(file, login, { mode: 0o600 });
-        return file;
-      };
-      const branch = (name: string) => {
-        const folder = path.join(root, 'branches', name);
-        mkdirSync(folder, { recursive: true });
-        return path.join(folder, 'login.json');
-      };
-      writeFileSync(path.join(root, 'logins.json'), '{"superuser":"s","replicator":"r"}');
-      const secrets = ['linked', 'named-twice', 'in/login.json'].map(secret);
-      const [linked = '', twice = '', inFolder = ''] = secrets;
-      symlinkSync(linked, branch('br-link'));
-      linkSync(twice, branch('br-hard'));
-      symlinkSync(path.dirname(inFolder), path.join(root, 'branches/br-folder'));
-      execFileSync('mkfifo', [branch('br-pipe')]);
-      writeFileSync(branch('br-other'), 'of another kind');
-      writeFileSync(branch('br-good'), login);
-      handOverLogins(root, account);
-      const owner = (file: string) => statSync(file).uid;
-      assert.deepEqual(secrets.map(owner), [0, 0, 0]);
-      assert.deepEqual(['br-pipe', 'br-other'].map(branch).map(owner), [0, 0]);
-      assert.deepEqual([branch('br-good'), path.join(root, 'logins.json')].map(owner), [
-        account.uid,
-        account.uid,
-      ]);
     });
   });
 });
