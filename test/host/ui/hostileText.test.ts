@@ -98,6 +98,8 @@ describe('Hostile text of the service', () => {
     const { workbench } = opened();
     const computes = workbench.tree('Computes');
     await computes.expand(/^Project .* shop/);
+    // A row that is redrawn with its name loses its tooltip.
+    await computes.waitFor(/^Branch br-[^,]+, \[click\]/);
     for (const row of [/^Project .* shop/, /^Branch br-/, /^Compute /])
       assert.match(await computes.tooltip(row), /click/);
     await workbench.expandView('API Keys');

@@ -24,7 +24,7 @@ export const sharedWindows = {
     suites: ['walkthrough', 'accounts', 'computeCreation', 'computeEdit', 'pgSettings', 'localService'],
   },
   thirdWindow: {
-    suites: ['accessibility', 'apiKeys', 'editorHosts', 'computePower', 'hostileText'],
+    suites: ['accessibility', 'apiKeys', 'editorHosts', 'computePower'],
   },
   fourthWindow: {
     suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],

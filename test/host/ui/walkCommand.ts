@@ -57,18 +57,14 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
   await workbench.runCommand(title);
   let last = '';
   for (let count = 0; ; count += 1) {
-    const state = await until(
-      `${title} to continue after “${last}”`,
-      async () => {
-        const now = await read();
-        const isNew = now.dialog !== undefined || (now.question !== undefined && now.question !== last);
-        const isReady = now.dialog !== undefined || !now.isList || !now.isBusy;
-        return now.question === undefined && now.dialog === undefined
-          ? isEnd(now) && now
-          : isNew && isReady && now;
-      },
-      15_000,
-    );
+    const state = await until(`${title} to continue after “${last}”`, async () => {
+      const now = await read();
+      const isNew = now.dialog !== undefined || (now.question !== undefined && now.question !== last);
+      const isReady = now.dialog !== undefined || !now.isList || !now.isBusy;
+      return now.question === undefined && now.dialog === undefined
+        ? isEnd(now) && now
+        : isNew && isReady && now;
+    });
     if (state.dialog !== undefined) {
       if (!(await confirm(workbench))) break;
       last = '';
