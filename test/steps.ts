@@ -23,7 +23,7 @@ export interface Step {
 }
 
 /** Suites for `npm run test:all` only. */
-const laterServiceSuites = ['contract', 'neonctl', 'postgres/network/stockClients'];
+const laterServiceSuites = ['postgres/network/stockClients', 'contract', 'neonctl'];
 /** Suites that repeat, and run with all rounds for `npm run test:all`. The longest come first. */
 const repeatingSuites = ['postgres/branchKills', 'catalog/kills', 'crash', 'postgres/process/orphans'];
 /** What `npm test` does through the UI. */
@@ -63,12 +63,8 @@ const windowsServiceSuites = [
   'revokedKeys',
   'windowsFiles',
 ];
-const longestServiceSuites = ['network/pooler', 'trouble', 'replica/readReplica'];
-const serviceSuites = suites(
-  'service',
-  longestServiceSuites.map((name) => `postgres/${name}`),
-  laterServiceSuites,
-);
+const longestServiceSuites = ['postgres/branches', 'lease', 'postgres/branchKills', 'program', 'fromSource'];
+const serviceSuites = suites('service', longestServiceSuites, laterServiceSuites);
 const service: Step = {
   name: 'service',
   command: [...mocha, ...parallel, ...serviceSuites],

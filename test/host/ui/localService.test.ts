@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { isAlive } from '../../../src/base/processIdentity.ts';
-import { IMPOSTORS, startImpostor } from '../../helpers/impostor.ts';
 import { familyOf, listProcesses } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-import { findOwnService, ownServiceFolder, readOwnService, type OwnService } from './ownService.ts';
+import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const active = /^Compute ep-little-smoke-851426, active/;
@@ -45,54 +44,6 @@ describe('the life of the local service', () => {
     await workbench.reload();
     await showComputes(workbench);
     assert.deepEqual(await runningService(), service);
-  });
-
-  it('is replaced from the view if it hangs when the window opens', async () => {
-    const { workbench } = opened();
-    const hanging = service;
-    process.kill(hanging.pid, 'SIGSTOP');
-    await workbench.reload();
-    await workbench.openView('Hosted Postgres');
-    await workbench.clickWelcome('Computes', 'Start Local Service');
-    await workbench.tree('Computes').expandProject('shop');
-    await wake(workbench);
-    service = await runningService();
-    assert.notEqual(service.pid, hanging.pid);
-  });
-
-  it('runs again after it was killed, with Start Local Service at the latest, and keeps its data', async () => {
-    const { workbench } = opened();
-    process.kill(service.pid, 'SIGKILL');
-    await workbench.runCommand('Hosted Postgres: Start Local Service');
-    const before = service;
-    await until('the killed one to be gone', async () => !isAlive(before.pid));
-    service = await runningService();
-    assert.equal(service.baseUrl, before.baseUrl);
-    assert.notEqual(service.pid, before.pid);
-    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
-    await wake(workbench);
-  });
-
-  it('is sent nothing after two crashes within seconds, and runs again from the view', async () => {
-    const { workbench, dataFolder } = opened();
-    const port = Number(new URL(service.baseUrl).port);
-    const welcome = workbench.page.locator('.welcome-view-content', { hasText: 'ended unexpectedly' });
-    await until('the window to give up', async () => {
-      const { pid } = await readOwnService(dataFolder);
-      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-      return await welcome.isVisible();
-    });
-    const impostor = await startImpostor(port, IMPOSTORS['answers 200']);
-    try {
-      await workbench.clickWelcome('Computes', 'Start Local Service');
-      await workbench.tree('Computes').expandProject('shop');
-      await wake(workbench);
-      service = await runningService();
-      assert.notEqual(Number(new URL(service.baseUrl).port), port);
-      assert.equal(impostor.received(), '');
-    } finally {
-      await impostor.close();
-    }
   });
 
   it('ends with Stop Local Service, and its Postgres processes with it', async () => {

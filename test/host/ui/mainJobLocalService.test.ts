@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import pg from 'pg';
 import { Client } from '../../../src/api/client.ts';
 import { isRefused } from '../../../src/api/errors.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
-import { filesBelow } from '../../helpers/filesBelow.ts';
 import { until } from '../../workbench/until.ts';
 import { findOwnService, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -73,12 +70,6 @@ describe('the main job on the local service', () => {
     client = new Client({ baseUrl: service.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
     const { items } = await client.listApiKeys();
     assert.ok(items.some(({ name }) => name === 'main job'));
-  });
-
-  it('stores the value of the key in no file', async () => {
-    const { workbench, dataFolder } = opened();
-    assert.equal((await workbench.page.content()).includes(key), false, 'on screen');
-    assert.deepEqual(await filesContaining(key, path.dirname(dataFolder)), []);
   });
 
   it('creates a read replica on a branch and shows it become active', async () => {
@@ -183,11 +174,3 @@ describe('the main job on the local service', () => {
     assert.deepEqual(await opened().workbench.notifications.all(), []);
   });
 });
-
-async function filesContaining(secret: string, folder: string): Promise<string[]> {
-  const files = await filesBelow(folder);
-  const matches = await Promise.all(
-    files.map(async (file) => ((await readFile(file).catch(() => '')).includes(secret) ? file : undefined)),
-  );
-  return matches.filter((file) => file !== undefined);
-}

@@ -7,13 +7,12 @@ import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/baseUrl.ts';
-import { FaultProxy, type StubReply, type FaultName } from '../../helpers/faultProxy.ts';
+import { FaultProxy, type StubReply } from '../../helpers/faultProxy.ts';
 import { testAuthority } from '../../helpers/faultProxyAddresses.ts';
 import { makeCertificate } from '../../helpers/faultProxyCertificate.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { startLoginProxy, type LoginProxy } from '../../helpers/loginProxy.ts';
 import { computeRecord } from '../../helpers/scriptedService.ts';
-import { tell } from '../../trust/tally.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
@@ -48,15 +47,6 @@ const answer: StubReply = ({ path: requested }) => {
   };
 };
 
-const faults: readonly (readonly [FaultName, RegExp])[] = [
-  ['captivePortal', /^Not up to date: Got a web page instead of a response/],
-  ['truncatedJson', /^Not up to date: The response of the service was cut off/],
-  ['wrongShape', /^Not up to date: The response of the service has no valid “endpoints”/],
-  ['redirect307', /^Not up to date: The service redirected to .*Your key was not sent there/],
-  ['internalError', /^The service responded with status 500\. Retrying/],
-  ['resetBeforeHeaders', /^The service isn't responding\. Retrying/],
-];
-
 describe('a network with a proxy and a private certificate authority', () => {
   const folder = temporaryFolder();
   const authority = path.join(folder, 'authority.pem');
@@ -88,8 +78,6 @@ describe('a network with a proxy and a private certificate authority', () => {
   });
 
   const tree = () => opened().workbench.tree('Computes');
-  const labels = async () => (await tree().rows()).map(({ label }) => label);
-  const message = () => opened().workbench.viewMessage('Computes');
   /** Writes user settings in the editor, because machine settings cannot contain application settings. */
   async function setForUser(settings: Readonly<Record<string, unknown>>): Promise<void> {
     const { workbench } = opened();
@@ -101,12 +89,6 @@ describe('a network with a proxy and a private certificate authority', () => {
     await page.keyboard.press('ControlOrMeta+s');
     await page.locator('.tab.dirty').waitFor({ state: 'detached' });
   }
-  /** Expanding a project loads its computes again. */
-  const expandAgain = async () => {
-    await tree().collapse('Project shop');
-    await tree().expand('Project shop');
-  };
-
   it('shows an error if the proxy requires a login, and sends nothing to the service', async () => {
     const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
@@ -145,26 +127,8 @@ describe('a network with a proxy and a private certificate authority', () => {
     assert.equal(dialogs, 0);
   });
 
-  for (const [fault, expected] of faults) {
-    it(`${fault}: keeps the tree and shows one message above it until the fault is over`, async () => {
-      const before = await labels();
-      service.inject(fault, { path: /\/endpoints$/, times: Number.POSITIVE_INFINITY });
-      await expandAgain();
-      await until(
-        async () => `a message that matches ${expected}; shown: ${await message()}`,
-        async () => expected.test(await message()),
-      );
-      assert.deepEqual(await labels(), before);
-      service.clear();
-      if (fault !== 'captivePortal' && !(await message()).includes('Retrying')) await expandAgain();
-      await until('the message to disappear', async () => (await message()) === '');
-      assert.deepEqual(await labels(), before);
-    });
-  }
-
   it('shows no notification and sends nothing to another origin', async () => {
     assert.deepEqual(await opened().workbench.notifications.all(), []);
     assert.deepEqual(service.strayed, []);
-    tell('faults seen through the UI', faults.length);
   });
 });

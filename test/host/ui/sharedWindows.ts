@@ -27,7 +27,7 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'computePower'],
   },
   fourthWindow: {
-    suites: ['failures', 'apiKeysLocalService', 'keySearch', 'writeEnv'],
+    suites: ['failures', 'keySearch', 'writeEnv'],
   },
   fifthWindow: {
     suites: ['branches', 'palette', 'organizations', 'branchesNotOffered', 'keyRotation', 'marks'],
