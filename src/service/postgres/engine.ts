@@ -48,12 +48,12 @@ export async function emptyStorage(root: string): Promise<void> {
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs, majorsInUse(options.root));
-  const certificate = certificateOf(options.root);
   const storage = openStorage(options.root);
-  if (typeof binaries === 'string') return new PostgresMissing(binaries, certificate, storage);
+  if (typeof binaries === 'string') return new PostgresMissing(binaries, storage);
   const logins = serviceLogins(storage.root);
   const ending = new AbortController();
   const parts = { storage, binaries, logins, ending: ending.signal };
+  const certificate = certificateOf(options.root);
   return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, ending, options);
 }
 

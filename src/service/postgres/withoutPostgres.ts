@@ -8,9 +8,7 @@ import {
   type ComputeSpec,
 } from '../core/computeEngine.ts';
 import type { Storage } from './data/storage.ts';
-import type { Certificate } from './network/certificate.ts';
 import { freePorts } from './network/freePorts.ts';
-import { Gateway } from './network/gateway.ts';
 import { endOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;
@@ -68,22 +66,19 @@ export class SimulatedEngine implements ComputeEngine {
 }
 
 /**
- * For a machine without a usable Postgres. Computes exist and can be changed, but every start fails. A client that connects
- * to a compute gets the reason as a Postgres error.
+ * For a machine without a usable Postgres. Computes exist and can be changed, but every start fails, and nothing listens on
+ * their ports.
  */
 export class PostgresMissing implements ComputeEngine {
   readonly pgVersion = undefined;
   readonly postgresProblem: string;
   readonly pooledSessions = 'separate';
-  readonly #certificate: () => Certificate;
   /** With the data from when there was a Postgres. */
   readonly #storage: Storage;
-  readonly #gateways = new Map<number, Promise<Gateway>>();
   readonly #ports = new Map<string, ComputeAddress>();
 
-  constructor(problem: string, certificate: () => Certificate, storage: Storage) {
+  constructor(problem: string, storage: Storage) {
     this.postgresProblem = problem;
-    this.#certificate = certificate;
     this.#storage = storage;
   }
 
@@ -97,10 +92,8 @@ export class PostgresMissing implements ComputeEngine {
     );
   }
 
-  async attach({ id, address, disabled }: ComputeSpec): Promise<void> {
+  async attach({ id, address }: ComputeSpec): Promise<void> {
     this.#ports.set(id, address);
-    await this.#listen(address.port);
-    await (disabled ? this.#close(address.poolerPort) : this.#listen(address.poolerPort));
   }
 
   async start(): Promise<never> {
@@ -114,10 +107,7 @@ export class PostgresMissing implements ComputeEngine {
   }
 
   async remove(computeId: string): Promise<void> {
-    const address = this.#ports.get(computeId);
     this.#ports.delete(computeId);
-    if (address !== undefined)
-      await Promise.all([address.port, address.poolerPort].map((port) => this.#close(port)));
     for (const folder of [this.#storage.replica(computeId), this.#storage.pooler(computeId)])
       await removeFolder(folder);
   }
@@ -146,29 +136,5 @@ export class PostgresMissing implements ComputeEngine {
     throw new EngineError(this.postgresProblem);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#gateways.keys()].map((port) => this.#close(port)));
-  }
-
-  async #listen(port: number): Promise<void> {
-    const listening =
-      this.#gateways.get(port) ??
-      Gateway.listen(port, {
-        reach: () => this.start(),
-        running: () => undefined,
-        certificate: this.#certificate,
-        activity: () => undefined,
-      });
-    this.#gateways.set(port, listening);
-    await listening.catch((error: unknown) => {
-      this.#gateways.delete(port);
-      throw error;
-    });
-  }
-
-  async #close(port: number): Promise<void> {
-    const gateway = await this.#gateways.get(port);
-    this.#gateways.delete(port);
-    await gateway?.close();
-  }
+  async close(): Promise<void> {}
 }
