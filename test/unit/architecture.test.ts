@@ -159,7 +159,7 @@ describe('The extension', () => {
     const makers = filesWith(/\bnew MarkdownString\b|\.appendMarkdown\(|\.isTrusted = |\.supportHtml\b/);
     assert.deepEqual(makers, ['src/ui/text/markdown.ts']);
     assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), ['src/ui/window.ts']);
-    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/ui/settings/settingsDocument.ts']);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/ui/settings/settingsDiagnostics.ts']);
     assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), ['src/ui/editor/hostCompletion.ts']);
   });
 

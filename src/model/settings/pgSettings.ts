@@ -14,7 +14,7 @@ export type SettingsProblem =
 
 export type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
-  | { readonly problems: readonly SettingsProblem[] };
+  | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
 /** The service sets these for every compute (section 2.7, rules 1 and 3). */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);

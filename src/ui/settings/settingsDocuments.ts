@@ -1,39 +1,73 @@
 /**
- * Reads and saves settings documents. A save that the compute can't take is kept in the document, with the reason next
- * to the setting. If the user can't fix it in the document (no connection, for example), the save fails.
+ * Reads and saves settings documents. If the service has newer settings than the document was read from, VS Code itself
+ * offers to compare or overwrite them. What the compute can't take stays in the document, with the reason at the setting.
  */
 import {
   FileChangeType,
-  FilePermission,
+  FileSystemError,
   FileType,
   l10n,
   languages,
-  TabInputText,
-  TabInputTextDiff,
   TextDocumentSaveReason,
-  window,
   workspace,
   type FileChangeEvent,
   type FileStat,
-  type Tab,
   type TextDocument,
   type Uri,
 } from 'vscode';
+import { isCancelled, isRefused } from '../../api/errors.ts';
+import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { InventoryChange } from '../../model/inventory/inventory.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
+import type { Guards } from '../../model/account/guards.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
+import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
 import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
-import { formatSettings, parseSettings, settingsOn } from '../../model/settings/pgSettings.ts';
-import { belongsToAccount, SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
-import { sanitize } from '../text/sanitize.ts';
 import {
-  announceNotApplied,
-  applySettings,
-  readCompute,
-  requireAccount,
-  serviceVersion,
-  type SettingsParts,
-} from './applySettings.ts';
-import { diagnosticsOf, SettingsDocument } from './settingsDocument.ts';
+  areSameSettings,
+  formatSettings,
+  parseSettings,
+  settingsOn,
+  type SettingsText,
+} from '../../model/settings/pgSettings.ts';
+import {
+  belongsToAccount,
+  SETTINGS_SCHEME,
+  settingsOwner,
+  type SettingsOwner,
+} from '../../model/settings/settingsUri.ts';
+import { announce } from '../notifications/announce.ts';
+import { approve, readOnlyError } from '../notifications/approval.ts';
+import { effectText } from '../text/effectText.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { nameOrId } from '../text/sanitize.ts';
+import { diagnosticsOf, type UnappliedText } from './settingsDiagnostics.ts';
+
+export interface SettingsParts {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly guards: Guards;
+  readonly changes: ComputeChanges;
+}
+
+interface OpenDocument {
+  readonly uri: Uri;
+  readonly owner: SettingsOwner;
+  /** On the service, as far as the document knows. */
+  settings: SettingsText;
+  /** When `settings` changed, in milliseconds since 1970. */
+  changedAt: number;
+  /** A change that the service has accepted and not finished. If it fails, the compute gets its previous settings again. */
+  pending?: { readonly text: string; readonly before: SettingsText } | undefined;
+  unapplied?: UnappliedText | undefined;
+}
+
+interface LoadedDocument {
+  readonly connection: AccountConnection | undefined;
+  readonly document: OpenDocument;
+  readonly compute: Compute;
+}
 
 export class SettingsDocuments implements Disposable {
   readonly #parts: SettingsParts;
@@ -42,7 +76,7 @@ export class SettingsDocuments implements Disposable {
   readonly #problems = this.#disposables.add(
     languages.createDiagnosticCollection('hosted-postgres-settings'),
   );
-  readonly #documents = new Map<string, SettingsDocument>();
+  readonly #documents = new Map<string, OpenDocument>();
   /** Why each document was last saved. */
   readonly #saveReasons = new Map<string, TextDocumentSaveReason>();
 
@@ -62,86 +96,125 @@ export class SettingsDocuments implements Disposable {
     this.#disposables.add(workspace.onDidCloseTextDocument((document) => this.#close(document)));
   }
 
+  /** VS Code compares it with that of the text it has read before it saves. */
   async stat(uri: Uri): Promise<FileStat> {
-    const { length: size } = await this.read(uri);
-    const mtime = this.#documents.get(uri.toString())?.changedAt ?? Date.now();
-    const stat = { type: FileType.File, ctime: 0, mtime, size };
-    return uri.fragment === '' ? stat : { ...stat, permissions: FilePermission.Readonly };
+    const { settings, changedAt: mtime } = (await this.#load(uri)).document;
+    // VS Code detects a newer file only if the size differs as well, so this is a checksum.
+    const bytes = Buffer.from(formatSettings(settings));
+    const size = bytes.reduce((sum, byte) => (sum * 31 + byte) % 65_521, 0);
+    return { type: FileType.File, ctime: 0, mtime, size };
   }
 
-  /** @param uri with a fragment: the settings on the service, to compare with */
   async read(uri: Uri): Promise<Uint8Array> {
-    const { session, inventory } = this.#parts;
-    const text =
-      uri.fragment === ''
-        ? (await this.#open(uri)).text
-        : formatSettings(settingsOn(await readCompute(inventory, requireAccount(session, uri))));
-    return new TextEncoder().encode(text);
+    const { unapplied, settings } = (await this.#load(uri)).document;
+    return new TextEncoder().encode(unapplied?.text ?? formatSettings(settings));
   }
 
+  /** @throws {FileSystemError} if the settings can't be sent, for example without a connection */
   async write(uri: Uri, content: Uint8Array): Promise<void> {
     const text = new TextDecoder().decode(content);
-    const document = await this.#open(uri);
-    const parsed = parseSettings(text);
+    const { connection, document, compute } = await this.#load(uri);
+    const { settings, problems } = parseSettings(text);
     const isManual = this.#saveReasons.get(uri.toString()) === TextDocumentSaveReason.Manual;
+    const { guards } = this.#parts;
+    if (guards.known(document.owner) === 'readOnly')
+      throw unavailable(explainError(readOnlyError(guards, document.owner)).message);
+    document.unapplied = { text };
+    if (problems !== undefined && isManual) announceNotApplied();
     // Auto save must not restart a compute.
-    if (parsed.problems !== undefined || !isManual) {
-      document.save(text, 'notApplied');
-      if (isManual) announceNotApplied();
-      return;
-    }
-    const { status } = document;
-    document.status = 'saving';
-    try {
-      const isAccepted = await applySettings(this.#parts, document, text, parsed.settings);
-      if (isAccepted) void closeUnchanged(serviceVersion(uri));
-    } catch (error) {
-      document.status = status;
-      throw error;
+    if (problems !== undefined || !isManual) return;
+    const name = nameOrId(compute.name, compute.id);
+    if (areSameSettings(settings, document.settings)) {
+      document.unapplied = undefined;
+      announce(l10n.t('{0} already has these settings', name));
+    } else if (await approveRestart(guards, compute, connection)) {
+      await this.#apply({ connection, document, compute }, text, settings);
     }
   }
 
   /** @returns whether an open document shows how the change ended */
   show({ change, outcome, reason }: ChangeEnd): boolean {
     const document = [...this.#documents.values()].find(
-      ({ before, owner }) =>
-        before !== undefined && owner.projectId === change.projectId && owner.computeId === change.computeId,
+      ({ pending, owner }) =>
+        pending !== undefined && owner.projectId === change.projectId && owner.computeId === change.computeId,
     );
-    if (document === undefined || change.verb !== 'edit') return false;
-    if (outcome !== 'failed') {
-      document.before = undefined;
-      return false;
-    }
-    document.reject(sanitize(reason ?? l10n.t('the service gave no reason')));
-    const open = openDocument(document.uri);
+    if (document?.pending === undefined || change.verb !== 'edit') return false;
+    const { text, before } = document.pending;
+    document.pending = undefined;
+    if (outcome !== 'failed') return false;
+    // The time stays: no other client has changed the settings.
+    document.settings = before;
+    document.unapplied = { text, reason: reason ?? l10n.t('the service gave no reason') };
+    const open = openTextDocument(document.uri);
     if (open !== undefined) this.#check(open);
     announceNotApplied();
-    return tabsOf(document.uri).length > 0;
+    return open !== undefined;
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  async #open(uri: Uri): Promise<SettingsDocument> {
-    const key = uri.toString();
-    const known = this.#documents.get(key);
-    if (known !== undefined) return known;
+  async #apply(
+    { connection, document, compute }: LoadedDocument,
+    text: string,
+    settings: SettingsText,
+  ): Promise<void> {
+    const before = document.settings;
+    const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+    const node = { kind: 'compute', projectId, branchId, computeId } as const;
+    // From here on, the list may have the new settings.
+    document.pending = { text, before };
+    document.settings = settings;
+    try {
+      const change = { settings: { pg_settings: { ...settings } } };
+      const { isPending } = await this.#parts.changes.update(node, change, {
+        initialConnection: connection,
+      });
+      document.unapplied = undefined;
+      if (isPending) return;
+      document.pending = undefined;
+      announce(l10n.t('Changed {0}', nameOrId(compute.name, computeId)));
+    } catch (error) {
+      document.pending = undefined;
+      document.settings = before;
+      if (isCancelled(error)) return;
+      const { message } = explainError(error);
+      if (!isRefused(error, 400, 409, 422)) {
+        document.unapplied = undefined;
+        throw unavailable(message);
+      }
+      document.unapplied = { text, reason: message };
+      announceNotApplied();
+    }
+  }
+
+  /** Reads the compute from the service. @throws {FileSystemError} */
+  async #load(uri: Uri): Promise<LoadedDocument> {
     const { session, inventory } = this.#parts;
     // After a reload VS Code restores documents before the account is known.
     await session.whenRead();
     const owner = requireAccount(session, uri);
-    const settings = settingsOn(await readCompute(inventory, owner));
-    // Another call may have opened it by now.
-    const document = this.#documents.get(key) ?? new SettingsDocument(uri, owner, settings);
+    const { connection } = session;
+    try {
+      await inventory.refreshComputes(owner.projectId);
+    } catch (error) {
+      if (!isRefused(error, 404)) throw unavailable(explainError(error).message);
+    }
+    const compute = inventory.compute(owner.projectId, owner.computeId);
+    if (compute === undefined) throw unavailable(l10n.t('{0} no longer exists.', owner.computeId));
+    const key = uri.toString();
+    const settings = settingsOn(compute);
+    const document = this.#documents.get(key) ?? { uri, owner, settings, changedAt: Date.now() };
     this.#documents.set(key, document);
-    return document;
+    takeOver(document, compute);
+    return { connection, document, compute };
   }
 
   #check(document: TextDocument): void {
-    if (!isSettings(document) || document.uri.fragment !== '') return;
-    const state = this.#documents.get(document.uri.toString());
-    this.#problems.set(document.uri, diagnosticsOf(document, state));
+    if (!isSettings(document)) return;
+    const open = this.#documents.get(document.uri.toString());
+    this.#problems.set(document.uri, diagnosticsOf(document, open?.unapplied));
   }
 
   #close({ uri }: TextDocument): void {
@@ -150,48 +223,59 @@ export class SettingsDocuments implements Disposable {
     this.#problems.delete(uri);
   }
 
+  /** Reports changes by other clients. VS Code keeps what the user has typed. */
   #follow(changes: readonly InventoryChange[]): void {
-    const account = this.#parts.session.connection?.account;
-    const isAll = changes.some(({ kind }) => kind === 'all');
     const projects = new Set(changes.flatMap((change) => ('projectId' in change ? [change.projectId] : [])));
     for (const document of this.#documents.values()) {
-      const isOfOther = account === undefined || !belongsToAccount(document.uri, account);
-      if (isAll && isOfOther) void closeUnchanged(document.uri);
-      else if (projects.has(document.owner.projectId)) this.#update(document);
+      const { uri, owner } = document;
+      const list = this.#parts.inventory.computesOf(owner.projectId);
+      if (!projects.has(owner.projectId) || list?.isLoaded !== true || list.failure !== undefined) continue;
+      const compute = list.computes.get(owner.computeId);
+      if (compute === undefined) this.#onDidChange({ type: FileChangeType.Deleted, uri });
+      else if (takeOver(document, compute) && document.unapplied === undefined)
+        this.#onDidChange({ type: FileChangeType.Changed, uri });
     }
   }
-
-  /** Takes over changes by other clients, but never replaces what the user has typed. */
-  #update(document: SettingsDocument): void {
-    const list = this.#parts.inventory.computesOf(document.owner.projectId);
-    if (list?.isLoaded !== true || list.failure !== undefined) return;
-    const compute = list.computes.get(document.owner.computeId);
-    if (compute === undefined) return void closeUnchanged(document.uri);
-    const hasUserChanges = document.status !== 'applied' || openDocument(document.uri)?.isDirty === true;
-    const settings = settingsOn(compute);
-    if (hasUserChanges || document.isKnown(settings)) return;
-    document.accept(formatSettings(settings), settings);
-    this.#onDidChange({ type: FileChangeType.Changed, uri: document.uri });
-  }
 }
+
+/** @returns whether another client has changed the settings */
+function takeOver(document: OpenDocument, compute: Compute): boolean {
+  const settings = settingsOn(compute);
+  const { pending } = document;
+  const isOwn = pending !== undefined && areSameSettings(settings, pending.before);
+  if (isOwn || areSameSettings(settings, document.settings)) return false;
+  document.settings = settings;
+  document.changedAt = Math.max(Date.now(), document.changedAt + 1);
+  return true;
+}
+
+/** @throws {FileSystemError} if the document doesn't belong to the connected account */
+function requireAccount({ connection }: Session, uri: Uri): SettingsOwner {
+  const owner = settingsOwner(uri);
+  if (owner === undefined) throw FileSystemError.FileNotFound(uri);
+  if (connection === undefined) throw unavailable(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
+  if (belongsToAccount(uri, connection.account)) return owner;
+  throw unavailable(l10n.t('This document belongs to another account. Switch to that account first.'));
+}
+
+/** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
+async function approveRestart(
+  guards: Guards,
+  compute: Compute,
+  initialConnection: AccountConnection | undefined,
+): Promise<boolean> {
+  const name = nameOrId(compute.name, compute.id);
+  const question = l10n.t('Apply the Postgres settings to {0}?', name);
+  const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
+  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+  return await approve(guards, { projectId, branchId, computeId, ...texts }, initialConnection);
+}
+
+const unavailable = (message: string): FileSystemError => FileSystemError.Unavailable(message);
+
+const announceNotApplied = (): void => announce(l10n.t('Not applied: the document has problems'), 'error');
 
 const isSettings = ({ uri }: TextDocument): boolean => uri.scheme === SETTINGS_SCHEME;
 
-const openDocument = (uri: Uri): TextDocument | undefined =>
+const openTextDocument = (uri: Uri): TextDocument | undefined =>
   workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
-
-/** Closes the tabs that show the document, except those with unsaved changes. */
-async function closeUnchanged(uri: Uri): Promise<void> {
-  const tabs = tabsOf(uri).filter((tab) => !tab.isDirty);
-  if (tabs.length > 0) await window.tabGroups.close(tabs, true);
-}
-
-const tabsOf = (uri: Uri): Tab[] =>
-  window.tabGroups.all
-    .flatMap(({ tabs }) => tabs)
-    .filter((tab) => urisIn(tab).some((each) => each.toString() === uri.toString()));
-
-function urisIn({ input }: Tab): readonly Uri[] {
-  if (input instanceof TabInputText) return [input.uri];
-  return input instanceof TabInputTextDiff ? [input.original, input.modified] : [];
-}

@@ -14,8 +14,7 @@ import {
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
 import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
 import { SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
-import type { SettingsParts } from './applySettings.ts';
-import type { SettingsDocuments } from './settingsDocuments.ts';
+import type { SettingsDocuments, SettingsParts } from './settingsDocuments.ts';
 
 const readOnlyFolder = (): never => {
   throw FileSystemError.NoPermissions();

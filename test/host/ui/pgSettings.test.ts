@@ -108,7 +108,7 @@ describe('the settings document of a compute', () => {
     await editor.waitForText(/8MB/);
   });
 
-  it('overwrites a newer version on the service only if the user confirms', async () => {
+  it('lets VS Code offer to overwrite a newer version on the service', async () => {
     await whenSettled();
     // The window no longer follows the previous change, so it doesn't see the next one before the save.
     await opened()
@@ -119,24 +119,22 @@ describe('the settings document of a compute', () => {
     await editor.hover('work_mem', /maximum memory/);
     await service.client.updateCompute(project, compute, { settings: { pg_settings: { work_mem: '48MB' } } });
     await save();
-    const { message } = await opened().workbench.dialog.read();
-    assert.match(message, /have changed on the service/);
-    await opened().workbench.dialog.press('Compare');
-    await opened().workbench.page.locator('.monaco-diff-editor .focused').first().waitFor();
-    await opened().workbench.statusBar.waitFor('Warnings: 1'); // Saved, but not applied.
+    const { message, buttons } = await opened().workbench.notifications.waitFor('Failed to save');
+    assert.match(message, /content of the file is newer/);
+    assert.ok(buttons.includes('Compare') && buttons.includes('Overwrite'), buttons.join());
     assert.deepEqual(await current(), { work_mem: '48MB' });
-    await editor.press('ControlOrMeta+s');
+    await opened().workbench.notifications.press('Failed to save', 'Overwrite');
     await apply();
     await whenApplied({ work_mem: '64MB' });
     await whenIdle();
   });
 
-  it('closes when the compute is deleted', async () => {
-    const tab = opened().workbench.page.locator('.tab', { hasText: `${compute}.pg_settings.json` });
-    await tab.waitFor();
+  it('is shown as deleted when the compute is', async () => {
     await whenSettled();
     await service.client.deleteCompute(project, compute);
     await opened().workbench.viewAction('Computes', 'Refresh');
-    await tab.waitFor({ state: 'detached' });
+    await opened()
+      .workbench.page.locator('.tab .monaco-icon-label-container.strikethrough, .tab .strikethrough')
+      .waitFor();
   });
 });
