@@ -7,7 +7,7 @@ import type { Compute, Project } from '../../api/records/records.ts';
 import type { Wait } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
-import { limitTo } from '../../base/limit.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 import { BranchLists } from './branchLists.ts';
@@ -30,18 +30,17 @@ export type InventoryState =
   | { readonly kind: 'signedOut' | 'loading' | 'empty' | 'ready' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Concurrent requests of one refresh. */
-const REQUESTS_AT_ONCE = 6;
+const MAX_CONCURRENT_REQUESTS = 6;
 /** Separate, so that computes never wait for branches. */
-const BRANCH_REQUESTS_AT_ONCE = 2;
+const MAX_CONCURRENT_BRANCH_REQUESTS = 2;
 
 export class Inventory implements Disposable {
   readonly #session: Session;
   readonly #organizationId: () => string | undefined;
   readonly #changed = new Emitter<readonly InventoryChange[]>();
   readonly #disposables = new DisposableStore();
-  readonly #limit = limitTo(REQUESTS_AT_ONCE);
-  readonly #branchLimit = limitTo(BRANCH_REQUESTS_AT_ONCE);
+  readonly #limit = limitConcurrency(MAX_CONCURRENT_REQUESTS);
+  readonly #branchLimit = limitConcurrency(MAX_CONCURRENT_BRANCH_REQUESTS);
   #connection: AccountConnection | undefined;
   #projects: ProjectList | undefined;
   #computes = new Map<string, ComputeList>();

@@ -2,7 +2,7 @@
  * One compute: its address and, while it is active, its server. Changes are queued, so a client that connects during a
  * restart waits for its end.
  */
-import { limitTo } from '../../base/limit.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
 import type { Certificate } from './network/certificate.ts';
@@ -40,7 +40,7 @@ const POOLER_PAUSE = 1000;
 export class Compute {
   readonly #options: ComputeOptions;
   readonly #role: ServerRole;
-  readonly #serialize = limitTo(1);
+  readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
   /** On the pooled address, unless PgBouncer is. */

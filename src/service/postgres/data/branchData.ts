@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
-import { limitTo } from '../../../base/limit.ts';
+import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import { renameOver } from '../../core/rename.ts';
 import type { StandbySettings } from '../config/settings.ts';
@@ -26,9 +26,9 @@ export class BranchData {
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
-  readonly #templateLock = limitTo(1);
+  readonly #templateLock = limitConcurrency(1);
   /** One at a time, so that the first is complete early. */
-  readonly #copyLock = limitTo(1);
+  readonly #copyLock = limitConcurrency(1);
 
   constructor(options: TemplateOptions) {
     this.#options = options;
@@ -39,7 +39,7 @@ export class BranchData {
    * inside `work`: it would wait for itself.
    */
   async withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    const lock = this.#locks.get(branchId) ?? limitTo(1);
+    const lock = this.#locks.get(branchId) ?? limitConcurrency(1);
     this.#locks.set(branchId, lock);
     return lock(work);
   }

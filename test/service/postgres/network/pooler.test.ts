@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { limitTo } from '../../../../src/base/limit.ts';
+import { limitConcurrency } from '../../../../src/base/limitConcurrency.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import postgres from 'postgres';
@@ -85,7 +85,7 @@ describe(`pooled connections${reason}`, function () {
 
   it(`serve ${CLIENTS} clients at once, each running a query${tooFew}`, async function () {
     if (tooFew !== '') return this.skip();
-    const withLock = limitTo(200);
+    const withLock = limitConcurrency(200);
     const clients = await Promise.all(
       Array.from({ length: CLIENTS }, async () => withLock(async () => connectTo(uri))),
     );

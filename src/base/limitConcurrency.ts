@@ -1,9 +1,9 @@
-/** Runs at most `most` tasks at once. The others wait in the order in which they came. */
-export function limitTo(most: number): <T>(task: () => Promise<T>) => Promise<T> {
+/** Runs at most this many tasks at once. The others wait in the order in which they came. */
+export function limitConcurrency(maxConcurrent: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (task) => {
-    if (running < most) running += 1;
+    if (running < maxConcurrent) running += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await task();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { limitTo } from '../../../src/base/limit.ts';
+import { limitConcurrency } from '../../../src/base/limitConcurrency.ts';
 
-describe('limitTo', () => {
+describe('limitConcurrency', () => {
   it('limits how many tasks run at once, and keeps their order', async () => {
-    const withLock = limitTo(2);
+    const withLock = limitConcurrency(2);
     const order: number[] = [];
     let running = 0;
     let most = 0;
@@ -19,7 +19,7 @@ describe('limitTo', () => {
   });
 
   it('runs the next task when one fails', async () => {
-    const withLock = limitTo(1);
+    const withLock = limitConcurrency(1);
     const failing = withLock(() => Promise.reject(new Error('no')));
     const next = withLock(() => Promise.resolve('done'));
     await assert.rejects(failing);
@@ -27,7 +27,7 @@ describe('limitTo', () => {
   });
 
   it('runs a task that comes after all others have ended', async () => {
-    const withLock = limitTo(1);
+    const withLock = limitConcurrency(1);
     assert.equal(await withLock(async () => 'first'), 'first');
     assert.equal(await withLock(async () => 'second'), 'second');
   });
