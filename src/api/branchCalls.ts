@@ -64,7 +64,7 @@ export class BranchCalls {
     return this.#change('PATCH', branchPath(projectId, id), { branch }, options);
   }
 
-  /** Deletes its computes and data. @throws {ApiError} refused for a default or root branch or one with children */
+  /** Deletes its computes and data. @throws {ApiError} rejected for a default or root branch or one with children */
   async delete(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
     return this.#change('DELETE', branchPath(projectId, id), undefined, options);
   }

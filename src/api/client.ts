@@ -82,7 +82,7 @@ export class Client {
     this.account = new AccountCalls(this.#http);
   }
 
-  /** Section 4.1. @throws {ApiError} refused with 403 for an organization's key, which has no access to account routes */
+  /** Section 4.1. @throws {ApiError} rejected with 403 for an organization's key, which has no access to account routes */
   async listApiKeys(options?: CallOptions): Promise<Listed<records.ApiKey>> {
     const reply = await this.#http.call('GET', '/api_keys', {}, options);
     return readEach(reply, undefined, records.ApiKey);
@@ -139,7 +139,7 @@ export class Client {
     return changed && { list: readComputes(changed.reply), body: changed.body };
   }
 
-  /** Section 4.3. @throws {ApiError} refused if the branch already has a primary */
+  /** Section 4.3. @throws {ApiError} rejected if the branch already has a primary */
   async createCompute(
     projectId: string,
     endpoint: ComputeCreation,
@@ -168,7 +168,7 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
-  /** Not promised by the specification. @throws {ApiError} refused with 404 or 405 if the service does not offer it */
+  /** Not promised by the specification. @throws {ApiError} rejected with 404 or 405 if the service does not offer it */
   async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
   }

@@ -3,8 +3,8 @@
  */
 
 /** The service rejected the request. The error's message is the service's own. */
-export interface Refused {
-  readonly kind: 'refused';
+export interface Rejected {
+  readonly kind: 'rejected';
   readonly status: number;
   readonly code: string | undefined;
   readonly requestId: string | undefined;
@@ -45,7 +45,7 @@ export interface InvalidRequest {
 /** Code of the local service's errors without a usable Postgres: no compute can start. */
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
-export type Fault = Refused | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
+export type Fault = Rejected | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
 
 /** The only error that the client throws. */
 export class ApiError extends Error {
@@ -58,7 +58,7 @@ export class ApiError extends Error {
     super(message);
     this.fault = fault;
     this.mayHaveExecuted =
-      options.mayHaveExecuted ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'refused');
+      options.mayHaveExecuted ?? (fault.kind !== 'invalidRequest' && fault.kind !== 'rejected');
   }
 }
 
@@ -67,18 +67,18 @@ export const faultOf = (error: unknown): Fault | undefined =>
   error instanceof ApiError ? error.fault : undefined;
 
 /** Whether the service rejected the request, with one of these statuses if there are any. */
-export function isRefused(error: unknown, ...statuses: number[]): boolean {
+export function isRejected(error: unknown, ...statuses: number[]): boolean {
   const fault = faultOf(error);
-  return fault?.kind === 'refused' && (statuses.length === 0 || statuses.includes(fault.status));
+  return fault?.kind === 'rejected' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
 /** The one rule for calls that the specification doesn't promise. A 403 or 404 may also be about the resource itself. */
-export const isNotOffered = (error: unknown): boolean => isRefused(error, 403, 404, 405);
+export const isNotOffered = (error: unknown): boolean => isRejected(error, 403, 404, 405);
 
 /** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */
 export function isPermanentRejection(error: unknown): boolean {
   const fault = faultOf(error);
-  if (fault?.kind !== 'refused' || fault.code === POSTGRES_MISSING) return false;
+  if (fault?.kind !== 'rejected' || fault.code === POSTGRES_MISSING) return false;
   return fault.status < 500 && ![401, 408, 423, 429].includes(fault.status);
 }
 
@@ -86,7 +86,7 @@ export function isPermanentRejection(error: unknown): boolean {
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
   const [one, other] = [faultOf(a), faultOf(b)];
-  const isSameKind = one?.kind === 'refused' ? isRefused(b, one.status) : one?.kind === other?.kind;
+  const isSameKind = one?.kind === 'rejected' ? isRejected(b, one.status) : one?.kind === other?.kind;
   return isSameKind && a.message === b.message;
 }
 
@@ -99,7 +99,7 @@ export const isOutcomeUnknown = (error: unknown): boolean =>
 /** Milliseconds that the service asked to wait, or undefined. */
 export function retryAfterOf(error: unknown): number | undefined {
   const fault = faultOf(error);
-  return fault?.kind === 'refused' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
+  return fault?.kind === 'rejected' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
 }
 
 /** Codes of Node and OpenSSL for a certificate that is not trusted. */

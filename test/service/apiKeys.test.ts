@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { isRefused } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/errors.ts';
 import { call } from '../helpers/call.ts';
 import { accountFile, startLocalService, type LocalService } from '../helpers/localService.ts';
 
@@ -64,7 +64,7 @@ describe('API keys', () => {
     assert.equal(revoked.last_used_from_addr, '127.0.0.1');
     assert.equal((await getWith(made.key)).status, 401);
     assert.equal(await listed(made.id), undefined);
-    await assert.rejects(service.client.revokeApiKey(made.id), (error) => isRefused(error, 404));
+    await assert.rejects(service.client.revokeApiKey(made.id), (error) => isRejected(error, 404));
   });
 
   it('never reuse an id', async () => {

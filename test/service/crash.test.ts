@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { faultOf, isRefused } from '../../src/api/errors.ts';
+import { faultOf, isRejected } from '../../src/api/errors.ts';
 import { branchCalls, type Created } from '../helpers/branchCalls.ts';
 import { call } from '../helpers/call.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
@@ -43,7 +43,7 @@ class Writer {
         await this.#writeOne(service);
         this.replies += 1;
       } catch (error) {
-        if (isRefused(error, 423) || isLocked(error)) continue;
+        if (isRejected(error, 423) || isLocked(error)) continue;
         assert(isGone(error), String(error));
         return;
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { isRefused } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/errors.ts';
 import type { Compute, Operation } from '../../src/api/records/records.ts';
 import type { ComputePatch } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
@@ -68,7 +68,7 @@ describe('Operations', () => {
     };
     for (const [what, change] of Object.entries(changes)) {
       await assert.rejects(change(), (error) => {
-        assert(isRefused(error, 423), what);
+        assert(isRejected(error, 423), what);
         assert(String(error).includes(id) && String(error).includes('suspend_compute'), String(error));
         return true;
       });
@@ -142,7 +142,7 @@ describe('Operations', () => {
   });
 
   const branchTaken = async (change: () => Promise<unknown>, status: number) =>
-    assert.rejects(change(), (error) => isRefused(error, status));
+    assert.rejects(change(), (error) => isRejected(error, status));
   const takeBranch = () =>
     test.client.updateCompute(PROJECT, OTHER_PRIMARY, {
       branch_id: 'br-aged-salad-637688',

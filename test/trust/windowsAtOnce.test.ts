@@ -1,6 +1,6 @@
 /** Two windows that change one account at the same moment: each reports the truth, and neither undoes the other's change. */
 import assert from 'node:assert/strict';
-import { isRefused } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import { ApiKeyList } from '../../src/model/account/apiKeyList.ts';
 import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
@@ -86,7 +86,7 @@ describe('Two windows at the same moment', () => {
     const replica = await newReplica();
     const results = await both(({ changes, options }) => changes.restart(node(replica), options));
     assert.ok(results.some(({ status }) => status === 'fulfilled'));
-    for (const each of results) if (each.status === 'rejected') assert.ok(isRefused(each.reason, 423));
+    for (const each of results) if (each.status === 'rejected') assert.ok(isRejected(each.reason, 423));
     await followed();
     await settled();
   });
@@ -94,7 +94,7 @@ describe('Two windows at the same moment', () => {
   it('may delete a compute: it is gone from both', async () => {
     const replica = await newReplica();
     const results = await both(({ changes, options }) => changes.delete(node(replica), options));
-    for (const each of results) if (each.status === 'rejected') assert.ok(isRefused(each.reason, 404));
+    for (const each of results) if (each.status === 'rejected') assert.ok(isRejected(each.reason, 404));
     await followed();
     await until('the compute to be gone', async () =>
       windows.every(({ inventory }) => inventory.compute(projectId, replica.id) === undefined),
@@ -110,7 +110,7 @@ describe('Two windows at the same moment', () => {
     await settled();
     proxy.inject('unavailablePage', { method: 'POST' });
     await assert.rejects(one.changes.create(projectId, creation, one.options), (error) =>
-      isRefused(error, 503),
+      isRejected(error, 503),
     );
     await followed();
   });
@@ -122,7 +122,7 @@ describe('Two windows at the same moment', () => {
       // A list takes the connection from the next change of its session.
       await Promise.all(lists.map((list) => list.load()));
       const results = await Promise.allSettled(lists.map((list) => list.revoke(id)));
-      for (const each of results) if (each.status === 'rejected') assert.ok(isRefused(each.reason, 404));
+      for (const each of results) if (each.status === 'rejected') assert.ok(isRejected(each.reason, 404));
       for (const list of lists) assert.equal(list.key(id), undefined);
     } finally {
       for (const list of lists) list.dispose();

@@ -76,7 +76,7 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
     return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
   const json = parseJson(body)?.value;
   const fault: Fault = {
-    kind: 'refused',
+    kind: 'rejected',
     status,
     code: safeText(json, 'code', call.key),
     requestId: safeText(json, 'request_id', call.key),

@@ -172,7 +172,7 @@ export class Http {
 
 const statusOf = (error: unknown): number | undefined => {
   const fault = faultOf(error);
-  return fault?.kind === 'refused' ? fault.status : undefined;
+  return fault?.kind === 'rejected' ? fault.status : undefined;
 };
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {

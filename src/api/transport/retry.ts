@@ -26,7 +26,7 @@ const isChangeRetried = (status: number): boolean =>
 /** Whether another attempt may succeed and cannot do anything twice. */
 function isRetried({ fault, mayHaveExecuted }: ApiError, isChange: boolean): boolean {
   if (isChange && mayHaveExecuted) return false;
-  if (fault.kind === 'refused') return isChange ? isChangeRetried(fault.status) : isTemporary(fault.status);
+  if (fault.kind === 'rejected') return isChange ? isChangeRetried(fault.status) : isTemporary(fault.status);
   if (fault.kind === 'network') return !isCertificateCode(fault.code);
   return fault.kind === 'timeout' && !isChange;
 }
@@ -44,7 +44,7 @@ export function retryDelay(
 ): number | undefined {
   const fault = faultOf(error);
   if (fault === undefined || !isRetried(error as ApiError, isChange)) return undefined;
-  const { status, retryAfter = 0 } = fault.kind === 'refused' ? fault : {};
+  const { status, retryAfter = 0 } = fault.kind === 'rejected' ? fault : {};
   const isLocked = status === LOCKED.status;
   if (failures > limits.retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   const asked = retryAfter * 1000;

@@ -1,7 +1,7 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
 import type { KeyKind } from '../../api/accountCalls.ts';
 import type { CallOptions } from '../../api/client.ts';
-import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -34,7 +34,7 @@ class ConnectionKeys extends RemoteList<number, ApiKey> {
     try {
       return await call;
     } catch (error) {
-      if (isRefused(error, 403)) this.keyKind = await this.#findKeyKind().catch(() => undefined);
+      if (isRejected(error, 403)) this.keyKind = await this.#findKeyKind().catch(() => undefined);
       throw error;
     }
   }
@@ -141,7 +141,7 @@ export class ApiKeyList implements Disposable {
       await (await list.connection.client()).revokeApiKey(id, options);
     } catch (error) {
       const isUnknown = isOutcomeUnknown(error);
-      if (!isUnknown && !isRefused(error, 404)) throw error;
+      if (!isUnknown && !isRejected(error, 404)) throw error;
       await refreshAfterEdit(list);
       if (!isUnknown || !this.#isGone(list, id)) throw error;
     }
@@ -175,7 +175,7 @@ export class ApiKeyList implements Disposable {
   #isGone(list: ConnectionKeys, id: number): boolean {
     if (list !== this.#list) return false;
     if (list.failure !== undefined)
-      return isRefused(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
+      return isRejected(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
     return !list.items.has(id) && !list.unreadable.some((record) => record.id === String(id));
   }
 }

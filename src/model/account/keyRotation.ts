@@ -3,7 +3,7 @@
  * of both is gone, a note on disk names them, so that the next start can say which keys an interrupted rotation left.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
-import { isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';
@@ -107,7 +107,7 @@ async function ensureRevoked(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);
   } catch (error) {
-    if (isRefused(error, 404)) return;
+    if (isRejected(error, 404)) return;
     const keys = await client.listApiKeys().catch(() => undefined);
     if (keys?.unreadable.length !== 0 || keys.items.some((key) => key.id === id)) throw error;
   }

@@ -2,7 +2,7 @@
  * The branches of each project that was shown. The specification does not promise them, so no method rejects, and a
  * service or key that does not offer them is not called again by the same connection.
  */
-import { isNotOffered, isRefused } from '../../api/errors.ts';
+import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { BranchList, type BranchListChange } from './branchList.ts';
@@ -109,7 +109,7 @@ export class BranchLists {
   /** A 403 or 404 may also be about this project: it was deleted, or the key has no access to it. */
   async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
     if (this.#isOffered !== undefined) return false;
-    if (isRefused(error, 405)) return true;
+    if (isRejected(error, 405)) return true;
     return isNotOffered(error) && (await this.#listeners.isReadable(projectId));
   }
 

@@ -2,7 +2,7 @@
  * The store of what the account holds: its projects, and the computes and branches of each project that was shown. It
  * belongs to one connection at a time. Another account starts empty; another key of the same account starts with what is known.
  */
-import { isRefused } from '../../api/errors.ts';
+import { isRejected } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import type { Wait } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -83,7 +83,7 @@ export class Inventory implements Disposable {
       return current.kind === 'connected' ? { kind: 'loading' } : current;
     const lists = [projects, ...this.#computes.values()];
     const error =
-      lists.find(({ failure }) => isRefused(failure, 401))?.failure ??
+      lists.find(({ failure }) => isRejected(failure, 401))?.failure ??
       (projects.isEmpty ? projects.failure : undefined);
     if (error !== undefined) return { kind: 'failed', error };
     if (!projects.isEmpty) return { kind: 'ready' };

@@ -1,6 +1,6 @@
 /** The calls that change branches and projects: see `ChangeSender`. */
 import type { ResetPassword } from '../../api/client.ts';
-import { isNotOffered, isPermanentRejection, isRefused } from '../../api/errors.ts';
+import { isNotOffered, isPermanentRejection, isRejected } from '../../api/errors.ts';
 import type { Branch, Project } from '../../api/records/records.ts';
 import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';
@@ -168,8 +168,8 @@ export class BranchChanges {
     const isThere = await this.update(branch, { protected: true }, { initialConnection: connection }).then(
       () => true,
       async (error: unknown) => {
-        if (!isRefused(error, 404) && !(await this.#isProtected(branch))) throw error;
-        return !isRefused(error, 404);
+        if (!isRejected(error, 404) && !(await this.#isProtected(branch))) throw error;
+        return !isRejected(error, 404);
       },
     );
     this.#unprotected.remove(branch);

@@ -3,7 +3,7 @@
  * shown at once and its operations are followed. If the reply is lost, the lists show whether the change was made.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
-import { isNotOffered, isOutcomeUnknown, isRefused } from '../../api/errors.ts';
+import { isNotOffered, isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { Branch, Compute, Operation, Project } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -88,7 +88,7 @@ export class ChangeSender {
       if (!isCurrent()) throw error;
       await this.#requireOffered(request, error);
       // The list is out of date: another client has made a change.
-      if (isRefused(error, 404, 409, 422)) void this.#refresh(request);
+      if (isRejected(error, 404, 409, 422)) void this.#refresh(request);
       if (!isOutcomeUnknown(error)) throw error;
       await this.#refresh(request);
       const records = request.find();
@@ -126,7 +126,7 @@ export class ChangeSender {
   /** @throws {NotOfferedError} */
   async #requireOffered(request: ChangeRequest, error: unknown): Promise<void> {
     if (request.feature === undefined || !isNotOffered(error)) return;
-    if (!isRefused(error, 405) && request.exists !== undefined) {
+    if (!isRejected(error, 405) && request.exists !== undefined) {
       await this.#refresh(request);
       if (!request.exists()) return;
     }

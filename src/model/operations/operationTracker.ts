@@ -3,7 +3,7 @@
  * and of branches if one changes. Once the compute or branch has settled, its operations are requested too, if the service
  * offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
  */
-import { faultOf, isRefused, retryAfterOf } from '../../api/errors.ts';
+import { faultOf, isRejected, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
 import { hasFailed, isFinal } from '../../api/records/operationStatus.ts';
 import type { Compute, Operation } from '../../api/records/records.ts';
@@ -177,7 +177,7 @@ export class OperationTracker implements Disposable {
         await inventory.refreshComputesOf([projectId]);
         if (withBranches) await inventory.branches.refresh(projectId);
       } catch (error) {
-        if (!isRefused(error, 404)) throw error;
+        if (!isRejected(error, 404)) throw error;
         for (const change of changes) this.#end(change, { change, outcome: 'lost', reason: undefined });
         return; // The project was deleted.
       }

@@ -2,7 +2,7 @@
  * Loads computes for the editor before the sidebar was opened: each project once, and of a large account only the first
  * projects. Picking another project loads its computes.
  */
-import { isCancelled, isRefused } from '../../api/errors.ts';
+import { isCancelled, isRejected } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
@@ -64,6 +64,6 @@ export class Prefetch {
 
   #report(error: unknown): void {
     // The project was deleted, or another account chosen: nothing to report.
-    if (!isCancelled(error) && !isRefused(error, 404)) this.#onError(error);
+    if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
   }
 }

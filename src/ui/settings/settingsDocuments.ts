@@ -15,7 +15,7 @@ import {
   type TextDocument,
   type Uri,
 } from 'vscode';
-import { isCancelled, isRefused } from '../../api/errors.ts';
+import { isCancelled, isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
@@ -180,7 +180,7 @@ export class SettingsDocuments implements Disposable {
       document.settings = before;
       if (isCancelled(error)) return;
       const { message } = explainError(error);
-      if (!isRefused(error, 400, 409, 422)) {
+      if (!isRejected(error, 400, 409, 422)) {
         document.unapplied = undefined;
         throw unavailable(message);
       }
@@ -199,7 +199,7 @@ export class SettingsDocuments implements Disposable {
     try {
       await inventory.refreshComputes(owner.projectId);
     } catch (error) {
-      if (!isRefused(error, 404)) throw unavailable(explainError(error).message);
+      if (!isRejected(error, 404)) throw unavailable(explainError(error).message);
     }
     const compute = inventory.compute(owner.projectId, owner.computeId);
     if (compute === undefined) throw unavailable(l10n.t('{0} no longer exists.', owner.computeId));

@@ -72,7 +72,7 @@ export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes
 
 function messageOfFault(fault: Fault, message: string): ErrorMessage {
   switch (fault.kind) {
-    case 'refused':
+    case 'rejected':
       return fault.code === POSTGRES_MISSING
         ? { message, action: 'postgres' }
         : messageOfStatus(fault.status, message);

@@ -1,6 +1,6 @@
 /** The nodes of the API Keys view and their tree items. Pure: they depend only on the list and the node. */
 import { l10n, ThemeColor, ThemeIcon, TreeItem } from 'vscode';
-import { isRefused } from '../../api/errors.ts';
+import { isRejected } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/records/records.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
@@ -36,7 +36,7 @@ export function keysNodeId(node: KeysNode): string {
 }
 
 /** The public service answers 403 to an organization's key on account routes, although the key is valid. */
-export const areKeysHidden = (list: ApiKeyList): boolean => isRefused(list.failure, 403);
+export const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
 export function keysNodes(list: ApiKeyList): KeysNode[] {
   if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];

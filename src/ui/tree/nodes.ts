@@ -1,5 +1,5 @@
 /** The nodes of the Computes view: ids, parents and children. */
-import { isRefused } from '../../api/errors.ts';
+import { isRejected } from '../../api/errors.ts';
 import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
@@ -120,7 +120,7 @@ export function visibleFailure(inventory: Inventory, projectIds: Iterable<string
   for (const id of projectIds) {
     const list = inventory.computesOf(id);
     // 404: the project was deleted by another client. The next refresh of the projects removes it.
-    if (list?.isLoaded === true && list.failure !== undefined && !isRefused(list.failure, 404))
+    if (list?.isLoaded === true && list.failure !== undefined && !isRejected(list.failure, 404))
       return list.failure;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { Client } from '../../../src/api/client.ts';
-import { isRefused } from '../../../src/api/errors.ts';
+import { isRejected } from '../../../src/api/errors.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { until } from '../../workbench/until.ts';
 import { findOwnService, type OwnService } from './ownService.ts';
@@ -167,7 +167,7 @@ describe('the main job on the local service', () => {
     await workbench.dialog.press('Revoke');
     await workbench.statusBar.waitFor('Revoked API key “main job”');
     await workbench.tree('API Keys').waitUntilGone(row);
-    await assert.rejects(client.listApiKeys(), (error) => isRefused(error, 401));
+    await assert.rejects(client.listApiKeys(), (error) => isRejected(error, 401));
   });
 
   it('has shown no notification', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isRefused } from '../../../src/api/errors.ts';
+import { isRejected } from '../../../src/api/errors.ts';
 import { withService } from './stubService.ts';
 
 describe('AccountCalls', () => {
@@ -46,6 +46,6 @@ describe('AccountCalls', () => {
   it('throws other errors', () =>
     withService(
       () => ({ status: 401, json: { message: 'no' } }),
-      async (client) => await assert.rejects(client.account.findKeyKind(), (error) => isRefused(error, 401)),
+      async (client) => await assert.rejects(client.account.findKeyKind(), (error) => isRejected(error, 401)),
     ));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../src/api/client.ts';
-import { ApiError, faultOf, isRefused } from '../../../src/api/errors.ts';
+import { ApiError, faultOf, isRejected } from '../../../src/api/errors.ts';
 import { KEY, withService } from './stubService.ts';
 
 const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
@@ -208,7 +208,7 @@ describe('Client', () => {
           assert.equal(await client.findCredentials('shop', where), undefined);
           assert.equal(await client.listDatabases('shop', 'br-main'), undefined);
           assert.equal(await client.listRoles('shop', 'br-main'), undefined);
-          await assert.rejects(client.listComputes('shop'), (error) => isRefused(error, status));
+          await assert.rejects(client.listComputes('shop'), (error) => isRejected(error, status));
         },
       ));
   }

@@ -1,6 +1,6 @@
 /** The calls of computes that the specification does not promise. */
 import assert from 'node:assert/strict';
-import { isRefused } from '../../../src/api/errors.ts';
+import { isRejected } from '../../../src/api/errors.ts';
 import { withService } from './stubService.ts';
 
 const compute = {
@@ -33,7 +33,7 @@ describe('Client', () => {
       withService(
         () => ({ status: 405, json: { message: 'no' } }),
         async (client) =>
-          await assert.rejects(client[name]('shop', 'ep-1'), (error) => isRefused(error, 405)),
+          await assert.rejects(client[name]('shop', 'ep-1'), (error) => isRejected(error, 405)),
       ));
   }
 

@@ -5,14 +5,14 @@ import {
   isCancelled,
   isCertificateCode,
   isOutcomeUnknown,
-  isRefused,
+  isRejected,
   isSameFailure,
   retryAfterOf,
   type Fault,
 } from '../../../src/api/errors.ts';
 
-const refused = (status: number, retryAfter?: number): Fault => ({
-  kind: 'refused',
+const rejected = (status: number, retryAfter?: number): Fault => ({
+  kind: 'rejected',
   status,
   code: undefined,
   requestId: undefined,
@@ -23,19 +23,19 @@ describe('ApiError', () => {
   it('differs from any other error', () => {
     for (const other of [new Error('x'), new DOMException('x', 'AbortError'), 'x', null, { fault: {} }]) {
       assert.equal(faultOf(other), undefined);
-      assert.ok(!isOutcomeUnknown(other) && !isCancelled(other) && !isRefused(other));
+      assert.ok(!isOutcomeUnknown(other) && !isCancelled(other) && !isRejected(other));
     }
   });
 
   it('matches any status, or one of the given ones', () => {
-    const error = new ApiError('no', refused(404));
-    assert.ok(isRefused(error));
-    assert.ok(isRefused(error, 405, 404));
-    assert.ok(!isRefused(error, 401));
+    const error = new ApiError('no', rejected(404));
+    assert.ok(isRejected(error));
+    assert.ok(isRejected(error, 405, 404));
+    assert.ok(!isRejected(error, 401));
   });
 
   it('has an unknown outcome only if the request may have executed', () => {
-    assert.ok(!isOutcomeUnknown(new ApiError('no', refused(409))));
+    assert.ok(!isOutcomeUnknown(new ApiError('no', rejected(409))));
     assert.ok(!isOutcomeUnknown(new ApiError('bad id', { kind: 'invalidRequest' })));
     assert.ok(isOutcomeUnknown(new ApiError('late', { kind: 'timeout' })));
     assert.ok(
@@ -44,18 +44,23 @@ describe('ApiError', () => {
   });
 
   it('has the time to wait in milliseconds if the service sent one', () => {
-    assert.equal(retryAfterOf(new ApiError('no', refused(429, 2))), 2000);
-    assert.equal(retryAfterOf(new ApiError('no', refused(429))), undefined);
+    assert.equal(retryAfterOf(new ApiError('no', rejected(429, 2))), 2000);
+    assert.equal(retryAfterOf(new ApiError('no', rejected(429))), undefined);
     assert.equal(retryAfterOf(new Error('x')), undefined);
   });
 });
 
 describe('isSameFailure', () => {
   const rows: readonly [string, unknown, unknown, boolean][] = [
-    ['the same status and message', new ApiError('no', refused(503)), new ApiError('no', refused(503)), true],
-    ['another status', new ApiError('no', refused(503)), new ApiError('no', refused(500)), false],
-    ['another message', new ApiError('no', refused(503)), new ApiError('busy', refused(503)), false],
-    ['another kind', new ApiError('no', refused(503)), new ApiError('no', { kind: 'timeout' }), false],
+    [
+      'the same status and message',
+      new ApiError('no', rejected(503)),
+      new ApiError('no', rejected(503)),
+      true,
+    ],
+    ['another status', new ApiError('no', rejected(503)), new ApiError('no', rejected(500)), false],
+    ['another message', new ApiError('no', rejected(503)), new ApiError('busy', rejected(503)), false],
+    ['another kind', new ApiError('no', rejected(503)), new ApiError('no', { kind: 'timeout' }), false],
     [
       'two timeouts',
       new ApiError('late', { kind: 'timeout' }),
@@ -65,7 +70,7 @@ describe('isSameFailure', () => {
     [
       'a timeout, then a status',
       new ApiError('no', { kind: 'timeout' }),
-      new ApiError('no', refused(503)),
+      new ApiError('no', rejected(503)),
       false,
     ],
     ['two other errors with one message', new Error('x'), new Error('x'), true],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
 import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
-import { isCancelled, isRefused } from '../../../src/api/errors.ts';
+import { isCancelled, isRejected } from '../../../src/api/errors.ts';
 import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';
 import { KEY, withService } from './stubService.ts';
 
@@ -87,7 +87,7 @@ describe('projectPages', () => {
         const all = async () => {
           for await (const page of client.projectPages()) pages.push(page);
         };
-        await assert.rejects(all, (error) => isRefused(error, 500));
+        await assert.rejects(all, (error) => isRejected(error, 500));
         assert.equal(pages.length, 1);
       },
     ));

@@ -1,6 +1,6 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { isRefused } from '../../../api/errors.ts';
+import { isRejected } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
 import type { Account } from '../../../model/account/accounts.ts';
@@ -24,7 +24,7 @@ export async function requireKeyAccess<T>(
     return await call();
   } catch (error) {
     // The kind is known after the call.
-    if (!isRefused(error, 403) || apiKeys.keyKind === 'personal') throw error;
+    if (!isRejected(error, 403) || apiKeys.keyKind === 'personal') throw error;
     throw new Error(
       l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
     );
@@ -36,7 +36,7 @@ export const create: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fails now rather than after the question.
-  if (isRefused(context.apiKeys.failure, 403))
+  if (isRejected(context.apiKeys.failure, 403))
     await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
@@ -80,7 +80,7 @@ export const revoke: Command = async (context, argument, run) => {
   if (!(await approve(context.guards, change, run.initialConnection))) return;
   await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
   // A 401 right after that means that it was the key in use, even if that wasn't known.
-  const wasInUse = isInUse || isRefused(apiKeys.failure, 401);
+  const wasInUse = isInUse || isRejected(apiKeys.failure, 401);
   if (wasInUse) await signOut(context, connection.account);
   else announce(l10n.t('Revoked API key “{0}”', name));
 };

@@ -71,7 +71,7 @@ describe('responseError', () => {
     const { message, fault } = await errorFor(404, body);
     assert.equal(message, 'no such branch');
     assert.deepEqual(fault, {
-      kind: 'refused',
+      kind: 'rejected',
       status: 404,
       code: 'NOT_FOUND',
       requestId: 'r1',
@@ -101,7 +101,7 @@ describe('responseError', () => {
     );
     assert.equal(message, 'bad header Bearer …');
     assert.ok(!JSON.stringify(fault).includes(KEY));
-    assert.ok(fault.kind === 'refused' && fault.requestId?.length === 1000);
+    assert.ok(fault.kind === 'rejected' && fault.requestId?.length === 1000);
   });
 
   for (const [key, message] of [
@@ -116,7 +116,7 @@ describe('responseError', () => {
 
   it('has the number of seconds of Retry-After', async () => {
     const { fault } = await errorFor(429, '{}', { 'retry-after': '7' });
-    assert.equal(fault.kind === 'refused' && fault.retryAfter, 7);
+    assert.equal(fault.kind === 'rejected' && fault.retryAfter, 7);
   });
 
   const statuses = [

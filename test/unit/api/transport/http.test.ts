@@ -262,7 +262,7 @@ describe('Http.getIfChanged', () => {
 
   it('throws for an error status and for broken JSON', async () => {
     const error = await errorOf(httpWith(stubFetch(404)).getIfChanged('/x', '{}'));
-    assert.deepEqual([error.fault.kind, error.message], ['refused', 'GET /x: status 404']);
+    assert.deepEqual([error.fault.kind, error.message], ['rejected', 'GET /x: status 404']);
     const { fault } = await errorOf(httpWith(async () => new Response('{"a":')).getIfChanged('/x', '{}'));
     assert.equal(fault.kind, 'unexpectedReply');
   });

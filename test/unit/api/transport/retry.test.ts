@@ -8,7 +8,7 @@ const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
 const limits = { retries: 5, longestWait: 30_000 };
 
 const response = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
-  failed({ kind: 'refused', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
+  failed({ kind: 'rejected', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
 const failed = (fault: Fault, mayHaveExecuted: boolean) => new ApiError('x', fault, { mayHaveExecuted });
 const network = (code: string) => ({ kind: 'network', code }) as const;
 

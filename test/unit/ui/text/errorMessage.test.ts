@@ -6,8 +6,8 @@ import { ProtectionLostError } from '../../../../src/model/changeErrors.ts';
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 const { failedState } = await import('../../../../src/ui/state/updateContextKeys.ts');
 
-const refused = (status: number): Fault => ({
-  kind: 'refused',
+const rejected = (status: number): Fault => ({
+  kind: 'rejected',
   status,
   code: undefined,
   requestId: undefined,
@@ -28,11 +28,11 @@ describe('explainError', () => {
     action: string,
     state?: string,
   ])[] = [
-    ['a rejected key', refused(401), /doesn't accept the API key/, 'newKey', 'failedKey'],
-    ['another operation', refused(423), /Another operation/, 'retry'],
-    ['too many requests', refused(429), /service says/, 'retry'],
-    ['a violated rule', refused(422), /service says/, 'log'],
-    ['a service that is down', refused(503), /service says/, 'retry'],
+    ['a rejected key', rejected(401), /doesn't accept the API key/, 'newKey', 'failedKey'],
+    ['another operation', rejected(423), /Another operation/, 'retry'],
+    ['too many requests', rejected(429), /service says/, 'retry'],
+    ['a violated rule', rejected(422), /service says/, 'log'],
+    ['a service that is down', rejected(503), /service says/, 'retry'],
     ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'failedAddress'],
     [
       'a closed port',
@@ -57,7 +57,9 @@ describe('explainError', () => {
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
   it('adds that a branch has lost its protection', () => {
-    const error = new ProtectionLostError(new ApiError('Not now.', refused(503), { mayHaveExecuted: false }));
+    const error = new ProtectionLostError(
+      new ApiError('Not now.', rejected(503), { mayHaveExecuted: false }),
+    );
     const message = 'Not now. The branch is no longer protected.';
     assert.deepEqual(explainError(error), { message, action: 'retry' });
   });
@@ -78,13 +80,13 @@ describe('explainError', () => {
   });
 
   it('offers the setting when the service asks for an organization', () => {
-    const error = new ApiError('org_id is required', refused(400));
+    const error = new ApiError('org_id is required', rejected(400));
     assert.equal(explainError(error).action, 'organization');
     assert.equal(failedState(error), 'failedOrganization');
   });
 
   it('sanitizes messages of the service', () => {
-    const error = new ApiError('see [here](command:evil)\u0007', refused(422));
+    const error = new ApiError('see [here](command:evil)\u0007', rejected(422));
     assert.equal(explainError(error).message, 'see [here] (command:evil)');
   });
 
