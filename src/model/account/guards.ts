@@ -10,11 +10,12 @@ import type { Session } from './session.ts';
 export const MARKS = ['production', 'readOnly'] as const;
 export type Mark = (typeof MARKS)[number];
 
-/** By project id or {@link markKey}. */
+/** By project id or {@link stableAccountId}. */
 export type Marks = Readonly<Record<string, Mark>>;
 
-/** The entry of an account in the marks. The address of the local service changes, so it has a fixed one. */
-export const markKey = (account: Account): string => (account.local === true ? 'local' : accountId(account));
+/** The id of an account in marks and settings documents. The local service's address changes, so its id is fixed. */
+export const stableAccountId = (account: Account): string =>
+  account.local === true ? 'local' : accountId(account);
 
 /** The strictest of what is known of an account, a project and a branch. Undefined if nothing guards them. */
 export function guardOf(
@@ -91,7 +92,7 @@ export class Guards {
 
   /** The mark of an account, connected or not. */
   ofAccount(account: Account): Mark | undefined {
-    return this.#settings.marks[markKey(account)];
+    return this.#settings.marks[stableAccountId(account)];
   }
 
   project(projectId: string): Mark | undefined {

@@ -2,6 +2,7 @@
  * What the sidebar, the commands and the editor refer to. A node has only ids; its record is looked up in the inventory
  * when it is shown.
  */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isApiKeyId, isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 
 export interface ProjectNode {
@@ -29,31 +30,28 @@ export interface ApiKeyNode {
 
 export type ResourceNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
 
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
 /** Reads a command's argument, which may be anything. @returns a project, or undefined */
 export function asProjectNode(value: unknown): ProjectNode | undefined {
-  const { kind, projectId } = fields(value);
+  const { kind, projectId } = fieldsOf(value);
   return kind === 'project' && isId(projectId) ? { kind, projectId } : undefined;
 }
 
 export function asBranchNode(value: unknown): BranchNode | undefined {
-  const { kind, projectId, branchId } = fields(value);
+  const { kind, projectId, branchId } = fieldsOf(value);
   return kind === 'branch' && isId(projectId) && isBranchId(branchId)
     ? { kind, projectId, branchId }
     : undefined;
 }
 
 export function asComputeNode(value: unknown): ComputeNode | undefined {
-  const { kind, projectId, branchId, computeId } = fields(value);
+  const { kind, projectId, branchId, computeId } = fieldsOf(value);
   return kind === 'compute' && isId(projectId) && isId(branchId) && isComputeId(computeId)
     ? { kind, projectId, branchId, computeId }
     : undefined;
 }
 
 export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
-  const { kind, keyId } = fields(value);
+  const { kind, keyId } = fieldsOf(value);
   return kind === 'apiKey' && isApiKeyId(keyId) ? { kind, keyId } : undefined;
 }
 

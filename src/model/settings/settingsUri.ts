@@ -1,6 +1,7 @@
 /** The URI of the document with the Postgres settings of a compute. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
-import { accountId, type Account } from '../account/accounts.ts';
+import type { Account } from '../account/accounts.ts';
+import { stableAccountId } from '../account/guards.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';
@@ -15,16 +16,13 @@ export interface SettingsUri {
   readonly query: string;
 }
 
-/** The local service is one account even if its port changes. */
-const accountText = (account: Account): string => (account.local === true ? 'local' : accountId(account));
-
 export const settingsUri = (
   account: Account,
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): SettingsUri => ({
   scheme: SETTINGS_SCHEME,
   path: `/${projectId}/${computeId}.pg_settings.json`,
-  query: accountText(account),
+  query: stableAccountId(account),
 });
 
 export interface SettingsOwner {
@@ -39,4 +37,4 @@ export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwne
 }
 
 export const belongsToAccount = ({ query }: Pick<SettingsUri, 'query'>, account: Account): boolean =>
-  query === accountText(account);
+  query === stableAccountId(account);

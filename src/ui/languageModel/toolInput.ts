@@ -1,4 +1,5 @@
 /** What a tool gets: the state of the extension, and input of a model, which may not match the schema in package.json. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { l10n } from 'vscode';
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
@@ -23,9 +24,6 @@ export interface Target {
   readonly projectId: string;
   readonly computeId: string;
 }
-
-export const fieldsOf = (input: unknown): Readonly<Record<string, unknown>> =>
-  typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
 
 export function targetOf(input: unknown): Target | undefined {
   const { projectId, computeId } = fieldsOf(input);

@@ -2,6 +2,7 @@
  * The tools. VS Code shows the confirmation from `prepare` before a change; `invoke` validates its input again, because
  * it can be called without `prepare`.
  */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import {
   l10n,
   LanguageModelTextPart,
@@ -24,7 +25,6 @@ import { effectText, suspendText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdown } from '../text/markdown.ts';
 import {
-  fieldsOf,
   findComputeOfTool,
   requireToolConnection,
   requireSize,

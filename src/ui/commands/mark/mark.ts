@@ -1,6 +1,6 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { markKey, type Mark } from '../../../model/account/guards.ts';
+import { stableAccountId, type Mark } from '../../../model/account/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
@@ -16,7 +16,7 @@ export const markAccount: Command = async (context, _argument, run) => {
   const name = accountLabel(account);
   const current = context.guards.account;
   const answer = await singleStep(l10n.t('Mark Account'), (page) => askMark(page, name, current));
-  if (answer !== undefined) await setMark(context, markKey(account), name, answer.mark);
+  if (answer !== undefined) await setMark(context, stableAccountId(account), name, answer.mark);
 };
 
 interface ProjectMark {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
-import { guardOf, Guards, markKey, type Marks } from '../../../../src/model/account/guards.ts';
+import { guardOf, Guards, stableAccountId, type Marks } from '../../../../src/model/account/guards.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
@@ -84,6 +84,6 @@ describe('Guards', () => {
   });
 
   it('know the local service without its address', () => {
-    assert.equal(markKey({ ...work, local: true }), 'local');
+    assert.equal(stableAccountId({ ...work, local: true }), 'local');
   });
 });
