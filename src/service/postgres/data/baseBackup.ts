@@ -1,6 +1,6 @@
 /**
  * Copies the data of a branch: by a base backup while its primary runs (Postgres manual, "Making a Base Backup Using the
- * Low Level API"), else directly. The caller holds the branch's lock.
+ * Low Level API"), else directly, once it is shut down. The caller holds the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -8,9 +8,11 @@ import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
+import { withBranchServer } from '../catalog/branchServer.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import type { ServerTools } from './branchData.ts';
+import { isShutDown } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from './privateFiles.ts';
 
@@ -37,9 +39,18 @@ export async function copyData(
   const primary = tools.branches.primary(branchId);
   if (primary !== undefined)
     return copyRunning(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
+  await ensureShutDown(tools, branchId);
   const omit = (file: string) => OF_ONE_SERVER.test(slashed(file));
   await copyTree(tools.branches.folder(branchId), to, { omit, ending: tools.ending });
   return async () => undefined;
+}
+
+/** After a crash, a server recovers the data first. Without a primary. @throws {EngineError} */
+export async function ensureShutDown(tools: ServerTools, branchId: string): Promise<void> {
+  if (!isShutDown(tools.branches.folder(branchId)))
+    await withBranchServer(tools, branchId, async () => undefined);
+  if (!isShutDown(tools.branches.folder(branchId)))
+    throw new EngineError(`Postgres could not recover branch ${branchId} after a crash`);
 }
 
 interface Copy {

@@ -2,7 +2,7 @@
  * When a service is killed, its servers continue to run. The next service finds them by their pid files, which it checks
  * against the start time or the arguments of the process, and stops them cleanly, so that their data is written.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isSameProcess, maySignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
@@ -15,6 +15,9 @@ const STEPS = [
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ] as const;
+
+/** How long killed backends may take to end. Milliseconds. */
+const BACKEND_LIMIT = 5_000;
 
 /** PgBouncer's pid file, and its configuration file, which is its argument. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
@@ -55,10 +58,34 @@ export async function endServer(dataDir: string): Promise<boolean> {
   const written = readServer(dataDir);
   if (written === undefined) return false;
   const found = await endProcess(written);
+  await endBackends(dataDir);
   // If another process has the pid now, Postgres would not start.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
     rmSync(postmasterPidFile(dataDir), { force: true });
   return found;
+}
+
+/**
+ * A backend outlives a killed postmaster until its statement ends, and no server can start in the meantime. Linux shows that
+ * its working folder is the data directory. What it committed is in the write-ahead log.
+ */
+async function endBackends(dataDir: string): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const folder = realpathSync(dataDir);
+  for (const until = performance.now() + BACKEND_LIMIT; performance.now() < until;) {
+    const pids = readdirSync('/proc').filter((name) => workingFolder(name) === folder);
+    if (pids.length === 0) return;
+    for (const pid of pids) send(Number(pid), 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+  }
+}
+
+function workingFolder(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined; // No process, or one of another user.
+  }
 }
 
 async function endPooler(folder: string): Promise<boolean> {

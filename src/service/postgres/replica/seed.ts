@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
-import { copyData } from '../data/baseBackup.ts';
+import { copyData, ensureShutDown } from '../data/baseBackup.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
 
@@ -22,6 +22,8 @@ export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
  */
 export async function seed(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
   const primary = tools.branches.primary(replica.branchId);
+  // Recovery changes the version.
+  if (primary === undefined) await ensureShutDown(tools, replica.branchId);
   const version = primary === undefined ? tools.branches.version(replica.branchId) : '';
   const folder = tools.storage.replica(replica.id);
   const dataDir = path.join(folder, 'data');
