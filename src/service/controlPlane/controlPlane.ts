@@ -165,7 +165,10 @@ export class ControlPlane {
       activity: (id, open) => this.#autosuspend.activity(id, open),
       crashed: (id, reason) => recordCrash(waking, id, reason),
     };
-    await engine.open(events);
+    const { projects } = store.account;
+    const branches = [...projects.values()].flatMap((project) => [...project.branches.keys()]);
+    const ids = [...store.account.computes()].map(({ record }) => record.id);
+    await engine.open(events, { branches, computes: ids });
     return engine;
   }
 

@@ -107,6 +107,12 @@ export const asEngineError = (error: unknown): EngineError =>
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 
+/** Of all branches and computes that exist. */
+export interface RecordedIds {
+  readonly branches: readonly string[];
+  readonly computes: readonly string[];
+}
+
 /** What the engine knows when it is created. */
 export interface EngineFacts {
   /** The major version of Postgres; undefined without Postgres. */
@@ -119,8 +125,8 @@ export interface EngineFacts {
 }
 
 export interface ComputeEngine extends EngineFacts {
-  /** Ends or adopts processes that an earlier run left, and connects the events. */
-  open(events: EngineEvents): Promise<void>;
+  /** Ends processes that an earlier run left, removes files that no record names, and connects the events. */
+  open(events: EngineEvents, recorded: RecordedIds): Promise<void>;
 
   /** Returns free ports for a new compute. */
   allocateAddress(): Promise<ComputeAddress>;

@@ -9,6 +9,7 @@ import type {
   ComputeSpec,
   EngineEvents,
   PooledSessions,
+  RecordedIds,
 } from '../core/computeEngine.ts';
 import { EngineError } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
@@ -27,7 +28,7 @@ import type { Programs } from './config/programs.ts';
 import { ReadReplica } from './replica/readReplica.ts';
 import { checkSettings } from './config/checkSettings.ts';
 import type { ServerTools } from './data/branchData.ts';
-import { emptyFolder, majorsInUse, openStorage } from './data/storage.ts';
+import { emptyFolder, majorsInUse, openStorage, removeUnrecorded } from './data/storage.ts';
 import { PostgresMissing } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
@@ -77,10 +78,15 @@ class PostgresEngine implements ComputeEngine {
     this.pooledSessions = options.programs.pooler === undefined ? 'separate' : 'shared';
   }
 
-  async open(events: EngineEvents): Promise<void> {
+  async open(events: EngineEvents, recorded: RecordedIds): Promise<void> {
     this.#events = events;
-    const ended = await endOrphans(this.#tools.storage);
+    const { storage } = this.#tools;
+    const ended = await endOrphans(storage);
+    storage.removeSockets();
     if (ended > 0) this.#options.log(`Ended ${ended} processes that an earlier service left behind`);
+    await removeUnrecorded(storage.root, recorded).catch((error: unknown) =>
+      this.#options.log(`Couldn't remove files that are no longer needed: ${String(error)}`),
+    );
   }
 
   async allocateAddress(): Promise<ComputeAddress> {

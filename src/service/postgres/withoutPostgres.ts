@@ -6,8 +6,10 @@ import {
   type ComputeAddress,
   type ComputeEngine,
   type ComputeSpec,
+  type EngineEvents,
+  type RecordedIds,
 } from '../core/computeEngine.ts';
-import type { Storage } from './data/storage.ts';
+import { removeUnrecorded, type Storage } from './data/storage.ts';
 import { freePorts } from './network/freePorts.ts';
 import { endOrphans } from './process/orphans.ts';
 
@@ -82,8 +84,9 @@ export class PostgresMissing implements ComputeEngine {
     this.#storage = storage;
   }
 
-  async open(): Promise<void> {
+  async open(_events: EngineEvents, recorded: RecordedIds): Promise<void> {
     await endOrphans(this.#storage);
+    await removeUnrecorded(this.#storage.root, recorded).catch(() => undefined);
   }
 
   async allocateAddress(): Promise<ComputeAddress> {

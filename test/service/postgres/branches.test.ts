@@ -1,6 +1,6 @@
 /** Branches of the local service with real data. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -128,20 +128,19 @@ describe('Branches with Postgres', function () {
     const { id, parent_id } = branch.branch;
     await insert(branch, 'own');
     const folder = path.join(storageOf(service), 'branches', id);
+    const restored = () => readdirSync(folder).filter((name) => name.includes('restored'));
     // No file can have this name now.
-    mkdirSync(path.join(folder, 'login.json.restored/full'), { recursive: true });
+    makeFolder(path.join(folder, 'login.json.restored'));
+    makeFolder(path.join(folder, 'login.json.restored/full'));
     const address = `/${project}/branches/${id}/restore`;
     const reset = await api.send('POST', address, { source_branch_id: parent_id }, 200);
     await assert.rejects(api.finish(project, reset.operations), /Cannot write .*login\.json\.restored/);
     assert.deepEqual(await rows(branch), ['first', 'own']);
-    rmSync(path.join(folder, 'login.json.restored'), { recursive: true });
+    assert.deepEqual(restored(), []);
     const again = await api.send('POST', address, { source_branch_id: parent_id }, 200);
     await api.finish(project, again.operations);
     assert.deepEqual(await rows(branch), ['first']);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes('restored')),
-      [],
-    );
+    assert.deepEqual(restored(), []);
   });
 
   it('are not deleted while another branch gets their data', async () => {
@@ -181,106 +180,13 @@ describe('Branches with Postgres', function () {
   });
 });
 
-describe('Projects created with Postgres', function () {
-  this.timeout(LIMIT);
-  let service: LocalService;
-  let api: Api;
-
-  before(async () => {
-    service = await startLocalService({ args: ['--projects', emptyAccount()] });
-    api = branchCalls(service);
-  });
-  after(() => service.stop());
-
-  it('have the role and the database that were asked for', async () => {
-    const branch = { name: 'trunk', database_name: `it's "x" --`, role_name: 'Ann "A"' };
-    const created = await api.change('POST', '', { project: { name: 'shop', branch } });
-    assert.deepEqual(await query(api.uri(created), 'select current_user::text, current_database()::text'), [
-      branch.role_name,
-      branch.database_name,
-    ]);
-    const branches = `/${created.project.id}/branches`;
-    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
-    assert.deepEqual(await query(api.uri(child), 'select current_user::text'), [branch.role_name]);
-    for (const { branch: each, databases } of [created, child]) {
-      const listed = await api.send<Created>('GET', `${branches}/${each.id}/databases`);
-      const ids = (of: Created['databases']) => of.map((database) => [database.id, database.name]);
-      assert.deepEqual(ids(databases), ids(listed.databases));
-    }
-  });
-
-  it('give their roles and passwords to branches that are created or reset', async () => {
-    const main = await api.change('POST', '', { project: { name: 'roles' } });
-    const branches = `/${main.project.id}/branches`;
-    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
-    const { role } = await api.send<{ role: { password: string } }>(
-      'POST',
-      `${branches}/${main.branch.id}/roles`,
-      { role: { name: 'reader' } },
-    );
-    const copy = await api.change('POST', branches, {});
-    assert.deepEqual(
-      copy.roles.map(({ name }) => name),
-      ['app_owner', 'reader'],
-    );
-    const revealed = `${branches}/${copy.branch.id}/roles/reader/reveal_password`;
-    assert.deepEqual(await api.send('GET', revealed), { password: role.password });
-    const restore = { source_branch_id: main.branch.id };
-    const reset = await api.send('POST', `${branches}/${child.branch.id}/restore`, restore, 200);
-    await api.finish(main.project.id, reset.operations);
-    const uri = new URL(api.uri(child));
-    [uri.username, uri.password] = ['reader', role.password];
-    assert.deepEqual(await query(uri.href, 'select current_user::text'), ['reader']);
-  });
-
-  it('keep the password that was returned, even if the service stops while they are created', async () => {
-    const dataDir = temporaryFolder();
-    chmodSync(dataDir, 0o755);
-    const args = ['--projects', emptyAccount()];
-    const stopped = await startLocalService({ args, dataDir });
-    const created = await branchCalls(stopped).send<Created>('POST', '', { project: { name: 'hasty' } });
-    await stopped.stop();
-    const next = await startLocalService({ args, dataDir });
-    try {
-      const again = branchCalls(next);
-      await again.finish(created.project.id, created.operations);
-      assert.deepEqual(await query(again.uri(created), 'select 1'), [1]);
-    } finally {
-      await next.stop();
-    }
-  });
-
-  it('leave nothing behind when they are deleted, even without Postgres', async () => {
-    const dataDir = temporaryFolder();
-    chmodSync(dataDir, 0o755);
-    const args = ['--projects', emptyAccount()];
-    const first = await startLocalService({ args, dataDir });
-    const created = await branchCalls(first).change('POST', '', { project: { name: 'short' } });
-    await first.stop();
-    const branches = () => readdirSync(path.join(storageOf({ dataDir }), 'branches'));
-    assert.deepEqual(branches(), [created.branch.id]);
-    const second = await startLocalService({
-      args: [...args, '--postgres-path', temporaryFolder()],
-      dataDir,
-    });
-    try {
-      await branchCalls(second).send('DELETE', `/${created.project.id}`);
-      await until('the data is removed', async () => branches().length === 0);
-    } finally {
-      await second.stop();
-    }
-  });
-
-  it('leave nothing behind when they are deleted', async () => {
-    const created = await api.change('POST', '', { project: { name: 'short' } });
-    await api.change('POST', `/${created.project.id}/branches`, { endpoints: [PRIMARY] });
-    await api.send('DELETE', `/${created.project.id}`);
-    await api.send('GET', `/${created.project.id}`, undefined, 404);
-    const branches = () => readdirSync(path.join(storageOf(service), 'branches'));
-    await until('the data is removed', async () => !branches().includes(created.branch.id));
-    await assert.rejects(query(api.uri(created), 'select 1'));
-  });
-});
+/** For the user of the engine, whom its folders belong to. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  mkdirSync(folder);
+  const { uid, gid } = statSync(path.dirname(folder));
+  chownSync(folder, uid, gid);
+}
 
 function emptyAccount(): string {
   const file = path.join(temporaryFolder(), 'account.json');

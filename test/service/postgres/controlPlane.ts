@@ -1,8 +1,10 @@
 /** A minimal control plane for an engine. It wakes computes and records events. */
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { ComputeEngine, ComputeSpec } from '../../../src/service/core/computeEngine.ts';
+import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../src/service/core/computeEngine.ts';
+import { storageOf } from '../../helpers/branchCalls.ts';
 import { createEngine, startEngine } from './startEngine.ts';
 
 export interface ControlPlane {
@@ -44,16 +46,17 @@ export async function startControlPlane(
   const passwords = new Map<string, string>();
   const start = options.inThisProcess === true ? createEngine : startEngine;
   const engine = await start({ ...options, dataDir }, (line) => log.push(line));
-  await engine.open({
-    async wake(id) {
+  const events = {
+    async wake(id: string) {
       woken.push(id);
       const compute = computes.get(id);
       if (!compute) throw new Error(`no compute ${id}`);
       await engine.start(compute);
     },
-    activity: (id, count) => open.set(id, count),
-    crashed: (id, reason) => crashed.push({ id, reason }),
-  });
+    activity: (id: string, count: number) => void open.set(id, count),
+    crashed: (id: string, reason: string) => void crashed.push({ id, reason }),
+  };
+  await engine.open(events, allIn(storageOf({ dataDir })));
   return {
     engine,
     dataDir,
@@ -101,4 +104,13 @@ export async function startControlPlane(
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** What an earlier run left is all recorded. */
+function allIn(storage: string): RecordedIds {
+  const names = (kind: string) => {
+    const folder = path.join(storage, kind);
+    return existsSync(folder) ? readdirSync(folder) : [];
+  };
+  return { branches: names('branches'), computes: [...names('replicas'), ...names('poolers')] };
 }

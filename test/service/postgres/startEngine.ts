@@ -8,6 +8,7 @@ import {
   EngineError,
   type ComputeEngine,
   type EngineEvents,
+  type RecordedIds,
 } from '../../../src/service/core/computeEngine.ts';
 import { loadEngine } from '../../../src/service/loadEngine.ts';
 import { leaveEnvironment } from '../../../src/service/privileges/giveUpRoot.ts';
@@ -54,9 +55,9 @@ export async function startEngine(options: EngineOptions, log: Log): Promise<Com
   const engine = {
     ...Object.fromEntries(METHODS.map(method)),
     ...(facts as object),
-    async open(given: EngineEvents) {
+    async open(given: EngineEvents, recorded: RecordedIds) {
       events = given;
-      await call('open');
+      await call('open', recorded);
     },
     async close() {
       if (!child.connected) return;
@@ -139,7 +140,8 @@ function serve(options: EngineOptions): void {
       return { pgVersion, postgresProblem, pooledSessions };
     }
     if (engine === undefined) throw new Error('No engine');
-    return method === 'open' ? engine.open(events) : Reflect.apply(Reflect.get(engine, method), engine, args);
+    if (method === 'open') return engine.open(events, args[0] as RecordedIds);
+    return Reflect.apply(Reflect.get(engine, method), engine, args);
   });
   const events: EngineEvents = {
     wake: async (id) => void (await call('wake', id)),

@@ -7,8 +7,9 @@ import { renameOver } from '../../core/rename.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import { copyData } from '../data/baseBackup.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
+import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
 import { syncToDisk } from '../data/template.ts';
+import { endServer } from '../process/orphans.ts';
 import { forgetCopies } from '../replica/seed.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is ending: then the next one continues */
@@ -42,7 +43,11 @@ export async function restoreBranch(tools: ServerTools, restore: BranchRestore):
       await branches.ensure(id);
       // If the preserved branch exists, the service was killed after the data was replaced.
       if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
-        await replaceData(tools, restore);
+        await replaceData(tools, restore).catch((error: unknown) => {
+          // The next service continues.
+          if (!tools.ending.aborted) discardReplacement(tools, restore);
+          throw error;
+        });
       takeStagedRecords(tools, sourceId, id);
     }),
   );
@@ -73,10 +78,22 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
     await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
+function discardReplacement({ branches, storage }: ServerTools, { id, preservedId }: BranchRestore): void {
+  try {
+    removeAll(branches.replacement(id));
+    const folder = storage.branch(id);
+    for (const name of readdirSync(folder)) if (name.includes(STAGED)) removeAll(path.join(folder, name));
+    if (preservedId !== undefined && existsSync(branches.folder(id))) removeAll(storage.branch(preservedId));
+  } catch {
+    // The caller gets the error of the restore. The next start removes these files.
+  }
+}
+
 export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
-  await branches.withLock(id, async () =>
-    rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 }),
-  );
+  await branches.withLock(id, async () => {
+    await endServer(branches.folder(id));
+    await rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 });
+  });
   branches.forget(id);
 }
 

@@ -16,7 +16,7 @@ import { readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
-import { EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from './privateFiles.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
@@ -54,7 +54,7 @@ export function openStorage(root: string): Storage {
       return folder;
     },
     removeSockets() {
-      if (sockets !== undefined) removeAll(sockets);
+      removeAll(sockets ?? socketsRoot(root));
       sockets = undefined;
     },
   };
@@ -68,10 +68,33 @@ export function majorsInUse(root: string): ReadonlySet<number> {
   return new Set(files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8'))));
 }
 
+/** Removes what killed services and failed calls left. Call it when no server runs. */
+export async function removeUnrecorded(root: string, { branches, computes }: RecordedIds): Promise<void> {
+  await removeIn(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
+  for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
+    const recorded = new Set(ids);
+    const folder = path.join(root, kind);
+    await removeIn(folder, (name) => !recorded.has(name));
+    for (const id of await readdir(folder)) await removeUnfinished(path.join(folder, id));
+  }
+}
+
+/** What a restore leaves, and files that did not get their name yet. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const isRestored = existsSync(path.join(folder, 'data'));
+  const names = isRestored ? /^data\.(replaced|restored)$|\.new$/ : /^data\.replaced$|\.new$/;
+  await removeIn(folder, (name) => names.test(name));
+}
+
+async function removeIn(folder: string, isLeft: (name: string) => boolean): Promise<void> {
+  for (const name of (await readdir(folder)).filter(isLeft)) await rm(path.join(folder, name), REMOVAL);
+}
+
+const REMOVAL = { recursive: true, force: true, maxRetries: 3 };
+
 /** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */
 export async function emptyFolder(folder: string): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 };
-  await Promise.all((await readdir(folder)).map((name) => rm(path.join(folder, name), options)));
+  await Promise.all((await readdir(folder)).map((name) => rm(path.join(folder, name), REMOVAL)));
 }
 
 const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);

@@ -3,14 +3,14 @@
  * at once. The copy has every row that was committed before the kill, or the call fails with a reason.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isEngineError, type ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
-import { killsOr } from '../../../helpers/kills.ts';
+import { EngineError, type ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-const KILLS = killsOr(2);
+const KILLS = roundsOf(2);
 /** More than Postgres keeps in memory, so that it also changes files of the table. */
 const ROWS = 300_000;
 /** Each transaction changes some rows anywhere, and the number of changes. */
@@ -39,10 +39,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
   });
   after(() => service.close());
 
-  const pidOf = (branchId: string) => {
-    const file = path.join(service.dataDir, 'postgres/branches', branchId, 'data/postmaster.pid');
-    return Number(readFileSync(file, 'utf8').split('\n')[0]);
-  };
+  const pidFile = () => path.join(service.dataDir, 'postgres/branches', main.branchId, 'data/postmaster.pid');
 
   /** @returns the number of changes committed before the kill */
   async function killDuringStatement(): Promise<number> {
@@ -54,7 +51,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
     await eventually(async () => (await count()) > before + 2000);
     const committed = await count();
     const crashes = service.crashed.length;
-    process.kill(pidOf(main.branchId), 'SIGKILL');
+    process.kill(Number(readFileSync(pidFile(), 'utf8').split('\n')[0]), 'SIGKILL');
     await eventually(() => service.crashed.length > crashes);
     void writing.then(async () => writer.end());
     return committed;
@@ -76,7 +73,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
       await copy();
       return true;
     } catch (error) {
-      assert(isEngineError(error), String(error));
+      assert(error instanceof EngineError, String(error));
       service.log.push(`refused: ${error.message}`);
       return false;
     }
@@ -112,6 +109,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
         const result = await copy();
         if (result === undefined) continue;
         made += 1;
+        assert(!existsSync(pidFile()), 'the branch was recovered before it was copied');
         await check(result, committed);
         await service.engine.remove(result.id);
         if (result.branchId !== main.branchId) await service.engine.deleteBranch(result.branchId);
