@@ -1,4 +1,5 @@
 /** The local service: one process for all windows, joined or started on demand. */
+import { randomBytes } from 'node:crypto';
 import type { Fetch } from '../../api/transport/request.ts';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -9,7 +10,7 @@ import type { Session } from '../../model/account/session.ts';
 import type { Config } from '../state/config.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import type { Lease } from './localServiceLease.ts';
-import type { LocalServiceOptions } from './localServiceProcess.ts';
+import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
 
 export interface LocalServiceParts {
@@ -86,7 +87,6 @@ export class LocalService implements Disposable {
 
   /** @returns why the Postgres in a folder, or the one that is found without it, can't be used */
   async checkPostgres(folder: string | undefined): Promise<string | undefined> {
-    const { checkPostgres } = await import('./localServiceProcess.ts');
     return await checkPostgres(this.#parts.script, folder);
   }
 
@@ -121,7 +121,6 @@ export class LocalService implements Disposable {
     // First, because windows restart the service while this is the current account.
     const { accounts: all } = await accounts.list();
     for (const account of all) if (account.local === true) await accounts.remove(account);
-    const { endService } = await import('./localServiceProcess.ts');
     const wasRunning = await endService(dataDir);
     if (wasRunning) log.info('Stopped the local service');
     this.#lease = undefined;
@@ -152,10 +151,9 @@ export class LocalService implements Disposable {
   }
 
   async #joinOrStart(): Promise<Lease> {
-    const { joinOrStart } = await import('./localServiceProcess.ts');
     const lease = await joinOrStart(await this.#options()).catch(async (error: unknown) => {
       if (!(error instanceof LocalServiceError) || error.reason !== 'revokedKey') throw error;
-      return await this.#startWithNewKey(joinOrStart);
+      return await this.#startWithNewKey();
     });
     if (this.#isDisposed) lease.release();
     this.#parts.log.info(`The local service is running at ${lease.baseUrl}`);
@@ -163,10 +161,10 @@ export class LocalService implements Disposable {
   }
 
   /** Another client revoked the key. The data belongs to this extension, so a new key may replace it. */
-  async #startWithNewKey(start: (options: LocalServiceOptions) => Promise<Lease>): Promise<Lease> {
+  async #startWithNewKey(): Promise<Lease> {
     const { secrets, accounts } = this.#parts;
     await secrets.delete(KEY_ENTRY);
-    const lease = await start(await this.#options());
+    const lease = await joinOrStart(await this.#options());
     const { current } = await accounts.list();
     if (current?.local === true) {
       const { baseUrl, name, local } = current;
@@ -187,7 +185,6 @@ export class LocalService implements Disposable {
   }
 
   async #replace(): Promise<Lease> {
-    const { endService } = await import('./localServiceProcess.ts');
     await endService(this.#parts.dataDir);
     return await this.#joinOrStart();
   }
@@ -251,7 +248,6 @@ export class LocalService implements Disposable {
     const { secrets } = this.#parts;
     const stored = await secrets.get(KEY_ENTRY);
     if (stored !== undefined) return stored;
-    const { randomBytes } = await import('node:crypto');
     const key = randomBytes(32).toString('base64url');
     await secrets.store(KEY_ENTRY, key);
     return key;
