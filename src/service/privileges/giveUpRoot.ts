@@ -3,7 +3,16 @@
  * and then gives up root's rights for good, before it reads a file that another user can write. All its code must be loaded
  * by then, because it may be in a folder that only root can read.
  */
-import { closeSync, fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import nodeModule from 'node:module';
 import os from 'node:os';
 import { canReach, type UnixAccount } from './unixAccount.ts';
@@ -44,6 +53,9 @@ const O_CLOEXEC = 0o2000000;
  */
 function isInherited(descriptor: number): boolean {
   try {
+    // At its start, Node reads this file in another thread, which closes it.
+    const certificates = process.env['NODE_EXTRA_CA_CERTS'];
+    if (certificates !== undefined && isOpenAt(descriptor, certificates)) return false;
     const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '', 8);
     if ((flags & O_CLOEXEC) === 0) return true;
@@ -53,3 +65,6 @@ function isInherited(descriptor: number): boolean {
     return false; // The folder that was just listed.
   }
 }
+
+const isOpenAt = (descriptor: number, file: string): boolean =>
+  existsSync(file) && readlinkSync(`/proc/self/fd/${descriptor}`) === realpathSync(file);

@@ -13,6 +13,7 @@ import {
 import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
@@ -55,6 +56,15 @@ describe(`service that runs as root${why}`, () => {
         return undefined; // Closed in between.
       }
     });
+
+  it('leaves the certificates alone that Node is still reading', async () => {
+    const certificates = path.join(folder, 'company.pem');
+    writeFileSync(certificates, `${rootCertificates.join('\n')}\n`.repeat(20));
+    const under = ['env', `NODE_EXTRA_CA_CERTS=${certificates}`];
+    const service = await startLocalService({ dataDir, postgres: false, under });
+    assert.equal(await service.stop(), 0);
+    assert.equal(service.stderr(), '');
+  });
 
   it("gives up root's rights, and keeps its environment from others", async function () {
     if (process.platform !== 'linux') return this.skip();
