@@ -3,7 +3,7 @@
  * does not offer them, or not to this key.
  */
 import { isNotOffered } from './errors.ts';
-import { readEach, readOne } from './records/parseResponse.ts';
+import { parseList, parseRecord } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { CallOptions, Http, Reply } from './transport/http.ts';
 
@@ -19,7 +19,7 @@ export class AccountCalls {
   /** Undefined also for a kind that is not known here. */
   async findKeyKind(options?: CallOptions): Promise<KeyKind | undefined> {
     const reply = await this.#find('/auth', options);
-    const method = reply && readOne(reply, undefined, records.Authentication).auth_method;
+    const method = reply && parseRecord(reply, undefined, records.Authentication).auth_method;
     if (method === 'api_key_org') return 'organization';
     return method === 'api_key_user' ? 'personal' : undefined;
   }
@@ -27,7 +27,7 @@ export class AccountCalls {
   /** The organizations whose projects the key may list. */
   async findOrganizations(options?: CallOptions): Promise<readonly records.Organization[] | undefined> {
     const reply = await this.#find('/users/me/organizations', options);
-    return reply && readEach(reply, 'organizations', records.Organization).items;
+    return reply && parseList(reply, 'organizations', records.Organization).items;
   }
 
   async #find(path: string, options?: CallOptions): Promise<Reply | undefined> {

@@ -3,7 +3,7 @@
  * responds with 403, 404 or 405.
  */
 import { branchesPath, branchPath } from './paths.ts';
-import { readEach, readIfListed, readOne, type ChangedList } from './records/parseResponse.ts';
+import { parseList, parseOptionalList, parseRecord, type ChangedList } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
@@ -24,9 +24,9 @@ const readOutcome = (method: Method, reply: Reply): BranchOutcome =>
   method === 'DELETE' && reply.json === undefined
     ? { branch: undefined, computes: [], operations: [] }
     : {
-        branch: readOne(reply, 'branch', records.Branch),
-        computes: readIfListed(reply, 'endpoints', records.Compute),
-        operations: readIfListed(reply, 'operations', records.Operation),
+        branch: parseRecord(reply, 'branch', records.Branch),
+        computes: parseOptionalList(reply, 'endpoints', records.Compute),
+        operations: parseOptionalList(reply, 'operations', records.Operation),
       };
 
 export class BranchCalls {
@@ -47,7 +47,7 @@ export class BranchCalls {
       lastBody,
       options,
     );
-    return changed && { list: readEach(changed.reply, 'branches', records.Branch), body: changed.body };
+    return changed && { list: parseList(changed.reply, 'branches', records.Branch), body: changed.body };
   }
 
   /** Without `endpoints`, the branch has no compute. Without `parent_id`, its parent is the default branch. */

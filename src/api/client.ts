@@ -20,11 +20,11 @@ import { isApiKeyId, isOperationId } from './records/ids.ts';
 import { projectPages, type ProjectPage } from './projectPages.ts';
 import {
   property,
-  readEach,
-  readIfListed,
-  readOne,
+  parseList,
+  parseOptionalList,
+  parseRecord,
   type ChangedList,
-  type Listed,
+  type ParsedList,
 } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { ComputePatch, ComputeCreation, ProjectCreation } from './records/requests.ts';
@@ -64,11 +64,12 @@ export interface LoginQuery {
 const isObjectWithout = (json: unknown, name: string): boolean =>
   typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
 
-const readComputes = (reply: Reply): Listed<records.Compute> => readEach(reply, 'endpoints', records.Compute);
+const readComputes = (reply: Reply): ParsedList<records.Compute> =>
+  parseList(reply, 'endpoints', records.Compute);
 
 const readProject = (reply: Reply): ProjectOutcome => ({
-  project: readOne(reply, 'project', records.Project),
-  operations: readIfListed(reply, 'operations', records.Operation),
+  project: parseRecord(reply, 'project', records.Project),
+  operations: parseOptionalList(reply, 'operations', records.Operation),
 });
 
 export class Client {
@@ -83,22 +84,22 @@ export class Client {
   }
 
   /** Section 4.1. @throws {ApiError} rejected with 403 for an organization's key, which has no access to account routes */
-  async listApiKeys(options?: CallOptions): Promise<Listed<records.ApiKey>> {
+  async listApiKeys(options?: CallOptions): Promise<ParsedList<records.ApiKey>> {
     const reply = await this.#http.call('GET', '/api_keys', {}, options);
-    return readEach(reply, undefined, records.ApiKey);
+    return parseList(reply, undefined, records.ApiKey);
   }
 
   /** Section 4.1. No other call returns the key's value. */
   async createApiKey(name: string, options?: CallOptions): Promise<records.CreatedApiKey> {
     const reply = await this.#http.call('POST', '/api_keys', { body: { key_name: name } }, options);
-    return readOne(reply, undefined, records.CreatedApiKey);
+    return parseRecord(reply, undefined, records.CreatedApiKey);
   }
 
   /** Section 4.1. Immediate and irreversible (section 3.3). */
   async revokeApiKey(id: number, options?: CallOptions): Promise<records.RevokedApiKey> {
     const path = `/api_keys/${segment(id, isApiKeyId(id), 'an API key id')}`;
     const reply = await this.#http.call('DELETE', path, {}, options);
-    return readOne(reply, undefined, records.RevokedApiKey);
+    return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
   /** Section 4.2. Requests each page when it is wanted. @param organizationId sent as `org_id` */
@@ -120,7 +121,7 @@ export class Client {
   }
 
   /** Section 4.3. */
-  async listComputes(projectId: string, options?: CallOptions): Promise<Listed<records.Compute>> {
+  async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {
     const reply = await this.#http.call('GET', computesPath(projectId), {}, options);
     return readComputes(reply);
   }
@@ -189,7 +190,7 @@ export class Client {
   ): Promise<records.Compute | undefined> {
     const path = computePath(projectId, id);
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
-    return reply && readOne(reply, 'endpoint', records.Compute);
+    return reply && parseRecord(reply, 'endpoint', records.Compute);
   }
 
   /**
@@ -203,7 +204,7 @@ export class Client {
   ): Promise<records.Operation | undefined> {
     const path = `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
-    return reply && readOne(reply, 'operation', records.Operation);
+    return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
   /**
@@ -226,11 +227,11 @@ export class Client {
     };
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, { query }, options));
     if (reply === undefined) return undefined;
-    const { uri } = readOne(reply, undefined, records.ConnectionUri);
+    const { uri } = parseRecord(reply, undefined, records.ConnectionUri);
     const { host = '', credentials } = readConnectionUri(uri) ?? {};
     if (credentials !== undefined && isSameHost(host, wanted.host)) return credentials;
     const fault = { kind: 'unexpectedReply', status: reply.status, reason: 'host', detail: host } as const;
-    throw new ApiError(`${reply.what} returned another host`, fault, { mayHaveExecuted: false });
+    throw new ApiError(`${reply.requestLine} returned another host`, fault, { mayHaveExecuted: false });
   }
 
   /** Not promised by the specification. @returns undefined if the service does not offer the call */
@@ -241,7 +242,7 @@ export class Client {
   ): Promise<readonly records.Database[] | undefined> {
     const path = `${branchPath(projectId, branchId)}/databases`;
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
-    return reply && readEach(reply, 'databases', records.Database).items;
+    return reply && parseList(reply, 'databases', records.Database).items;
   }
 
   /** Not promised by the specification. @returns undefined if the service does not offer the call */
@@ -252,7 +253,7 @@ export class Client {
   ): Promise<readonly records.Role[] | undefined> {
     const path = `${branchPath(projectId, branchId)}/roles`;
     const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
-    return reply && readEach(reply, 'roles', records.Role).items;
+    return reply && parseList(reply, 'roles', records.Role).items;
   }
 
   /** Not promised by the specification. Drops connections. */
@@ -264,8 +265,8 @@ export class Client {
   ): Promise<ResetPassword> {
     const path = `${rolePath(projectId, branchId, role)}/reset_password`;
     const reply = await this.#http.call('POST', path, {}, options);
-    const { password } = readOne(reply, 'role', records.ResetRole);
-    return { password, operations: readIfListed(reply, 'operations', records.Operation) };
+    const { password } = parseRecord(reply, 'role', records.ResetRole);
+    return { password, operations: parseOptionalList(reply, 'operations', records.Operation) };
   }
 
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
@@ -273,8 +274,8 @@ export class Client {
     const isEmpty =
       reply.json === undefined || (method === 'POST' && isObjectWithout(reply.json, 'endpoint'));
     if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
-    const compute = readOne(reply, 'endpoint', records.Compute);
-    return { compute, operations: readIfListed(reply, 'operations', records.Operation) };
+    const compute = parseRecord(reply, 'endpoint', records.Compute);
+    return { compute, operations: parseOptionalList(reply, 'operations', records.Operation) };
   }
 
   async #ifOffered(call: () => Promise<Reply>): Promise<Reply | undefined> {

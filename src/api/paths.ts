@@ -6,10 +6,10 @@ import { isBranchId, isComputeId, isId } from './records/ids.ts';
 export const PROJECTS_PER_PAGE = 400;
 
 /** @throws {ApiError} invalidRequest */
-export const segment = (value: string | number, isValid: boolean, what: string): string => {
+export const segment = (value: string | number, isValid: boolean, expected: string): string => {
   if (isValid) return String(value);
   const shown = JSON.stringify(String(value).slice(0, 60));
-  throw new ApiError(`${shown} is not ${what}`, { kind: 'invalidRequest' });
+  throw new ApiError(`${shown} is not ${expected}`, { kind: 'invalidRequest' });
 };
 
 export const projectPath = (id: string): string => `/projects/${segment(id, isId(id), 'a project id')}`;

@@ -1,7 +1,7 @@
 /** The list of projects, page by page (section 4.2 and the public service). */
 import { ApiError } from './errors.ts';
 import { isId } from './records/ids.ts';
-import { MAX_RECORDS, property, readEach, type Listed } from './records/parseResponse.ts';
+import { MAX_RECORDS, property, parseList, type ParsedList } from './records/parseResponse.ts';
 import { PROJECTS_PER_PAGE } from './paths.ts';
 import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
@@ -11,7 +11,7 @@ import type { Reply } from './transport/http.ts';
 const MAX_PAGES = 1000;
 
 /** One page, in the service's order. */
-export interface ProjectPage extends Listed<Project> {
+export interface ProjectPage extends ParsedList<Project> {
   /** Ids of projects whose details the service cannot return at the moment. */
   readonly unavailable: readonly string[];
 }
@@ -28,7 +28,7 @@ export async function* projectPages(
     const reply = await get(cursor);
     length += reply.length;
     if (length > MAX_BODY_BYTES) throw tooManyPages();
-    yield { ...readEach(reply, 'projects', Project), unavailable: unavailableIds(reply) };
+    yield { ...parseList(reply, 'projects', Project), unavailable: unavailableIds(reply) };
     cursor = nextCursor(reply, seen);
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);

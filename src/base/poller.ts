@@ -10,7 +10,7 @@ export interface PollerOptions {
   /** Milliseconds from the end of a successful run to the next. Called each time. */
   readonly interval: () => number;
   /** In milliseconds. The pause doubles with each consecutive failure, up to this. */
-  readonly longestWait: number;
+  readonly maxDelay: number;
   /** Milliseconds that the service asked to wait, which replace the poller's own pause. */
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
@@ -76,8 +76,8 @@ export class Poller implements Disposable {
   }
 
   #backoff(): number {
-    const { interval, longestWait, random = Math.random } = this.#options;
-    const wait = Math.min(interval() * 2 ** this.#failures, longestWait);
+    const { interval, maxDelay, random = Math.random } = this.#options;
+    const wait = Math.min(interval() * 2 ** this.#failures, maxDelay);
     return wait * (0.5 + random() / 2);
   }
 }

@@ -31,7 +31,7 @@ export class SecretMap implements SecretStore {
     this.#changed.fire(entry);
   }
 
-  keep(entry: string, value: string): Promise<void> {
+  storeDurably(entry: string, value: string): Promise<void> {
     return this.store(entry, value);
   }
 

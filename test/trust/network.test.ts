@@ -8,7 +8,7 @@ import tls from 'node:tls';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { ApiError, isCancelled } from '../../src/api/errors.ts';
-import type { HttpOptions, Wait } from '../../src/api/transport/http.ts';
+import type { HttpOptions, Retry } from '../../src/api/transport/http.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTY_ADDRESSES, testAuthority } from '../helpers/faultProxyAddresses.ts';
 import { FAULTS } from '../helpers/faultProxyFaults.ts';
@@ -35,11 +35,11 @@ describe('Client on a bad network', () => {
   });
 
   const clientAt = (baseUrl: BaseUrl, options: Partial<HttpOptions> = {}) =>
-    new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, longestWait: 20, ...options });
-  const send = (client: Client, call: Call, signal?: AbortSignal, onWait?: (wait: Wait) => void) =>
+    new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, maxDelay: 20, ...options });
+  const send = (client: Client, call: Call, signal?: AbortSignal, onRetry?: (retry: Retry) => void) =>
     call === 'read'
-      ? client.listComputes(projectId, { signal, onWait })
-      : client.createCompute(projectId, { branch_id: branchId, type: 'read_only' }, { signal, onWait });
+      ? client.listComputes(projectId, { signal, onRetry })
+      : client.createCompute(projectId, { branch_id: branchId, type: 'read_only' }, { signal, onRetry });
   const computes = async () => (await service.client.listComputes(projectId)).items.length;
   const withProxy = async (run: (proxy: FaultProxy) => Promise<void>) => {
     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
@@ -95,7 +95,7 @@ describe('Client on a bad network', () => {
     withProxy(async (proxy) => {
       await proxy.down();
       const waits: (number | undefined)[] = [];
-      const client = clientAt(proxy.baseUrl, { longestWait: 200 });
+      const client = clientAt(proxy.baseUrl, { maxDelay: 200 });
       await send(client, 'change', undefined, ({ status }) => {
         if (waits.push(status) === 1) void proxy.up();
       });
@@ -109,7 +109,7 @@ describe('Client on a bad network', () => {
       tls.setDefaultCACertificates([...trusted, testAuthority.cert]);
       const faulty = await FAULTY_ADDRESSES[address]();
       try {
-        const waits: Wait[] = [];
+        const waits: Retry[] = [];
         const error = await send(clientAt(faulty.baseUrl), 'change', undefined, (wait) =>
           waits.push(wait),
         ).catch(caught);
@@ -156,7 +156,7 @@ describe('Client on a bad network', () => {
       withProxy(async (proxy) => {
         const giveUp = new AbortController();
         proxy.inject('locked', { method: 'POST', times: ALWAYS });
-        const client = clientAt(proxy.baseUrl, { longestWait: 60_000 });
+        const client = clientAt(proxy.baseUrl, { maxDelay: 60_000 });
         const error = await send(client, 'change', giveUp.signal, () => giveUp.abort()).catch(caught);
         expectOutcome(error, { kind: 'cancelled' }, false);
         assert.ok(isCancelled(error));

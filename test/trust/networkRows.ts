@@ -31,7 +31,7 @@ const reset: Expected = { kind: 'network', code: 'ECONNRESET' };
 const rejected = (status: number): Expected => ({ kind: 'rejected', status });
 const odd = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
 export const shortTimes = { limits: { attempt: 2000 }, retries: 1 };
-const patient = { longestWait: 5000 };
+const patient = { maxDelay: 5000 };
 
 /** Reads that succeed after a single fault, and fail like this if it persists. */
 const reads: readonly Row[] = (

@@ -12,13 +12,13 @@ export interface UnreadableRecord {
   readonly field: string;
 }
 
-export interface Listed<T> {
+export interface ParsedList<T> {
   readonly items: readonly T[];
   readonly unreadable: readonly UnreadableRecord[];
 }
 
 export interface ChangedList<T> {
-  readonly list: Listed<T>;
+  readonly list: ParsedList<T>;
   /** The text that it was read from. */
   readonly body: string;
 }
@@ -31,9 +31,13 @@ const MAX_NAME_LENGTH = 80;
 /** Reported instead of a field when no single field is wrong. */
 const WHOLE = 'record';
 
-const unusable = ({ what, isChange, status }: Reply, reason: 'shape' | 'tooLarge', field: string): ApiError =>
+const unusable = (
+  { requestLine, isChange, status }: Reply,
+  reason: 'shape' | 'tooLarge',
+  field: string,
+): ApiError =>
   new ApiError(
-    `${what} returned ${reason === 'shape' ? 'no usable' : 'too many'} ${field}`,
+    `${requestLine} returned ${reason === 'shape' ? 'no usable' : 'too many'} ${field}`,
     { kind: 'unexpectedReply', status, reason, detail: field },
     { mayHaveExecuted: isChange },
   );
@@ -69,11 +73,11 @@ const keyOf = (record: Listable): string | number => ('id' in record ? record.id
  * @param name the property that holds the list, or undefined if the reply is the list itself
  * @throws {ApiError} if there is no list
  */
-export function readEach<T extends Listable>(
+export function parseList<T extends Listable>(
   reply: Reply,
   name: string | undefined,
   record: z.ZodMiniType<T>,
-): Listed<T> {
+): ParsedList<T> {
   const list = within(reply.json, name);
   if (!Array.isArray(list)) throw unusable(reply, 'shape', name ?? 'list');
   if (list.length > MAX_RECORDS) throw unusable(reply, 'tooLarge', name ?? 'list');
@@ -88,14 +92,14 @@ export function readEach<T extends Listable>(
 }
 
 /** The readable records of a list, without those that could not be read; empty if the reply has no such list. */
-export const readIfListed = <T extends { readonly id: string | number }>(
+export const parseOptionalList = <T extends { readonly id: string | number }>(
   reply: Reply,
   name: string,
   record: z.ZodMiniType<T>,
-): readonly T[] => (Array.isArray(within(reply.json, name)) ? readEach(reply, name, record).items : []);
+): readonly T[] => (Array.isArray(within(reply.json, name)) ? parseList(reply, name, record).items : []);
 
 /** @param name the property that holds the record, or undefined if the reply is the record itself. @throws {ApiError} */
-export function readOne<T>(reply: Reply, name: string | undefined, record: z.ZodMiniType<T>): T {
+export function parseRecord<T>(reply: Reply, name: string | undefined, record: z.ZodMiniType<T>): T {
   const result = read(within(reply.json, name), record);
   if ('data' in result) return result.data;
   const field = [name, result.field].filter((part) => part !== undefined && part !== WHOLE).join('.');

@@ -6,19 +6,19 @@ import { parseRetryAfter } from './retry.ts';
 /** A call, as its errors describe it. */
 export interface CallInfo {
   /** Method and path, such as `GET /projects`. */
-  readonly what: string;
+  readonly requestLine: string;
   readonly isChange: boolean;
   /** The API key, which is removed from messages that repeat it. */
   readonly key: string;
 }
 
 /** @param mayHaveExecuted false for a call that was cancelled before an attempt or between two */
-export const cancelled = ({ what }: CallInfo, mayHaveExecuted: boolean): ApiError =>
-  new ApiError(`${what} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
+export const cancelled = ({ requestLine }: CallInfo, mayHaveExecuted: boolean): ApiError =>
+  new ApiError(`${requestLine} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
-export const timedOut = ({ what, isChange }: CallInfo, milliseconds: number): ApiError =>
+export const timedOut = ({ requestLine, isChange }: CallInfo, milliseconds: number): ApiError =>
   new ApiError(
-    `${what}: no reply within ${milliseconds} ms`,
+    `${requestLine}: no reply within ${milliseconds} ms`,
     { kind: 'timeout' },
     { mayHaveExecuted: isChange },
   );
@@ -45,7 +45,7 @@ export function requestError(call: CallInfo, error: unknown): ApiError {
     code !== undefined &&
     (CONNECTING.has(syscall ?? '') || NEVER_CONNECTED.has(code) || isCertificateCode(code));
   return new ApiError(
-    `${call.what}: ${code ?? 'the connection failed'}`,
+    `${call.requestLine}: ${code ?? 'the connection failed'}`,
     { kind: 'network', code },
     { mayHaveExecuted: call.isChange && !neverSent },
   );
@@ -82,7 +82,7 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
     requestId: safeText(json, 'request_id', call.key),
     retryAfter: parseRetryAfter(headers),
   };
-  const message = safeText(json, 'message', call.key) ?? `${call.what}: status ${status}`;
+  const message = safeText(json, 'message', call.key) ?? `${call.requestLine}: status ${status}`;
   return new ApiError(message, fault, { mayHaveExecuted: call.isChange && !provesNotExecuted(status, json) });
 }
 
@@ -126,12 +126,14 @@ const REPLIES = {
 
 /** The error for a response that can't be used. @param detail the origin of a redirect */
 export function unexpectedReply(
-  { what, isChange }: CallInfo,
+  { requestLine, isChange }: CallInfo,
   status: number,
   reason: keyof typeof REPLIES,
   detail?: string,
 ): ApiError {
   const fault: UnexpectedReply = { kind: 'unexpectedReply', status, reason, detail };
   const to = detail === undefined ? '' : ` to ${detail}`;
-  return new ApiError(`${what} returned ${REPLIES[reason]}${to}`, fault, { mayHaveExecuted: isChange });
+  return new ApiError(`${requestLine} returned ${REPLIES[reason]}${to}`, fault, {
+    mayHaveExecuted: isChange,
+  });
 }

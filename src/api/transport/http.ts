@@ -18,7 +18,7 @@ import { DEFAULT_RETRY_LIMITS, retryDelay, type RetryLimits } from './retry.ts';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Why a call is going to be retried. `status` is undefined if there was no response. */
-export interface Wait {
+export interface Retry {
   readonly status: number | undefined;
   /** Failed attempts so far. */
   readonly attempt: number;
@@ -30,7 +30,7 @@ export interface CallOptions {
   /** Ends the call, which then throws `cancelled`. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait for another attempt. */
-  readonly onWait?: ((wait: Wait) => void) | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /** In milliseconds. */
@@ -51,10 +51,10 @@ export interface HttpOptions {
   /** Attempts after the first. There are more for 423, which lasts until another operation has finished. */
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
-  readonly longestWait?: number | undefined;
+  readonly maxDelay?: number | undefined;
 }
 
-export interface Reply extends Pick<CallInfo, 'what' | 'isChange'> {
+export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
   readonly status: number;
   /** Undefined for an empty body (204). */
   readonly json: unknown;
@@ -88,7 +88,7 @@ export class Http {
     this.#times = { ...DEFAULT_TIME_LIMITS, ...options.limits };
     this.#retries = {
       retries: options.retries ?? DEFAULT_RETRY_LIMITS.retries,
-      longestWait: options.longestWait ?? DEFAULT_RETRY_LIMITS.longestWait,
+      maxDelay: options.maxDelay ?? DEFAULT_RETRY_LIMITS.maxDelay,
     };
     this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
@@ -117,7 +117,7 @@ export class Http {
   }
 
   #callInfo(method: Method, path: string): CallInfo {
-    return { what: `${method} ${path}`, isChange: method !== 'GET', key: this.#key };
+    return { requestLine: `${method} ${path}`, isChange: method !== 'GET', key: this.#key };
   }
 
   #request(method: Method, path: string, { query = {}, body }: CallContent): HttpRequest {
@@ -134,7 +134,7 @@ export class Http {
   }
 
   /** Sends the request until it succeeds or must not be retried. @throws the error of the last attempt */
-  async #send(call: CallInfo, request: HttpRequest, { signal, onWait }: CallOptions): Promise<RawResponse> {
+  async #send(call: CallInfo, request: HttpRequest, { signal, onRetry }: CallOptions): Promise<RawResponse> {
     const end = performance.now() + this.#times.total;
     for (let failures = 1; ; failures += 1) {
       if (signal?.aborted === true) throw cancelled(call, false);
@@ -144,7 +144,7 @@ export class Http {
         const milliseconds = retryDelay(error, call.isChange, failures, this.#retries);
         // A wait beyond the time limit would only replace the reason by a timeout.
         if (milliseconds === undefined || performance.now() + milliseconds >= end) throw error;
-        onWait?.({ status: statusOf(error), attempt: failures, milliseconds });
+        onRetry?.({ status: statusOf(error), attempt: failures, milliseconds });
         await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -176,11 +176,11 @@ const statusOf = (error: unknown): number | undefined => {
 };
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
-  const { what, isChange } = call;
+  const { requestLine, isChange } = call;
   const { length } = body;
-  if (length === 0) return { what, isChange, status, json: undefined, length };
+  if (length === 0) return { requestLine, isChange, status, json: undefined, length };
   const parsed = parseJson(body);
-  if (parsed !== undefined) return { what, isChange, status, json: parsed.value, length };
+  if (parsed !== undefined) return { requestLine, isChange, status, json: parsed.value, length };
   const isHtml = (headers.get('content-type') ?? '').includes('html') || /^\s*</.test(body);
   throw unexpectedReply(call, status, isHtml ? 'html' : 'json');
 }

@@ -5,15 +5,15 @@ export interface RetryLimits {
   /** Attempts after the first. */
   readonly retries: number;
   /** The longest wait between two attempts, in milliseconds. */
-  readonly longestWait: number;
+  readonly maxDelay: number;
 }
 
-export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, longestWait: 30_000 };
+export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, maxDelay: 30_000 };
 
 const FIRST_WAIT = 300;
 
 /** Another operation on the project (423) ends sooner or later, so it gets more retries at shorter intervals. */
-const LOCKED = { status: 423, retriesFactor: 6, longestWait: 5000 } as const;
+const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
 
 /** Statuses of a service that is too busy, or of a failure between here and the service. */
 const isTemporary = (status: number): boolean =>
@@ -49,8 +49,8 @@ export function retryDelay(
   if (failures > limits.retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   const asked = retryAfter * 1000;
   // If the service asks for a longer wait, the caller gets the error and decides.
-  if (asked > 0) return asked <= limits.longestWait ? asked : undefined;
-  const longest = isLocked ? Math.min(limits.longestWait, LOCKED.longestWait) : limits.longestWait;
+  if (asked > 0) return asked <= limits.maxDelay ? asked : undefined;
+  const longest = isLocked ? Math.min(limits.maxDelay, LOCKED.maxDelay) : limits.maxDelay;
   // Jitter spreads the retries of several windows that failed at the same moment.
   return Math.min(longest, FIRST_WAIT * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }

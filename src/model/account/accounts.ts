@@ -13,7 +13,7 @@ export interface SecretStore {
   get(entry: string): Promise<string | undefined>;
   store(entry: string, value: string): Promise<void>;
   /** Like `store`, but rejects unless the value outlives this window. */
-  keep(entry: string, value: string): Promise<void>;
+  storeDurably(entry: string, value: string): Promise<void>;
   delete(entry: string): Promise<void>;
   /** An entry that changed, in any window. */
   readonly onDidChange: Event<string>;
@@ -79,7 +79,7 @@ export class Accounts implements Disposable {
   async replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
     // The new key must never be taken for the old one: if this is interrupted, the id is unknown.
     await this.#change(account, { keyId: undefined });
-    await this.#change(account, { keyId: id }, () => this.#secrets.keep(keyEntry(account), key));
+    await this.#change(account, { keyId: id }, () => this.#secrets.storeDurably(keyEntry(account), key));
   }
 
   /** Sets the organization of a known account. */

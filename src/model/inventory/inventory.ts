@@ -4,7 +4,7 @@
  */
 import { isRejected } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
-import type { Wait } from '../../api/transport/http.ts';
+import type { Retry } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
@@ -210,12 +210,12 @@ export class Inventory implements Disposable {
     const { retryStatus } = this;
     async function* pages() {
       const client = await connection.client();
-      let onWait = (_wait: Wait): void => undefined;
-      const options = { signal: connection.signal, onWait: (wait: Wait) => onWait(wait) };
+      let onRetry = (_retry: Retry): void => undefined;
+      const options = { signal: connection.signal, onRetry: (retry: Retry) => onRetry(retry) };
       const requested = client.projectPages(organizationId(), options);
       for (;;) {
-        const page = await retryStatus.during((report) => {
-          onWait = report;
+        const page = await retryStatus.track((report) => {
+          onRetry = report;
           return requested.next();
         });
         if (page.done === true) return;
@@ -246,8 +246,8 @@ export class Inventory implements Disposable {
     if (known !== undefined || connection === undefined) return known;
     const fetchComputes = async (lastBody: string | undefined) => {
       const client = await connection.client();
-      return await this.retryStatus.during((onWait) =>
-        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onWait }),
+      return await this.retryStatus.track((onRetry) =>
+        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onRetry }),
       );
     };
     const list: ComputeList = new ComputeList(fetchComputes, (change) => {

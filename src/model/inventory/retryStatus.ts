@@ -1,4 +1,4 @@
-import type { Wait } from '../../api/transport/http.ts';
+import type { Retry } from '../../api/transport/http.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
@@ -6,25 +6,25 @@ import type { Disposable } from '../../base/disposable.ts';
 export class RetryStatus implements Disposable {
   readonly #changed = new Emitter<void>();
   /** The running calls; those that are being retried say why. */
-  readonly #calls = new Map<object, Wait | undefined>();
+  readonly #calls = new Map<object, Retry | undefined>();
 
   readonly onDidChange = this.#changed.event;
 
   /** Why the oldest of the calls is being retried, if any is. */
-  get current(): Wait | undefined {
-    return [...this.#calls.values()].find((wait) => wait !== undefined);
+  get current(): Retry | undefined {
+    return [...this.#calls.values()].find((retry) => retry !== undefined);
   }
 
-  /** Runs a call that reports each retry to `onWait`; after its end such a report is ignored. */
-  async during<T>(run: (onWait: (wait: Wait) => void) => Promise<T>): Promise<T> {
+  /** Runs a call that reports each retry to `onRetry`; after its end such a report is ignored. */
+  async track<T>(run: (onRetry: (retry: Retry) => void) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);
     try {
-      return await run((wait) => this.#report(call, wait));
+      return await run((retry) => this.#report(call, retry));
     } finally {
-      const wait = this.#calls.get(call);
+      const retry = this.#calls.get(call);
       this.#calls.delete(call);
-      if (wait !== undefined) this.#changed.fire();
+      if (retry !== undefined) this.#changed.fire();
     }
   }
 
@@ -33,10 +33,10 @@ export class RetryStatus implements Disposable {
     this.#changed.dispose();
   }
 
-  #report(call: object, wait: Wait): void {
+  #report(call: object, retry: Retry): void {
     if (!this.#calls.has(call)) return;
     const isFirst = this.#calls.get(call) === undefined;
-    this.#calls.set(call, wait);
+    this.#calls.set(call, retry);
     if (isFirst) this.#changed.fire();
   }
 }

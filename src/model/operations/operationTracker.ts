@@ -147,7 +147,7 @@ export class OperationTracker implements Disposable {
       {
         poll: () => this.#tick(),
         interval: () => this.#interval(),
-        longestWait: 60_000,
+        maxDelay: 60_000,
         retryAfter: retryAfterOf,
         onError,
         clock: this.#clock,

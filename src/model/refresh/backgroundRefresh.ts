@@ -86,7 +86,7 @@ export class BackgroundRefresh implements Disposable {
     const options = {
       poll: () => this.#refresh(),
       interval: () => this.#wait(),
-      longestWait: MAX_WAIT,
+      maxDelay: MAX_WAIT,
       retryAfter: retryAfterOf,
       onError,
       clock: this.#clock,

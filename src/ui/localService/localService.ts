@@ -92,7 +92,7 @@ export class LocalService implements Disposable {
 
   /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(key: string): Promise<void> {
-    await this.#parts.secrets.keep(KEY_ENTRY, key);
+    await this.#parts.secrets.storeDurably(KEY_ENTRY, key);
   }
 
   /** Stops it after its key was revoked. The next start creates a new key. */

@@ -6,7 +6,7 @@ export const secretStore = (storage: SecretStorage): SecretStore => ({
   get: async (entry) => await storage.get(entry),
   store: async (entry, value) => await storage.store(entry, value),
   /** Reads the value back, because some keyrings store nothing and report no error. */
-  async keep(entry, value) {
+  async storeDurably(entry, value) {
     await storage.store(entry, value);
     if ((await storage.get(entry)) !== value)
       throw new Error(l10n.t("The system's keyring didn't keep the key."));

@@ -17,7 +17,7 @@ describe('Poller', () => {
       {
         poll: async () => void (runs += 1),
         interval: () => 1000,
-        longestWait: 60_000,
+        maxDelay: 60_000,
         clock,
         random: () => 1,
         ...options,
@@ -60,7 +60,7 @@ describe('Poller', () => {
     const poll = async () => {
       if (fails) throw new Error('down');
     };
-    poller({ poll, longestWait: 5000 });
+    poller({ poll, maxDelay: 5000 });
     await clock.turn();
     const pauses = [await clock.turn(), await clock.turn(), await clock.turn()];
     assert.deepEqual(pauses, [2000, 4000, 5000]);

@@ -14,13 +14,13 @@ export async function withProgress<T>(title: string, call: (options: CallOptions
   const cancellation = new AbortController();
   const ended = Promise.withResolvers<void>();
   let reportWait: ((message: string) => void) | undefined;
-  const onWait = ({ status }: { readonly status: number | undefined }) => {
+  const onRetry = ({ status }: { readonly status: number | undefined }) => {
     reportWait ??= showWait(title, ended.promise, () => cancellation.abort());
     reportWait(status === 423 ? l10n.t('waiting for another operation (423)') : l10n.t('retrying'));
   };
   try {
     return await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
-      call({ signal: cancellation.signal, onWait }),
+      call({ signal: cancellation.signal, onRetry }),
     );
   } finally {
     ended.resolve();

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import * as z from 'zod/mini';
 import { ApiError } from '../../../../src/api/errors.ts';
 import type { Reply } from '../../../../src/api/transport/http.ts';
-import { readEach, readOne } from '../../../../src/api/records/parseResponse.ts';
+import { parseList, parseRecord } from '../../../../src/api/records/parseResponse.ts';
 
 const Thing = z.object({ id: z.string(), size: z.optional(z.number()) });
 const reply = (json: unknown, method = 'GET'): Reply => ({
-  what: `${method} /x`,
+  requestLine: `${method} /x`,
   isChange: method !== 'GET',
   length: 0,
   status: 200,
   json,
 });
 
-describe('readEach', () => {
+describe('parseList', () => {
   it('reads the reply or a property of it', () => {
     const list = [{ id: 'a' }];
-    assert.deepEqual(readEach(reply(list), undefined, Thing).items, list);
-    assert.deepEqual(readEach(reply({ things: list }), 'things', Thing).items, list);
+    assert.deepEqual(parseList(reply(list), undefined, Thing).items, list);
+    assert.deepEqual(parseList(reply({ things: list }), 'things', Thing).items, list);
   });
 
   it('reports unreadable records by id and first wrong field', () => {
@@ -29,7 +29,7 @@ describe('readEach', () => {
       { id: 'x'.repeat(200), size: {} },
       'c',
     ];
-    const { items, unreadable } = readEach(reply(list), undefined, Thing);
+    const { items, unreadable } = parseList(reply(list), undefined, Thing);
     assert.deepEqual(items, [{ id: 'a' }]);
     assert.deepEqual(unreadable, [
       { id: 'b', field: 'size' },
@@ -42,12 +42,12 @@ describe('readEach', () => {
 
   it('returns each id once, at its first place with its last record', () => {
     const list = [{ id: 'a', size: 1 }, { id: 'b' }, { id: 'a', size: 2 }];
-    assert.deepEqual(readEach(reply(list), undefined, Thing).items, [{ id: 'a', size: 2 }, { id: 'b' }]);
+    assert.deepEqual(parseList(reply(list), undefined, Thing).items, [{ id: 'a', size: 2 }, { id: 'b' }]);
   });
 
   it('drops unknown fields and prototypes', () => {
     const list: unknown = JSON.parse('[{"id":"a","x":[[1]],"__proto__":{"size":"big"}}]');
-    const { items } = readEach(reply(list), undefined, Thing);
+    const { items } = parseList(reply(list), undefined, Thing);
     assert.equal(items[0]?.size, undefined);
     assert.deepEqual(items, [{ id: 'a' }]);
   });
@@ -55,7 +55,7 @@ describe('readEach', () => {
   for (const json of [undefined, null, {}, 'text', 7, { things: {} }, { __proto__: { things: [] } }]) {
     it(`throws if there is no list: ${JSON.stringify(json)}`, () =>
       assert.throws(
-        () => readEach(reply(json), 'things', Thing),
+        () => parseList(reply(json), 'things', Thing),
         (error) =>
           error instanceof ApiError &&
           error.fault.kind === 'unexpectedReply' &&
@@ -66,28 +66,30 @@ describe('readEach', () => {
 
   it('limits the number of records', () => {
     const list = Array(100_000).fill(null);
-    assert.equal(readEach(reply(list), undefined, Thing).unreadable.length, 100_000);
+    assert.equal(parseList(reply(list), undefined, Thing).unreadable.length, 100_000);
     list.push(null);
     const fault = { kind: 'unexpectedReply', status: 200, reason: 'tooLarge' };
-    assert.throws(() => readEach(reply(list), undefined, Thing), {
+    assert.throws(() => parseList(reply(list), undefined, Thing), {
       message: 'GET /x returned too many list',
       fault: { ...fault, detail: 'list' },
     });
-    assert.throws(() => readEach(reply({ things: list }), 'things', Thing), {
+    assert.throws(() => parseList(reply({ things: list }), 'things', Thing), {
       message: 'GET /x returned too many things',
       fault: { ...fault, detail: 'things' },
     });
   });
 
   it('names a list that is the whole reply and is missing', () => {
-    assert.throws(() => readEach(reply({}), undefined, Thing), { message: 'GET /x returned no usable list' });
+    assert.throws(() => parseList(reply({}), undefined, Thing), {
+      message: 'GET /x returned no usable list',
+    });
   });
 });
 
-describe('readOne', () => {
+describe('parseRecord', () => {
   it('reads the reply or a property of it', () => {
-    assert.deepEqual(readOne(reply({ id: 'a' }), undefined, Thing), { id: 'a' });
-    assert.deepEqual(readOne(reply({ thing: { id: 'a' } }), 'thing', Thing), { id: 'a' });
+    assert.deepEqual(parseRecord(reply({ id: 'a' }), undefined, Thing), { id: 'a' });
+    assert.deepEqual(parseRecord(reply({ thing: { id: 'a' } }), 'thing', Thing), { id: 'a' });
   });
 
   const rows: readonly [unknown, string | undefined, string][] = [
@@ -100,7 +102,7 @@ describe('readOne', () => {
   for (const [json, name, field] of rows) {
     it(`names the wrong field ${field}`, () =>
       assert.throws(
-        () => readOne(reply(json, 'POST'), name, Thing),
+        () => parseRecord(reply(json, 'POST'), name, Thing),
         (error) =>
           error instanceof ApiError &&
           error.message === `POST /x returned no usable ${field}` &&

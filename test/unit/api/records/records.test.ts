@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type * as z from 'zod/mini';
-import { readOne } from '../../../../src/api/records/parseResponse.ts';
+import { parseRecord } from '../../../../src/api/records/parseResponse.ts';
 import {
   ApiKey,
   Compute,
@@ -48,8 +48,8 @@ describe('a record', () => {
   it('names a wrong field of a field', () => {
     const settings = { pg_settings: [] };
     const json = { endpoint: { ...compute, settings } };
-    const reply = { what: 'GET /x', isChange: false, status: 200, json, length: 0 };
-    assert.throws(() => readOne(reply, 'endpoint', Compute), {
+    const reply = { requestLine: 'GET /x', isChange: false, status: 200, json, length: 0 };
+    assert.throws(() => parseRecord(reply, 'endpoint', Compute), {
       message: 'GET /x returned no usable endpoint.settings.pg_settings',
     });
   });

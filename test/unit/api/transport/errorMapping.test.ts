@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { requestError } from '../../../../src/api/transport/errorMapping.ts';
-import type { Wait } from '../../../../src/api/transport/http.ts';
+import type { Retry } from '../../../../src/api/transport/http.ts';
 import { errorOf, httpWith, KEY, stubFetch } from './stubFetch.ts';
 
-const change = { what: 'POST /x', isChange: true, key: KEY };
+const change = { requestLine: 'POST /x', isChange: true, key: KEY };
 const system = (code: string, syscall?: string) => Object.assign(new Error(code), { code, syscall });
 const failed = (cause: unknown) => new TypeError('fetch failed', { cause });
 
@@ -157,11 +157,11 @@ describe('responseError', () => {
 
   it('429: a change is retried after the time that the service asks for', async () => {
     const tooMany = () => new Response('', { status: 429, headers: { 'retry-after': '0.002' } });
-    const waits: Wait[] = [];
+    const retries: Retry[] = [];
     const fetch = stubFetch(tooMany, 200);
-    const onWait = (wait: Wait) => waits.push(wait);
-    await httpWith(fetch, { longestWait: 10 }).call('POST', '/x', {}, { onWait });
-    assert.deepEqual(waits, [{ status: 429, attempt: 1, milliseconds: 2 }]);
+    const onRetry = (retry: Retry) => retries.push(retry);
+    await httpWith(fetch, { maxDelay: 10 }).call('POST', '/x', {}, { onRetry });
+    assert.deepEqual(retries, [{ status: 429, attempt: 1, milliseconds: 2 }]);
     assert.equal(fetch.calls(), 2);
   });
 

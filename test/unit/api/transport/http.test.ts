@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { inspect } from 'node:util';
 import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
 import { faultOf } from '../../../../src/api/errors.ts';
-import { Http, type Wait } from '../../../../src/api/transport/http.ts';
+import { Http, type Retry } from '../../../../src/api/transport/http.ts';
 import type { Fetch } from '../../../../src/api/transport/request.ts';
 import { errorOf, httpWith, KEY, stubFetch, timers } from './stubFetch.ts';
 
@@ -21,7 +21,7 @@ describe('Http', () => {
     const query = { limit: 400, cursor: undefined, org_id: 'a&b=c', pooled: false };
     const reply = await http.call('GET', '/projects', { query });
     assert.deepEqual(reply, {
-      what: 'GET /projects',
+      requestLine: 'GET /projects',
       isChange: false,
       status: 200,
       json: { a: 1 },
@@ -46,8 +46,8 @@ describe('Http', () => {
   });
 
   it('reports each wait when it begins', async () => {
-    const waits: Wait[] = [];
-    await httpWith(stubFetch(423, 429, 200)).call('POST', '/x', {}, { onWait: (wait) => waits.push(wait) });
+    const waits: Retry[] = [];
+    await httpWith(stubFetch(423, 429, 200)).call('POST', '/x', {}, { onRetry: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
       [
@@ -62,7 +62,7 @@ describe('Http', () => {
     const fetch = stubFetch(
       () => new Response('{"message":"busy"}', { status: 503, headers: { 'retry-after': '9' } }),
     );
-    const http = httpWith(fetch, { limits: { total: 5000 }, longestWait: 30_000 });
+    const http = httpWith(fetch, { limits: { total: 5000 }, maxDelay: 30_000 });
     const error = await errorOf(http.call('GET', '/x'));
     assert.deepEqual([error.message, error.mayHaveExecuted, fetch.calls()], ['busy', false, 1]);
   });
@@ -80,20 +80,20 @@ describe('Http', () => {
     ['waits if the next attempt is within two minutes', 119.999, 200_000, 119_999],
     ['does not wait if the next attempt is not within two minutes', 120, 200_000, undefined],
   ] as const;
-  for (const [title, seconds, longestWait, wait] of defaults) {
+  for (const [title, seconds, maxDelay, wait] of defaults) {
     it(title, async () => {
       const abort = new AbortController();
       const headers = { 'retry-after': String(seconds) };
       const fetch = stubFetch(() => new Response('', { status: 503, headers }));
-      const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait });
+      const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, maxDelay });
       let waited: number | undefined;
-      const onWait = ({ milliseconds }: Wait) => {
+      const onRetry = ({ milliseconds }: Retry) => {
         waited = milliseconds;
         abort.abort();
       };
       const now = mock.method(performance, 'now', () => 0);
       try {
-        await assert.rejects(http.call('GET', '/x', {}, { signal: abort.signal, onWait }));
+        await assert.rejects(http.call('GET', '/x', {}, { signal: abort.signal, onRetry }));
       } finally {
         now.mock.restore();
       }
@@ -152,8 +152,8 @@ describe('Http', () => {
 
   it('throws cancelled when the caller cancels a wait', async () => {
     const abort = new AbortController();
-    const http = httpWith(stubFetch(423), { longestWait: 60_000 });
-    const options = { signal: abort.signal, onWait: () => abort.abort() };
+    const http = httpWith(stubFetch(423), { maxDelay: 60_000 });
+    const options = { signal: abort.signal, onRetry: () => abort.abort() };
     const error = await errorOf(http.call('POST', '/x', {}, options));
     assert.deepEqual([error.fault, error.mayHaveExecuted], [{ kind: 'cancelled' }, false]);
   });
@@ -166,10 +166,10 @@ describe('Http', () => {
   });
 
   it('does not change programming errors', async () => {
-    const onWait = () => {
+    const onRetry = () => {
       throw new RangeError('a bug');
     };
-    await assert.rejects(httpWith(stubFetch(503)).call('GET', '/x', {}, { onWait }), RangeError);
+    await assert.rejects(httpWith(stubFetch(503)).call('GET', '/x', {}, { onRetry }), RangeError);
   });
 
   it('leaves no timers and no listeners', async () => {

@@ -5,7 +5,7 @@ import { parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
 
-const limits = { retries: 5, longestWait: 30_000 };
+const limits = { retries: 5, maxDelay: 30_000 };
 
 const response = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
   failed({ kind: 'rejected', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
@@ -61,7 +61,7 @@ describe('retryDelay', () => {
 
   it('never retries if there are to be no retries', () => {
     for (const status of [423, 503])
-      assert.equal(retryDelay(response(status), false, 1, { retries: 0, longestWait: 1 }), undefined);
+      assert.equal(retryDelay(response(status), false, 1, { retries: 0, maxDelay: 1 }), undefined);
   });
 
   for (const [random, waits, locked] of [
@@ -75,7 +75,7 @@ describe('retryDelay', () => {
       it('doubles the wait up to the longest', () =>
         assert.deepEqual(
           [1, 2, 3, 4, 5].map((failures) =>
-            retryDelay(response(500), false, failures, { retries: 5, longestWait: 1000 }),
+            retryDelay(response(500), false, failures, { retries: 5, maxDelay: 1000 }),
           ),
           waits,
         ));

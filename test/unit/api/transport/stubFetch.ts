@@ -8,7 +8,7 @@ import type { Fetch } from '../../../../src/api/transport/request.ts';
 export const KEY = 'a-key-that-must-stay-secret';
 
 export const httpWith = (fetch: Fetch, options: Partial<HttpOptions> = {}) =>
-  new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, longestWait: 1, ...options });
+  new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, maxDelay: 1, ...options });
 
 /** Returns one response after the other, and the last one again and again. A number is a status with an empty object. */
 export const stubFetch = (

@@ -5,22 +5,22 @@ const wait = { status: 503, attempt: 1, milliseconds: 100 };
 
 describe('RetryStatus', () => {
   it('reports a retried call once, until its end', async () => {
-    const waits = new RetryStatus();
-    const told: (number | undefined)[] = [];
-    waits.onDidChange(() => told.push(waits.current?.status));
-    const answer = await waits.during(async (onWait) => {
-      onWait(wait);
-      onWait({ ...wait, attempt: 2 });
+    const status = new RetryStatus();
+    const reported: (number | undefined)[] = [];
+    status.onDidChange(() => reported.push(status.current?.status));
+    const answer = await status.track(async (onRetry) => {
+      onRetry(wait);
+      onRetry({ ...wait, attempt: 2 });
       return 'done';
     });
     assert.equal(answer, 'done');
-    assert.deepEqual(told, [503, undefined]);
+    assert.deepEqual(reported, [503, undefined]);
   });
 
   it('ignores a report after the end of the call', async () => {
     const status = new RetryStatus();
     let report: ((late: typeof wait) => void) | undefined;
-    await status.during(async (onWait) => void (report = onWait));
+    await status.track(async (onRetry) => void (report = onRetry));
     status.onDidChange(() => assert.fail('no change'));
     report?.(wait);
     assert.equal(status.current, undefined);
@@ -29,12 +29,12 @@ describe('RetryStatus', () => {
   it('shows the reason of the oldest retried call', async () => {
     const status = new RetryStatus();
     const first = Promise.withResolvers<void>();
-    const running = status.during(async (onWait) => {
-      onWait(wait);
+    const running = status.track(async (onRetry) => {
+      onRetry(wait);
       await first.promise;
     });
-    await status.during(async (onWait) => {
-      onWait({ ...wait, status: 429 });
+    await status.track(async (onRetry) => {
+      onRetry({ ...wait, status: 429 });
       assert.equal(status.current?.status, 503);
     });
     assert.equal(status.current?.status, 503);
@@ -45,16 +45,16 @@ describe('RetryStatus', () => {
   });
 
   it('ends with a failed call, and ignores calls without a retry', async () => {
-    const waits = new RetryStatus();
-    let told = 0;
-    waits.onDidChange(() => (told += 1));
-    await waits.during(async () => 'done');
-    assert.equal(told, 0);
-    const failing = waits.during(async (onWait) => {
-      onWait(wait);
+    const status = new RetryStatus();
+    let reported = 0;
+    status.onDidChange(() => (reported += 1));
+    await status.track(async () => 'done');
+    assert.equal(reported, 0);
+    const failing = status.track(async (onRetry) => {
+      onRetry(wait);
       throw new Error('down');
     });
     await assert.rejects(failing, /down/);
-    assert.equal(waits.current, undefined);
+    assert.equal(status.current, undefined);
   });
 });
