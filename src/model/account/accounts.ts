@@ -40,20 +40,27 @@ export interface AccountList {
 export const accountId = (account: Account): string =>
   account.name === '' ? account.baseUrl : `${account.baseUrl}#${account.name}`;
 
+/** Like `accountId`, but fixed for the local service, whose address changes. */
+export const stableAccountId = (account: Account): string =>
+  account.local === true ? 'local' : accountId(account);
+
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;
+
+const isSame = (a: Account, b: Account): boolean => accountId(a) === accountId(b);
+
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
   readonly #changed = new Emitter<void>();
-  readonly #listening: Disposable;
-  #writing: Promise<unknown> = Promise.resolve();
+  readonly #subscription: Disposable;
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
   /** The list, the current account or a key may have changed, here or in another window. */
   readonly onDidChange = this.#changed.event;
 
   constructor(secrets: SecretStore) {
     this.#secrets = secrets;
-    this.#listening = secrets.onDidChange((entry) => {
+    this.#subscription = secrets.onDidChange((entry) => {
       if (entry === LIST_ENTRY || entry.startsWith('hostedPostgres.apiKey:')) this.#changed.fire();
     });
   }
@@ -66,42 +73,42 @@ export class Accounts implements Disposable {
     return this.#secrets.get(keyEntry(account));
   }
 
-  /** Stores the key and makes the account the current one; a known account gets the new key. */
+  /** Stores the key and makes the account the current one; a stored account gets the new key. */
   add(account: Account, key: string): Promise<void> {
     return this.#write(async ({ accounts }) => {
       await this.#secrets.store(keyEntry(account), key);
-      const others = accounts.filter((other) => accountId(other) !== accountId(account));
-      return { accounts: [...others, account], current: account };
+      const rest = accounts.filter((stored) => !isSame(stored, account));
+      return { accounts: [...rest, account], current: account };
     });
   }
 
-  /** Replaces the key of a known account, current or not. @throws {Error} if the keyring doesn't keep it */
+  /** Replaces the key of a stored account, current or not. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
     // The new key must never be taken for the old one: if this is interrupted, the id is unknown.
     await this.#change(account, { keyId: undefined });
     await this.#change(account, { keyId: id }, () => this.#secrets.storeDurably(keyEntry(account), key));
   }
 
-  /** Sets the organization of a known account. */
+  /** Sets the organization of a stored account. */
   async setOrganization(account: Account, organizationId: string): Promise<void> {
     await this.#change(account, { organizationId });
   }
 
   /** @throws {Error} if another window has removed the account */
   #change(account: Account, change: Partial<Account>, before = async () => {}): Promise<void> {
-    const isSame = (other: Account) => accountId(other) === accountId(account);
-    const changed = (other: Account) => (isSame(other) ? { ...other, ...change } : other);
+    const changed = (stored: Account) => (isSame(stored, account) ? { ...stored, ...change } : stored);
     return this.#write(async ({ accounts, current }) => {
-      if (!accounts.some(isSame)) throw new Error('The account is no longer stored');
+      if (!accounts.some((stored) => isSame(stored, account)))
+        throw new Error('The account is no longer stored');
       await before();
       return { accounts: accounts.map(changed), current: current && changed(current) };
     });
   }
 
-  /** Makes a known account the current one, or none. Keys stay. */
+  /** Makes a stored account the current one, or none. Keys stay. */
   choose(account: Account | undefined): Promise<void> {
     return this.#write(async ({ accounts }) => {
-      const current = account && accounts.find((other) => accountId(other) === accountId(account));
+      const current = account && accounts.find((stored) => isSame(stored, account));
       return { accounts, current };
     });
   }
@@ -110,27 +117,26 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
-      const stays = (other: Account) => accountId(other) !== accountId(account);
       return {
-        accounts: accounts.filter(stays),
-        current: current !== undefined && stays(current) ? current : undefined,
+        accounts: accounts.filter((stored) => !isSame(stored, account)),
+        current: current !== undefined && isSame(current, account) ? undefined : current,
       };
     });
   }
 
   dispose(): void {
-    this.#listening.dispose();
+    this.#subscription.dispose();
     this.#changed.dispose();
   }
 
-  /** One after the other: each change starts from the result of the previous one. */
+  /** Runs one change at a time: each starts from the result of the previous one. */
   #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
-    const written = this.#writing.then(async () => {
+    const written = this.#lastWrite.then(async () => {
       const { accounts, current } = await change(await this.list());
       const stored = { accounts, current: current && accountId(current) };
       await this.#secrets.store(LIST_ENTRY, JSON.stringify(stored));
     });
-    this.#writing = written.catch(() => undefined); // The caller gets the error; the next change is independent of it.
+    this.#lastWrite = written.catch(() => undefined); // The caller gets the error; the next change is independent of it.
     return written;
   }
 }
@@ -141,10 +147,7 @@ const NO_ACCOUNTS: AccountList = { accounts: [], current: undefined };
 function parseList(text: string | undefined): AccountList {
   if (text === undefined) return NO_ACCOUNTS;
   try {
-    const { accounts, current } = JSON.parse(text) as {
-      readonly accounts?: unknown;
-      readonly current?: unknown;
-    };
+    const { accounts, current } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const valid = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
     return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
@@ -155,7 +158,7 @@ function parseList(text: string | undefined): AccountList {
 
 function readAccount(value: unknown): Account[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { baseUrl, name, local, keyId, organizationId } = value as { readonly [field: string]: unknown };
+  const { baseUrl, name, local, keyId, organizationId } = value as Readonly<Record<string, unknown>>;
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};

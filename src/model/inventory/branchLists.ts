@@ -25,7 +25,7 @@ export class BranchLists {
   }
 
   /** @param isSameAccount whether to start with what is known */
-  follow(connection: AccountConnection | undefined, isSameAccount: boolean): void {
+  setConnection(connection: AccountConnection | undefined, isSameAccount: boolean): void {
     const last = this.#lists;
     this.#connection = connection;
     this.#isOffered = undefined;
@@ -39,7 +39,7 @@ export class BranchLists {
   }
 
   /** The branches of a project, once they were loaded. */
-  of(projectId: string): BranchList | undefined {
+  forProject(projectId: string): BranchList | undefined {
     const list = this.#lists.get(projectId);
     return list?.isLoaded === true ? list : undefined;
   }
@@ -51,24 +51,24 @@ export class BranchLists {
   }
 
   get(projectId: string, branchId: string): Branch | undefined {
-    return this.of(projectId)?.branches.get(branchId);
+    return this.forProject(projectId)?.branches.get(branchId);
   }
 
   /** Loads the branches once, and not again after a failure. */
-  async ensure(projectId: string): Promise<BranchList | undefined> {
+  async ensureLoaded(projectId: string): Promise<BranchList | undefined> {
     if (this.#isWanted) await this.#listFor(projectId).ensureLoaded();
-    return this.of(projectId);
+    return this.forProject(projectId);
   }
 
   async refresh(projectId: string): Promise<BranchList | undefined> {
     const refreshed = this.#isWanted ? this.#listFor(projectId).refresh() : undefined;
     await refreshed?.catch(() => undefined);
-    return this.of(projectId);
+    return this.forProject(projectId);
   }
 
   /** Takes over a record from the reply to a change. */
   put(projectId: string, branch: Branch): void {
-    this.of(projectId)?.put(branch);
+    this.forProject(projectId)?.put(branch);
   }
 
   forget(projectId: string): void {

@@ -5,7 +5,7 @@ import type { Inventory } from './inventory.ts';
 
 /** The branches of a project as far as they are known: the default one first, then by id. */
 export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
-  const list = inventory.branches.of(projectId);
+  const list = inventory.branches.forProject(projectId);
   const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];
   const ids = [...new Set([...withComputes, ...(list?.branches.keys() ?? [])])].sort();
   const first = list?.default?.id;

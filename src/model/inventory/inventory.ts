@@ -198,7 +198,7 @@ export class Inventory implements Disposable {
     this.#projects = connection && this.#projectListOf(connection);
     const isSameAccount = connection?.isSameAccount(last.connection) === true;
     const isKept = isSameAccount && last.projects?.isLoaded === true;
-    this.branches.follow(connection, isKept);
+    this.branches.setConnection(connection, isKept);
     if (!isKept) return this.#changed.fire([{ kind: 'all' }]);
     if (last.projects !== undefined) this.#projects?.restoreFrom(last.projects);
     for (const [projectId, list] of last.computes) this.#listFor(projectId)?.restoreFrom(list);

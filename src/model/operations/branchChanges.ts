@@ -40,7 +40,7 @@ export class BranchChanges {
 
   /** @throws {ApiError} also for a name that another branch has */
   create(projectId: string, creation: BranchCreation, options: ChangeOptions): Promise<AcceptedChange> {
-    const before = new Set(this.#inventory.branches.of(projectId)?.branches.keys());
+    const before = new Set(this.#inventory.branches.forProject(projectId)?.branches.keys());
     // Names are unique within a project.
     const isNew = ({ id, name }: Branch) => name === creation.branch?.name && !before.has(id);
     return this.#sender.send(
@@ -240,7 +240,7 @@ export class BranchChanges {
 
   /** Undefined if the last request for the list failed. */
   #listed(projectId: string): BranchList | undefined {
-    const list = this.#inventory.branches.of(projectId);
+    const list = this.#inventory.branches.forProject(projectId);
     return list?.failure === undefined ? list : undefined;
   }
 }

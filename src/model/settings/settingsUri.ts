@@ -1,7 +1,6 @@
 /** The URI of the document with the Postgres settings of a compute. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
-import type { Account } from '../account/accounts.ts';
-import { stableAccountId } from '../account/guards.ts';
+import { stableAccountId, type Account } from '../account/accounts.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';

@@ -93,7 +93,7 @@ export class HostProvider implements Disposable {
     { line }: Position,
     token: CancellationToken,
   ): Promise<Hover> {
-    const named = this.#parts.inventory.branches.ensure(found.compute.project_id);
+    const named = this.#parts.inventory.branches.ensureLoaded(found.compute.project_id);
     await Promise.race([named, canceled(token)]);
     return hostHover(found, mention, line, this.#branchName(found.compute));
   }

@@ -24,14 +24,14 @@ export interface ApprovalRequest extends GuardTarget {
 
 /** Says whether the mark of the account or of the project forbids changes. */
 export function readOnlyError(guards: Guards, { projectId }: GuardTarget): ReadOnlyError {
-  return guards.account === 'readOnly' || projectId === undefined
+  return guards.accountMark === 'readOnly' || projectId === undefined
     ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
     : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
 }
 
 /** For commands that ask for more before the change. @throws {ReadOnlyError} */
 export function requireWritable(guards: Guards, target: GuardTarget): void {
-  if (guards.known(target) === 'readOnly') throw readOnlyError(guards, target);
+  if (guards.cachedMark(target) === 'readOnly') throw readOnlyError(guards, target);
 }
 
 /**
@@ -53,7 +53,7 @@ export async function approve(
   check();
   const location = { viewId: 'hostedPostgres.computes' };
   const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
-  if (!guards.isProtectionKnown(change)) await refreshed;
+  if (!guards.isProtectionCached(change)) await refreshed;
   const request = nameRequest(guards, change);
   let isApproved = await ask(change, request);
   if (isApproved && request === undefined) {
@@ -71,9 +71,9 @@ export async function approve(
 function nameRequest(guards: Guards, change: ApprovalRequest): string | undefined {
   const { byName = false } = change;
   const name = sanitize(change.name);
-  if (guards.known(change) === 'production')
+  if (guards.cachedMark(change) === 'production')
     return l10n.t('This is production. Enter “{0}” to continue.', name);
-  if (!guards.isProtectionKnown(change))
+  if (!guards.isProtectionCached(change))
     return l10n.t("Couldn't check whether the branch is protected. Enter “{0}” to continue.", name);
   return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
 }

@@ -31,7 +31,7 @@ export const protectAbandoned = (parts: Parts): Disposable =>
 async function protectAgain({ branchChanges, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
   const name = nameOrId(branch.name, branch.branchId);
   try {
-    if (guards.known(branch) === 'readOnly') throw readOnlyError(guards, branch);
+    if (guards.cachedMark(branch) === 'readOnly') throw readOnlyError(guards, branch);
     if (!(await branchChanges.protectAgain(branch))) return;
     void window.showWarningMessage(
       l10n.t('The deletion of {0} was interrupted. The branch is protected again.', name),

@@ -117,7 +117,7 @@ export class SettingsDocuments implements Disposable {
     const { settings, problems } = parseSettings(text);
     const isManual = this.#saveReasons.get(uri.toString()) === TextDocumentSaveReason.Manual;
     const { guards } = this.#parts;
-    if (guards.known(document.owner) === 'readOnly')
+    if (guards.cachedMark(document.owner) === 'readOnly')
       throw unavailable(explainError(readOnlyError(guards, document.owner)).message);
     document.unapplied = { text };
     if (problems !== undefined && isManual) announceNotApplied();

@@ -29,7 +29,7 @@ export interface PostgresState {
 }
 
 /** The user's marks. */
-export interface TreeGuards extends Pick<Guards, 'account' | 'known'> {
+export interface TreeGuards extends Pick<Guards, 'accountMark' | 'cachedMark'> {
   readonly onDidChange: Event<void>;
 }
 
@@ -91,7 +91,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
       // Not awaited: the rows don't wait for the names.
-      void this.#inventory.branches.ensure(node.projectId);
+      void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
     return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
@@ -101,7 +101,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node);
-    const mark = isGuarded(node) ? this.#guards.known(node) : undefined;
+    const mark = isGuarded(node) ? this.#guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
 
@@ -133,7 +133,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
     if (node.kind !== 'project') {
       // VS Code gives up without an error if a parent is redrawn while it expands, as when the names of branches arrive.
-      const names = this.#inventory.branches.ensure(projectId);
+      const names = this.#inventory.branches.ensureLoaded(projectId);
       await Promise.all([this.#inventory.loadComputes(projectId), names]);
     }
     await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
@@ -249,7 +249,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
     const account = this.#session.connection?.account;
-    const label = account === undefined ? '' : markedLabel(account, this.#guards.account);
+    const label = account === undefined ? '' : markedLabel(account, this.#guards.accountMark);
     setViewDescription(this.view, label);
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else if (current !== undefined) setViewMessage(this.view, retryText(current.status));

@@ -37,7 +37,7 @@ export async function askBranch(
   const items = async (): Promise<readonly BranchItem[]> => {
     const [list] = await Promise.all([
       inventory.loadComputes(projectId),
-      inventory.branches.ensure(projectId),
+      inventory.branches.ensureLoaded(projectId),
     ]);
     const all = branchIdsOf(inventory, projectId).map((id) => {
       const computes = list?.branches().get(id) ?? [];
@@ -49,7 +49,7 @@ export async function askBranch(
   const isListed = (text: string) =>
     branchItems.some(({ branchId, description = '' }) => `${branchId} ${description}`.includes(text));
   const typed = (text: string) =>
-    text === '' || inventory.branches.of(projectId) !== undefined || isListed(text)
+    text === '' || inventory.branches.forProject(projectId) !== undefined || isListed(text)
       ? undefined
       : typedBranchItem(text);
   const picked = await pickOne(page, {

@@ -1,6 +1,7 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { stableAccountId, type Mark } from '../../../model/account/guards.ts';
+import { stableAccountId } from '../../../model/account/accounts.ts';
+import type { Mark } from '../../../model/account/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
@@ -14,7 +15,7 @@ export const markAccount: Command = async (context, _argument, run) => {
   const { account } = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't mark the account");
   const name = accountLabel(account);
-  const current = context.guards.account;
+  const current = context.guards.accountMark;
   const answer = await singleStep(l10n.t('Mark Account'), (page) => askMark(page, name, current));
   if (answer !== undefined) await setMark(context, stableAccountId(account), name, answer.mark);
 };
@@ -36,7 +37,7 @@ export const markProject: Command = async (context, argument, run) => {
     },
     {
       ask: async (page, { projectId = '' }) => {
-        const current = context.guards.project(projectId);
+        const current = context.guards.projectMark(projectId);
         return mapAnswer(await askMark(page, nameOf(projectId), current), (answer) => ({
           projectId,
           answer,

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
-import { guardOf, Guards, stableAccountId, type Marks } from '../../../../src/model/account/guards.ts';
+import { Guards, type Marks } from '../../../../src/model/account/guards.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
 const work = { baseUrl, name: 'work' };
 const isProtected = { protected: true };
-
-describe('guardOf', () => {
-  const rows = [
-    [undefined, undefined, undefined, undefined],
-    [undefined, undefined, {}, undefined],
-    [undefined, undefined, isProtected, 'production'],
-    [undefined, 'production', undefined, 'production'],
-    ['production', undefined, undefined, 'production'],
-    ['readOnly', 'production', isProtected, 'readOnly'],
-    ['production', 'readOnly', undefined, 'readOnly'],
-  ] as const;
-  for (const [account, project, branch, expected] of rows)
-    it(`is ${expected} for ${[account, project, JSON.stringify(branch)].join(', ')}`, () =>
-      assert.equal(guardOf(account, project, branch), expected));
-});
 
 describe('Guards', () => {
   const guardsWith = (marks: Marks, branch: { readonly protected?: boolean } = {}) => {
@@ -46,11 +31,11 @@ describe('Guards', () => {
   it('find out whether the branch is protected before a change', async () => {
     const guards = guardsWith({}, isProtected);
     const target = { projectId: 'shop', branchId: 'br-main' };
-    assert.equal(guards.known(target), undefined);
-    assert.equal(guards.isProtectionKnown(target), false);
+    assert.equal(guards.cachedMark(target), undefined);
+    assert.equal(guards.isProtectionCached(target), false);
     await guards.refreshProtection(target);
-    assert.equal(guards.isProtectionKnown(target), true);
-    assert.equal(guards.known(target), 'production');
+    assert.equal(guards.isProtectionCached(target), true);
+    assert.equal(guards.cachedMark(target), 'production');
   });
 
   it('find out whether the branch is protected that a compute is moved to', () => {
@@ -66,24 +51,29 @@ describe('Guards', () => {
       onDidChangeMarks,
     });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
-    assert.equal(guards.known({ ...compute, toBranchId: 'br-qa' }), undefined);
-    assert.equal(guards.known({ ...compute, toBranchId: 'br-main' }), 'production');
+    assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-qa' }), undefined);
+    assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-main' }), 'production');
   });
 
   it('count the marks of the account for its projects and keys', () => {
     const guards = guardsWith({ 'https://a.example/v2#work': 'readOnly' });
-    assert.equal(guards.known({}), 'readOnly');
-    assert.equal(guards.known({ projectId: 'shop' }), 'readOnly');
+    assert.equal(guards.cachedMark({}), 'readOnly');
+    assert.equal(guards.cachedMark({ projectId: 'shop' }), 'readOnly');
   });
 
   it('count the mark of a project for that project only', () => {
     const guards = guardsWith({ shop: 'production' });
-    assert.equal(guards.known({}), undefined);
-    assert.equal(guards.known({ projectId: 'shop' }), 'production');
-    assert.equal(guards.known({ projectId: 'other' }), undefined);
+    assert.equal(guards.cachedMark({}), undefined);
+    assert.equal(guards.cachedMark({ projectId: 'shop' }), 'production');
+    assert.equal(guards.cachedMark({ projectId: 'other' }), undefined);
   });
 
-  it('know the local service without its address', () => {
-    assert.equal(stableAccountId({ ...work, local: true }), 'local');
+  it('prefer read-only to production, whichever is marked so', () => {
+    const [account, project] = ['https://a.example/v2#work', 'shop'];
+    for (const marks of [
+      { [account]: 'readOnly', [project]: 'production' },
+      { [account]: 'production', [project]: 'readOnly' },
+    ] as const)
+      assert.equal(guardsWith(marks).cachedMark({ projectId: project }), 'readOnly');
   });
 });

@@ -37,15 +37,18 @@ describe('BranchLists', () => {
   });
 
   it('loads the branches of a project once, the default one first', async () => {
-    await Promise.all([store.inventory.branches.ensure('shop'), store.inventory.branches.ensure('shop')]);
-    await store.inventory.branches.ensure('shop');
+    await Promise.all([
+      store.inventory.branches.ensureLoaded('shop'),
+      store.inventory.branches.ensureLoaded('shop'),
+    ]);
+    await store.inventory.branches.ensureLoaded('shop');
     assert.equal(count(), 1);
     assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-main', 'br-a', 'br-old']);
     assert.deepEqual(changes, ['project', 'branch br-a', 'branch br-main']);
   });
 
   it('reports another name, mark or state, and no other fields', async () => {
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     for (const fields of [
       { name: 'new' },
       { protected: true },
@@ -61,7 +64,7 @@ describe('BranchLists', () => {
   });
 
   it('reports another default branch as another order', async () => {
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     changes = [];
     branches = [record('br-a', { default: true }), record('br-main')];
     await store.inventory.branches.refresh('shop');
@@ -72,7 +75,7 @@ describe('BranchLists', () => {
   for (const status of [403, 404, 405])
     it(`does not call a service again that answers ${status}`, async () => {
       branches = status;
-      assert.equal(await store.inventory.branches.ensure('shop'), undefined);
+      assert.equal(await store.inventory.branches.ensureLoaded('shop'), undefined);
       await store.inventory.branches.refresh('shop');
       await store.inventory.refreshAll(['shop']);
       assert.equal(count(), 1);
@@ -85,20 +88,20 @@ describe('BranchLists', () => {
     it(`asks for branches of other projects after a ${status} if the computes can't be read either`, async () => {
       const { script } = service;
       service.script = (call) => (call.startsWith('GET /projects/gone') ? status : script(call));
-      await store.inventory.branches.ensure('gone');
+      await store.inventory.branches.ensureLoaded('gone');
       assert.equal(store.inventory.branches.isOffered, true);
-      assert.ok(await store.inventory.branches.ensure('shop'));
+      assert.ok(await store.inventory.branches.ensureLoaded('shop'));
     });
 
   it('takes a 404 for a deleted project if the service has listed branches before', async () => {
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     branches = 404;
     await store.inventory.branches.refresh('shop');
     assert.equal(store.inventory.branches.isOffered, true);
   });
 
   it('keeps the branches if a refresh fails, and tries again at the next one', async () => {
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     for (const status of [500, 401, 200]) {
       branches = status === 200 ? [record('br-b')] : status;
       await store.inventory.branches.refresh('shop');
@@ -116,7 +119,7 @@ describe('BranchLists', () => {
       record('br-a', { parent_id: 'br-root' }),
       record('br-b', { parent_id: 'br-a' }),
     ];
-    const list = await store.inventory.branches.ensure('shop');
+    const list = await store.inventory.branches.ensureLoaded('shop');
     assert.ok(list);
     const problems = [...list.branches.values()].map((branch) => deletionProblem(list, branch)?.kind);
     assert.deepEqual(problems, ['default', 'root', 'parent', undefined]);

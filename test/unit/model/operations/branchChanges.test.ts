@@ -57,7 +57,7 @@ describe('BranchChanges', () => {
     changes = new BranchChanges(session, inventory, sender, new UnprotectedBranches(new NoteMap()));
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
   });
   afterEach(async () => {
     store.dispose();
@@ -108,7 +108,7 @@ describe('BranchChanges', () => {
       return { branch: branches[1], operations };
     };
     await changes.setDefault(dev, store.options);
-    assert.equal(store.inventory.branches.of('shop')?.default?.id, 'br-dev');
+    assert.equal(store.inventory.branches.forProject('shop')?.default?.id, 'br-dev');
     assert.equal(store.inventory.branches.get('shop', 'br-main')?.default, false);
   });
 

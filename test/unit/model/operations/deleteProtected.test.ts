@@ -48,7 +48,7 @@ describe('Deleting a protected branch', () => {
     });
     store = await connectModel(service);
     changes = changesOf(store);
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
   });
   afterEach(async () => {
     store.dispose();

@@ -122,7 +122,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
 
   it('sends one request for each project if the service has no branches to list', async () => {
     offersBranches = false;
-    await store.inventory.branches.ensure('p-0');
+    await store.inventory.branches.ensureLoaded('p-0');
     sent = [];
     await runFor(1.5);
     assert.ok(sent.every(({ call }) => !call.endsWith('/branches')));

@@ -65,7 +65,7 @@ describe('approve', () => {
   });
 
   it('treats a protected branch as production, even if another client has just protected it', async () => {
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
     answers.push('main');
     assert.equal(await approve(store.guards, change), true);
@@ -81,7 +81,7 @@ describe('approve', () => {
         ? { branches, annotations: {} }
         : { endpoints: [computeRecord('ep-one', { branch_id })] };
     await store.inventory.loadComputes('shop');
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     branch_id = 'br-main';
     const compute = { projectId: 'shop', branchId: 'br-dev', computeId: 'ep-one', name: 'one' };
     answers.push('one');
@@ -116,7 +116,7 @@ describe('approve', () => {
     });
 
     it('asks at once if a list was loaded before, and once more if it turns out to be old', async () => {
-      await store.inventory.branches.ensure('shop');
+      await store.inventory.branches.ensureLoaded('shop');
       hang();
       answers.push('Restart', 'main');
       const approving = approve(store.guards, severe);
@@ -128,7 +128,7 @@ describe('approve', () => {
     });
 
     it('trusts a list loaded before after five seconds', async () => {
-      await store.inventory.branches.ensure('shop');
+      await store.inventory.branches.ensureLoaded('shop');
       hang();
       answers.push('Restart');
       const approving = approve(store.guards, severe);

@@ -35,12 +35,12 @@ describe('ComputesTree', () => {
       onDidExpandElement: ignored,
       onDidCollapseElement: ignored,
       reveal: async () => {
-        const { isLoaded } = inventory.branches.of('shop') ?? { isLoaded: false };
+        const { isLoaded } = inventory.branches.forProject('shop') ?? { isLoaded: false };
         known.push([inventory.compute('shop', 'ep-main')?.id, isLoaded]);
       },
     } as unknown as TreeView<TreeNode>;
     const postgres = { postgresProblem: undefined, onDidChangePostgres: ignored };
-    const guards = { account: undefined, known: () => undefined, onDidChange: ignored };
+    const guards = { accountMark: undefined, cachedMark: () => undefined, onDidChange: ignored };
     const tree = new ComputesTree(session, inventory, new Log(), view, postgres, guards);
     await tree.reveal({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' });
     tree.dispose();

@@ -72,7 +72,7 @@ describe('treeItem', () => {
       { id: 'br-new', name: 'br-new', parent_id: 'br-main', current_state: 'init' },
     ];
     await load();
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     const shown = tree()[0]?.[1]?.map(([text]) => text);
     assert.deepEqual(shown, [
       'br-main | main · default · protected',
@@ -91,7 +91,7 @@ describe('treeItem', () => {
     await load();
     const project = () => treeItem(store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
     assert.equal(project(), 'project branches');
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     assert.equal(project(), 'project');
     const branch = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
     assert.equal(branch.contextValue, 'branch');
@@ -101,7 +101,7 @@ describe('treeItem', () => {
     const parent = { id: 'br-main', name: 'main' };
     branches = [parent, { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true }];
     await load();
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     const textFor = (node: TreeNode) => tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
     const ids = { projectId: 'shop', branchId: 'br-dev' };
     const [branch, compute] = [

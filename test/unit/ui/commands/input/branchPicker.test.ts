@@ -27,7 +27,7 @@ describe('requireBranches', () => {
   it('shows no reason against a change that another client has removed', async () => {
     const dev = { id: 'br-dev', name: 'dev', parent_id: 'br-main' };
     branches = [dev, { id: 'br-child', name: 'child', parent_id: 'br-dev' }];
-    await store.inventory.branches.ensure('shop');
+    await store.inventory.branches.ensureLoaded('shop');
     branches = [dev];
     const list = await requireBranches(store, 'shop');
     const branch = list.branches.get('br-dev');
