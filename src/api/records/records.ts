@@ -1,7 +1,7 @@
 /**
- * The service's resources (section 2), as the extension reads them. Unknown fields are dropped. States, types, actions and
- * statuses are open strings, because the specification names only some values. Only fields that the extension cannot do
- * without are required, so that a record stays readable if the service drops a field.
+ * The fields of the service's resources (section 2) that the extension uses; others are dropped. States, types, actions
+ * and statuses are open strings, because the specification names only some values. Only fields that the extension cannot
+ * do without are required, so that a record stays readable if the service drops a field.
  */
 import * as z from 'zod/mini';
 import { isConnectionUri, isHost } from './connectionUri.ts';
@@ -10,81 +10,54 @@ import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 /** A known set of values that stays open to new ones. */
 export type Open<Known extends string> = Known | (string & {});
 
-export type ComputeState = Open<'init' | 'active' | 'idle'>;
-export type ComputeType = Open<'read_write' | 'read_only'>;
-export type OperationAction = Open<
-  'create_compute' | 'start_compute' | 'apply_config' | 'suspend_compute' | 'delete_compute'
->;
-export type OperationStatus = Open<
-  'scheduling' | 'running' | 'finished' | 'failed' | 'error' | 'cancelling' | 'cancelled' | 'skipped'
->;
-
 /** Longer than any name or host. More would only slow down the views. */
 const MAX_TEXT_LENGTH = 4096;
 
 const text = z.custom<string>((value) => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH);
 const number = z.number();
 const flag = z.boolean();
-const timestamp = text;
 const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
-const newKey = z.string().check(z.refine(isSendableKey));
 const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
 const setting = z.nullable(z.union([z.string(), number, flag]));
-/** The field may be missing or null. */
-const maybe = <T extends z.ZodMiniType>(field: T) => z.optional(z.nullable(field));
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
   id: apiKeyId,
   name: text,
-  created_at: maybe(timestamp),
-  last_used_at: maybe(timestamp),
-  last_used_from_addr: maybe(text),
+  created_at: z.nullish(text),
   created_by: z.optional(z.unknown()),
+  last_used_at: z.nullish(text),
+  last_used_from_addr: z.nullish(text),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** A new API key with its secret value, which no other reply contains (section 2.2, and the public service). */
 export const CreatedApiKey = z.object({
   id: apiKeyId,
-  key: newKey,
-  name: maybe(text),
-  created_at: maybe(timestamp),
+  key: z.string().check(z.refine(isSendableKey)),
+  name: z.nullish(text),
+  created_at: z.nullish(text),
   created_by: z.optional(z.unknown()),
 });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 /** The reply to revoking a key (section 2.3). `revoked: false` is treated as an error. */
-export const RevokedApiKey = z.object({
-  id: apiKeyId,
-  name: maybe(text),
-  revoked: z.literal(true),
-  last_used_at: maybe(timestamp),
-  last_used_from_addr: maybe(text),
-  created_at: maybe(timestamp),
-  created_by: z.optional(z.unknown()),
-});
+export const RevokedApiKey = z.extend(ApiKey, { name: z.nullish(text), revoked: z.literal(true) });
 export type RevokedApiKey = z.infer<typeof RevokedApiKey>;
 
-/** A project in a list (section 2.4). `branch_logical_size_limit` is in MiB. */
+/** A project in a list (section 2.4). */
 export const Project = z.object({
   id,
   name: text,
-  platform_id: maybe(text),
-  region_id: maybe(text),
-  provisioner: maybe(text),
-  pg_version: maybe(number),
+  region_id: z.nullish(text),
+  pg_version: z.nullish(number),
   /** CU-seconds, in spite of its name. */
-  cpu_used_sec: maybe(number),
+  cpu_used_sec: z.nullish(number),
   /** Seconds (public service). */
-  active_time: maybe(number),
-  locked: maybe(flag),
-  branch_logical_size_limit: maybe(number),
-  proxy_host: maybe(text),
-  created_at: maybe(timestamp),
-  updated_at: maybe(timestamp),
+  active_time: z.nullish(number),
+  created_at: z.nullish(text),
 });
 export type Project = z.infer<typeof Project>;
 
@@ -95,18 +68,14 @@ export type Project = z.infer<typeof Project>;
 export const Branch = z.object({
   id,
   name: text,
-  parent_id: maybe(id),
-  current_state: maybe(open<'init' | 'resetting' | 'ready' | 'archived'>()),
-  default: maybe(flag),
-  protected: maybe(flag),
-  expires_at: maybe(timestamp),
-  logical_size: maybe(number),
-  compute_time_seconds: maybe(number),
-  active_time_seconds: maybe(number),
-  written_data_bytes: maybe(number),
-  data_transfer_bytes: maybe(number),
-  created_at: maybe(timestamp),
-  updated_at: maybe(timestamp),
+  parent_id: z.nullish(id),
+  current_state: z.nullish(open<'init' | 'resetting' | 'ready' | 'archived'>()),
+  default: z.nullish(flag),
+  protected: z.nullish(flag),
+  expires_at: z.nullish(text),
+  compute_time_seconds: z.nullish(number),
+  active_time_seconds: z.nullish(number),
+  created_at: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;
 
@@ -124,25 +93,22 @@ export const Compute = z.object({
   branch_id: id,
   type: open<'read_write' | 'read_only'>(),
   current_state: open<'init' | 'active' | 'idle'>(),
-  pending_state: maybe(open<'active' | 'idle'>()),
-  name: maybe(text),
-  region_id: maybe(text),
-  autoscaling_limit_min_cu: maybe(number),
-  autoscaling_limit_max_cu: maybe(number),
-  suspend_timeout_seconds: maybe(number),
-  settings: maybe(z.object({ pg_settings: maybe(z.record(z.string(), setting)) })),
-  pooler_enabled: maybe(flag),
+  pending_state: z.nullish(open<'active' | 'idle'>()),
+  name: z.nullish(text),
+  region_id: z.nullish(text),
+  autoscaling_limit_min_cu: z.nullish(number),
+  autoscaling_limit_max_cu: z.nullish(number),
+  suspend_timeout_seconds: z.nullish(number),
+  settings: z.nullish(z.object({ pg_settings: z.nullish(z.record(z.string(), setting)) })),
+  pooler_enabled: z.nullish(flag),
   /** Only the local service has it: `shared` or `separate` sessions of pooled clients. */
-  pooled_sessions: maybe(text),
-  pooler_host: maybe(host),
-  disabled: maybe(flag),
-  passwordless_access: maybe(flag),
-  last_active: maybe(timestamp),
-  created_at: maybe(timestamp),
-  updated_at: maybe(timestamp),
-  proxy_host: maybe(text),
+  pooled_sessions: z.nullish(text),
+  pooler_host: z.nullish(host),
+  disabled: z.nullish(flag),
+  last_active: z.nullish(text),
+  created_at: z.nullish(text),
   /** Open client connections. Only the local service returns it, for a single compute. */
-  connections: maybe(number),
+  connections: z.nullish(number),
 });
 export type Compute = z.infer<typeof Compute>;
 
@@ -150,15 +116,14 @@ export type Compute = z.infer<typeof Compute>;
 export const Operation = z.object({
   id: text,
   project_id: text,
-  branch_id: maybe(text),
-  endpoint_id: maybe(text),
+  branch_id: z.nullish(text),
+  endpoint_id: z.nullish(text),
   action: open<'start_compute' | 'apply_config' | 'suspend_compute'>(),
   status: open<'scheduling' | 'running' | 'finished' | 'failed'>(),
-  failures_count: maybe(number),
-  error: maybe(z.string()),
-  total_duration_ms: maybe(number),
-  created_at: maybe(timestamp),
-  updated_at: maybe(timestamp),
+  failures_count: z.nullish(number),
+  error: z.nullish(z.string()),
+  total_duration_ms: z.nullish(number),
+  created_at: z.nullish(text),
 });
 export type Operation = z.infer<typeof Operation>;
 
@@ -173,7 +138,7 @@ export type Database = z.infer<typeof Database>;
 /** A Postgres role of a branch (public service). */
 export const Role = z.object({
   name: printable,
-  authentication_method: maybe(open<'password' | 'no_login'>()),
+  authentication_method: z.nullish(open<'password' | 'no_login'>()),
 });
 export type Role = z.infer<typeof Role>;
 
