@@ -2,10 +2,9 @@
  * The calls about the account of a key. The specification does not promise them: they return undefined if the service
  * does not offer them, or not to this key.
  */
-import { isNotOffered } from './errors.ts';
 import { parseList, parseRecord } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { CallOptions, Http, Reply } from './transport/http.ts';
+import type { CallOptions, Http } from './transport/http.ts';
 
 export type KeyKind = 'personal' | 'organization';
 
@@ -16,9 +15,9 @@ export class AccountCalls {
     this.#http = http;
   }
 
-  /** Undefined also for a kind that is not known here. */
+  /** Also returns undefined for an unknown kind. */
   async findKeyKind(options?: CallOptions): Promise<KeyKind | undefined> {
-    const reply = await this.#find('/auth', options);
+    const reply = await this.#http.getIfOffered('/auth', {}, options);
     const method = reply && parseRecord(reply, undefined, records.Authentication).auth_method;
     if (method === 'api_key_org') return 'organization';
     return method === 'api_key_user' ? 'personal' : undefined;
@@ -26,16 +25,7 @@ export class AccountCalls {
 
   /** The organizations whose projects the key may list. */
   async findOrganizations(options?: CallOptions): Promise<readonly records.Organization[] | undefined> {
-    const reply = await this.#find('/users/me/organizations', options);
+    const reply = await this.#http.getIfOffered('/users/me/organizations', {}, options);
     return reply && parseList(reply, 'organizations', records.Organization).items;
-  }
-
-  async #find(path: string, options?: CallOptions): Promise<Reply | undefined> {
-    try {
-      return await this.#http.call('GET', path, {}, options);
-    } catch (error) {
-      if (isNotOffered(error)) return undefined;
-      throw error;
-    }
   }
 }

@@ -5,7 +5,7 @@
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
 import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
-import { ApiError, isNotOffered } from './errors.ts';
+import { ApiError } from './errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
 import {
   branchPath,
@@ -102,7 +102,7 @@ export class Client {
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Section 4.2. Requests each page when it is wanted. @param organizationId sent as `org_id` */
+  /** Section 4.2. Requests each page when it is login. @param organizationId sent as `org_id` */
   projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
@@ -174,7 +174,7 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
   }
 
-  /** As `startCompute`. Interrupts connections. */
+  /** Not promised by the specification, like `startCompute`. Interrupts connections. */
   async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
   }
@@ -189,7 +189,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<records.Compute | undefined> {
     const path = computePath(projectId, id);
-    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    const reply = await this.#http.getIfOffered(path, {}, options);
     return reply && parseRecord(reply, 'endpoint', records.Compute);
   }
 
@@ -203,7 +203,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<records.Operation | undefined> {
     const path = `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
-    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    const reply = await this.#http.getIfOffered(path, {}, options);
     return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
@@ -214,22 +214,22 @@ export class Client {
    */
   async findCredentials(
     projectId: string,
-    wanted: LoginQuery,
+    login: LoginQuery,
     options?: CallOptions,
   ): Promise<Credentials | undefined> {
     const path = `${projectPath(projectId)}/connection_uri`;
     const query = {
-      endpoint_id: wanted.computeId,
-      branch_id: wanted.branchId,
-      role_name: wanted.role,
-      database_name: wanted.database,
-      pooled: wanted.pooled,
+      endpoint_id: login.computeId,
+      branch_id: login.branchId,
+      role_name: login.role,
+      database_name: login.database,
+      pooled: login.pooled,
     };
-    const reply = await this.#ifOffered(() => this.#http.call('GET', path, { query }, options));
+    const reply = await this.#http.getIfOffered(path, query, options);
     if (reply === undefined) return undefined;
     const { uri } = parseRecord(reply, undefined, records.ConnectionUri);
     const { host = '', credentials } = readConnectionUri(uri) ?? {};
-    if (credentials !== undefined && isSameHost(host, wanted.host)) return credentials;
+    if (credentials !== undefined && isSameHost(host, login.host)) return credentials;
     const fault = { kind: 'unexpectedReply', status: reply.status, reason: 'host', detail: host } as const;
     throw new ApiError(`${reply.requestLine} returned another host`, fault, { mayHaveExecuted: false });
   }
@@ -241,7 +241,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<readonly records.Database[] | undefined> {
     const path = `${branchPath(projectId, branchId)}/databases`;
-    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    const reply = await this.#http.getIfOffered(path, {}, options);
     return reply && parseList(reply, 'databases', records.Database).items;
   }
 
@@ -252,7 +252,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<readonly records.Role[] | undefined> {
     const path = `${branchPath(projectId, branchId)}/roles`;
-    const reply = await this.#ifOffered(() => this.#http.call('GET', path, {}, options));
+    const reply = await this.#http.getIfOffered(path, {}, options);
     return reply && parseList(reply, 'roles', records.Role).items;
   }
 
@@ -276,14 +276,5 @@ export class Client {
     if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
     const compute = parseRecord(reply, 'endpoint', records.Compute);
     return { compute, operations: parseOptionalList(reply, 'operations', records.Operation) };
-  }
-
-  async #ifOffered(call: () => Promise<Reply>): Promise<Reply | undefined> {
-    try {
-      return await call();
-    } catch (error) {
-      if (isNotOffered(error)) return undefined;
-      throw error;
-    }
   }
 }

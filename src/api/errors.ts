@@ -85,8 +85,9 @@ export function isPermanentRejection(error: unknown): boolean {
 /** Whether two failures are the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
-  const [one, other] = [faultOf(a), faultOf(b)];
-  const isSameKind = one?.kind === 'rejected' ? isRejected(b, one.status) : one?.kind === other?.kind;
+  const fault = faultOf(a);
+  const isSameKind =
+    fault?.kind === 'rejected' ? isRejected(b, fault.status) : fault?.kind === faultOf(b)?.kind;
   return isSameKind && a.message === b.message;
 }
 

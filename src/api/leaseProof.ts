@@ -22,7 +22,7 @@ export const LEASE_HELD = 'held';
 export const postgresLine = (problem: string | undefined): string =>
   JSON.stringify({ postgres: problem === undefined ? 'found' : 'missing', problem });
 
-/** Longer lines don't come from the service. Characters. */
+/** In characters. The service sends no longer lines. */
 export const MAX_LEASE_LINE = 65_536;
 
 /** Returns undefined for other lines. */
@@ -39,11 +39,13 @@ export function parsePostgresLine(line: string): { readonly problem: string | un
 
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');
 
-export const leaseProof = (by: 'window' | 'service', { secret, nonce, baseUrl }: LeaseChallenge): string =>
+type Side = 'window' | 'service';
+
+export const leaseProof = (by: Side, { secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`${by} ${nonce} ${baseUrl}`).digest('base64url');
 
-export function isLeaseProof(by: 'window' | 'service', challenge: LeaseChallenge, given: unknown): boolean {
-  if (typeof given !== 'string') return false;
-  const [expected, actual] = [Buffer.from(leaseProof(by, challenge)), Buffer.from(given)];
+export function isLeaseProof(by: Side, challenge: LeaseChallenge, proof: unknown): boolean {
+  if (typeof proof !== 'string') return false;
+  const [expected, actual] = [Buffer.from(leaseProof(by, challenge)), Buffer.from(proof)];
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }

@@ -24,20 +24,20 @@ export class Poller implements Disposable {
   readonly #clock: Clock;
   #timer: Disposable | undefined;
   #running = false;
-  #again = false;
-  #stopped = false;
+  #runAgain = false;
+  #disposed = false;
   #failures = 0;
 
-  /** @param firstWait milliseconds to the first run */
-  constructor(options: PollerOptions, firstWait: number) {
+  /** @param firstDelay milliseconds to the first run */
+  constructor(options: PollerOptions, firstDelay: number) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#schedule(firstWait);
+    this.#schedule(firstDelay);
   }
 
   /** Runs at once, or right after the current run. */
-  now(): void {
-    if (this.#running) this.#again = true;
+  runNow(): void {
+    if (this.#running) this.#runAgain = true;
     else this.#schedule(0);
   }
 
@@ -48,36 +48,36 @@ export class Poller implements Disposable {
 
   /** The current run ends, and no other follows. */
   dispose(): void {
-    this.#stopped = true;
+    this.#disposed = true;
     this.#timer?.dispose();
   }
 
-  #schedule(wait: number): void {
+  #schedule(delay: number): void {
     this.#timer?.dispose();
-    if (!this.#stopped) this.#timer = this.#clock.after(wait, () => void this.#run());
+    if (!this.#disposed) this.#timer = this.#clock.after(delay, () => void this.#run());
   }
 
   async #run(): Promise<void> {
     this.#running = true;
-    this.#again = false;
-    let wait = 0;
+    this.#runAgain = false;
+    let delay = 0;
     try {
       await this.#options.poll();
       this.#failures = 0;
-      wait = this.#options.interval();
+      delay = this.#options.interval();
     } catch (error) {
       this.#failures += 1;
-      wait = this.#options.retryAfter?.(error) ?? this.#backoff();
-      if (!this.#stopped) this.#options.onError?.(error);
+      delay = this.#options.retryAfter?.(error) ?? this.#backoff();
+      if (!this.#disposed) this.#options.onError?.(error);
     } finally {
       this.#running = false;
-      this.#schedule(this.#again ? 0 : wait);
+      this.#schedule(this.#runAgain ? 0 : delay);
     }
   }
 
   #backoff(): number {
     const { interval, maxDelay, random = Math.random } = this.#options;
-    const wait = Math.min(interval() * 2 ** this.#failures, maxDelay);
-    return wait * (0.5 + random() / 2);
+    const delay = Math.min(interval() * 2 ** this.#failures, maxDelay);
+    return delay * (0.5 + random() / 2);
   }
 }

@@ -53,6 +53,6 @@ function decode(text: string): string {
 }
 
 /** Whether two hosts are the same, regardless of letter case and the default port. */
-export const isSameHost = (one: string, other: string): boolean => normalized(one) === normalized(other);
+export const isSameHost = (a: string, b: string): boolean => normalized(a) === normalized(b);
 
 const normalized = (host: string): string => host.toLowerCase().replace(/:5432$/, '');

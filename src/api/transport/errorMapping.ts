@@ -23,9 +23,9 @@ export const timedOut = ({ requestLine, isChange }: CallInfo, milliseconds: numb
     { mayHaveExecuted: isChange },
   );
 
-/** System calls and failures that come before the first byte of a request. */
-const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
-const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+/** System calls and errors that precede the first byte of a request. */
+const CONNECT_SYSCALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
+const CONNECT_ERRORS: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -43,7 +43,7 @@ export function requestError(call: CallInfo, error: unknown): ApiError {
   const { code, syscall } = systemError(error) ?? {};
   const neverSent =
     code !== undefined &&
-    (CONNECTING.has(syscall ?? '') || NEVER_CONNECTED.has(code) || isCertificateCode(code));
+    (CONNECT_SYSCALLS.has(syscall ?? '') || CONNECT_ERRORS.has(code) || isCertificateCode(code));
   return new ApiError(
     `${call.requestLine}: ${code ?? 'the connection failed'}`,
     { kind: 'network', code },
@@ -104,12 +104,12 @@ const redirectTarget = (headers: Headers): string | undefined =>
 const MAX_MESSAGE_LENGTH = 1000;
 
 /** A shorter key is not a secret, but may be part of ordinary words. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 const safeText = (json: unknown, name: string, key: string): string | undefined => {
   const text = textIn(json, name);
   if (text === undefined || text.trim() === '') return undefined;
-  return (key.length < SHORTEST_SECRET ? text : text.replaceAll(key, '…')).slice(0, MAX_MESSAGE_LENGTH);
+  return (key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, '…')).slice(0, MAX_MESSAGE_LENGTH);
 };
 
 const textIn = (value: unknown, name: string): string | undefined => {

@@ -1,7 +1,7 @@
 /** HTTP for the client: JSON in and out, the API key in a header, retries, and every failure as an {@link ApiError}. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseUrl } from '../baseUrl.ts';
-import { ApiError, faultOf } from '../errors.ts';
+import { ApiError, faultOf, isNotOffered } from '../errors.ts';
 import { isSendableKey } from '../records/ids.ts';
 import {
   cancelled,
@@ -17,13 +17,13 @@ import { DEFAULT_RETRY_LIMITS, retryDelay, type RetryLimits } from './retry.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Why a call is going to be retried. `status` is undefined if there was no response. */
+/** A retry that is about to happen. `status` is undefined if there was no response. */
 export interface Retry {
   readonly status: number | undefined;
   /** Failed attempts so far. */
   readonly attempt: number;
-  /** Until the next attempt. */
-  readonly milliseconds: number;
+  /** Milliseconds until the next attempt. */
+  readonly delay: number;
 }
 
 export interface CallOptions {
@@ -63,7 +63,7 @@ export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
 }
 
 export interface CallContent {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
 }
 
@@ -72,8 +72,8 @@ export class Http {
   readonly #baseUrl: BaseUrl;
   readonly #key: string;
   readonly #fetch: Fetch;
-  readonly #times: TimeLimits;
-  readonly #retries: RetryLimits;
+  readonly #timeLimits: TimeLimits;
+  readonly #retryLimits: RetryLimits;
 
   /** @throws {ApiError} invalidRequest for a key that is not safe in a header */
   constructor(options: HttpOptions) {
@@ -85,11 +85,9 @@ export class Http {
     this.#baseUrl = options.baseUrl;
     this.#key = options.key;
     this.#fetch = options.fetch;
-    this.#times = { ...DEFAULT_TIME_LIMITS, ...options.limits };
-    this.#retries = {
-      retries: options.retries ?? DEFAULT_RETRY_LIMITS.retries,
-      maxDelay: options.maxDelay ?? DEFAULT_RETRY_LIMITS.maxDelay,
-    };
+    this.#timeLimits = { ...DEFAULT_TIME_LIMITS, ...options.limits };
+    const { retries = DEFAULT_RETRY_LIMITS.retries, maxDelay = DEFAULT_RETRY_LIMITS.maxDelay } = options;
+    this.#retryLimits = { retries, maxDelay };
     this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
 
@@ -102,6 +100,20 @@ export class Http {
   ): Promise<Reply> {
     const call = this.#callInfo(method, path);
     return parse(call, await this.#send(call, this.#request(method, path, content), options));
+  }
+
+  /** GET for a resource that the specification doesn't promise. @returns undefined if the service doesn't offer it */
+  async getIfOffered(
+    path: string,
+    query: CallContent['query'],
+    options?: CallOptions,
+  ): Promise<Reply | undefined> {
+    try {
+      return await this.call('GET', path, { query }, options);
+    } catch (error) {
+      if (isNotOffered(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Returns undefined if the body of the response is still `lastBody`. @throws {ApiError} */
@@ -135,17 +147,17 @@ export class Http {
 
   /** Sends the request until it succeeds or must not be retried. @throws the error of the last attempt */
   async #send(call: CallInfo, request: HttpRequest, { signal, onRetry }: CallOptions): Promise<RawResponse> {
-    const end = performance.now() + this.#times.total;
+    const deadline = performance.now() + this.#timeLimits.total;
     for (let failures = 1; ; failures += 1) {
       if (signal?.aborted === true) throw cancelled(call, false);
       try {
-        return await this.#attempt(call, request, signal, end - performance.now());
+        return await this.#attempt(call, request, signal, deadline - performance.now());
       } catch (error) {
-        const milliseconds = retryDelay(error, call.isChange, failures, this.#retries);
-        // A wait beyond the time limit would only replace the reason by a timeout.
-        if (milliseconds === undefined || performance.now() + milliseconds >= end) throw error;
-        onRetry?.({ status: statusOf(error), attempt: failures, milliseconds });
-        await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+        const delay = retryDelay(error, call.isChange, failures, this.#retryLimits);
+        // Waiting beyond the time limit would only replace the reason by a timeout.
+        if (delay === undefined || performance.now() + delay >= deadline) throw error;
+        onRetry?.({ status: statusOf(error), attempt: failures, delay });
+        await sleep(delay, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -154,14 +166,14 @@ export class Http {
   async #attempt(
     call: CallInfo,
     request: HttpRequest,
-    caller: AbortSignal | undefined,
+    callerSignal: AbortSignal | undefined,
     remaining: number,
   ): Promise<RawResponse> {
-    const limit = Math.max(1, Math.ceil(Math.min(this.#times.attempt, remaining)));
+    const limit = Math.max(1, Math.ceil(Math.min(this.#timeLimits.attempt, remaining)));
     const timeout = AbortSignal.timeout(limit);
-    const signal = caller === undefined ? timeout : AbortSignal.any([caller, timeout]);
+    const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     const response = await sendOnce(this.#fetch, request, signal).catch((error: unknown) => {
-      if (caller?.aborted === true) throw cancelled(call, call.isChange);
+      if (callerSignal?.aborted === true) throw cancelled(call, call.isChange);
       if (timeout.aborted) throw timedOut(call, limit);
       throw requestError(call, error);
     });
@@ -177,10 +189,10 @@ const statusOf = (error: unknown): number | undefined => {
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const { requestLine, isChange } = call;
-  const { length } = body;
-  if (length === 0) return { requestLine, isChange, status, json: undefined, length };
+  const reply = { requestLine, isChange, status, length: body.length };
+  if (body === '') return { ...reply, json: undefined };
   const parsed = parseJson(body);
-  if (parsed !== undefined) return { requestLine, isChange, status, json: parsed.value, length };
+  if (parsed !== undefined) return { ...reply, json: parsed.value };
   const isHtml = (headers.get('content-type') ?? '').includes('html') || /^\s*</.test(body);
   throw unexpectedReply(call, status, isHtml ? 'html' : 'json');
 }

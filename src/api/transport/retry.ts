@@ -1,16 +1,16 @@
-/** Which failed calls are retried, and after how long: only those that are safe to retry, and never too many. */
+/** Which failed calls are retried, and after how long. Only calls that are safe to retry are retried, and only a few times. */
 import { faultOf, isCertificateCode, type ApiError } from '../errors.ts';
 
 export interface RetryLimits {
   /** Attempts after the first. */
   readonly retries: number;
-  /** The longest wait between two attempts, in milliseconds. */
+  /** The longest delay between two attempts, in milliseconds. */
   readonly maxDelay: number;
 }
 
 export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, maxDelay: 30_000 };
 
-const FIRST_WAIT = 300;
+const FIRST_DELAY = 300;
 
 /** Another operation on the project (423) ends sooner or later, so it gets more retries at shorter intervals. */
 const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
@@ -47,12 +47,12 @@ export function retryDelay(
   const { status, retryAfter = 0 } = fault.kind === 'rejected' ? fault : {};
   const isLocked = status === LOCKED.status;
   if (failures > limits.retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
-  const asked = retryAfter * 1000;
-  // If the service asks for a longer wait, the caller gets the error and decides.
-  if (asked > 0) return asked <= limits.maxDelay ? asked : undefined;
-  const longest = isLocked ? Math.min(limits.maxDelay, LOCKED.maxDelay) : limits.maxDelay;
+  const requestedDelay = retryAfter * 1000;
+  // If the service asks for a longer delay, the caller gets the error and decides.
+  if (requestedDelay > 0) return requestedDelay <= limits.maxDelay ? requestedDelay : undefined;
+  const maxDelay = isLocked ? Math.min(limits.maxDelay, LOCKED.maxDelay) : limits.maxDelay;
   // Jitter spreads the retries of several windows that failed at the same moment.
-  return Math.min(longest, FIRST_WAIT * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
+  return Math.min(maxDelay, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }
 
 /** In seconds. It also keeps delays below the longest that a timer can have. */

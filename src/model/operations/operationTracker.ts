@@ -113,7 +113,7 @@ export class OperationTracker implements Disposable {
       since: this.#clock.now(),
     };
     this.#replace([...this.#all.filter((other) => other.id !== change.id), change]);
-    this.#poller?.now();
+    this.#poller?.runNow();
     return true;
   }
 

@@ -44,8 +44,8 @@ describe('Poller', () => {
     };
     const polling = poller({ poll });
     clock.next();
-    polling.now();
-    polling.now();
+    polling.runNow();
+    polling.runNow();
     assert.deepEqual(clock.waits, []);
     resolve();
     await until('the second run to be due', async () => clock.waits.length > 0);
@@ -99,14 +99,14 @@ describe('Poller', () => {
     resolve();
     await promise;
     await new Promise((settled) => setImmediate(settled));
-    polling.now();
+    polling.runNow();
     polling.reschedule();
     assert.deepEqual(clock.waits, []);
   });
 
   it('runs at once when requested during a pause, and then waits the interval', async () => {
     const polling = poller({}, 300);
-    polling.now();
+    polling.runNow();
     assert.deepEqual(clock.waits, [0]);
     await clock.turn();
     assert.deepEqual(clock.waits, [1000]);
@@ -118,7 +118,7 @@ describe('Poller', () => {
     const first = Promise.withResolvers<void>();
     const polling = poller({ poll: () => ((runs += 1) === 1 ? first.promise : Promise.resolve()) });
     clock.next();
-    polling.now();
+    polling.runNow();
     polling.reschedule();
     first.resolve();
     await until('the second run to be due', async () => clock.waits.length > 0);

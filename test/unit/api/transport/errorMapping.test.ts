@@ -161,7 +161,7 @@ describe('responseError', () => {
     const fetch = stubFetch(tooMany, 200);
     const onRetry = (retry: Retry) => retries.push(retry);
     await httpWith(fetch, { maxDelay: 10 }).call('POST', '/x', {}, { onRetry });
-    assert.deepEqual(retries, [{ status: 429, attempt: 1, milliseconds: 2 }]);
+    assert.deepEqual(retries, [{ status: 429, attempt: 1, delay: 2 }]);
     assert.equal(fetch.calls(), 2);
   });
 

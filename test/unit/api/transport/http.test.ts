@@ -55,7 +55,7 @@ describe('Http', () => {
         [429, 2],
       ],
     );
-    assert.ok(waits.every(({ milliseconds }) => milliseconds > 0 && milliseconds <= 1));
+    assert.ok(waits.every(({ delay }) => delay > 0 && delay <= 1));
   });
 
   it('throws the last error if the next attempt would be too late', async () => {
@@ -87,8 +87,8 @@ describe('Http', () => {
       const fetch = stubFetch(() => new Response('', { status: 503, headers }));
       const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, maxDelay });
       let waited: number | undefined;
-      const onRetry = ({ milliseconds }: Retry) => {
-        waited = milliseconds;
+      const onRetry = ({ delay }: Retry) => {
+        waited = delay;
         abort.abort();
       };
       const now = mock.method(performance, 'now', () => 0);

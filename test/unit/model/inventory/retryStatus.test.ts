@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RetryStatus } from '../../../../src/model/inventory/retryStatus.ts';
 
-const wait = { status: 503, attempt: 1, milliseconds: 100 };
+const wait = { status: 503, attempt: 1, delay: 100 };
 
 describe('RetryStatus', () => {
   it('reports a retried call once, until its end', async () => {
