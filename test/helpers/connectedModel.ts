@@ -37,7 +37,7 @@ export class NoteMap implements Notes {
     return [...this.entries.values()];
   }
 
-  set(id: string, note: unknown): void {
+  async set(id: string, note: unknown): Promise<void> {
     this.entries.set(id, JSON.parse(JSON.stringify(note)));
   }
 

@@ -49,7 +49,7 @@ export class RotatingAccount {
     const { accounts, openClient, notes } = this;
     const stored = {
       all: () => [...notes.values()],
-      set: (id: string, note: unknown) => void notes.set(id, note),
+      set: async (id: string, note: unknown) => void notes.set(id, note),
       delete: (id: string) => void notes.delete(id),
     };
     const onSecret = (value: string) => this.seen.push(value);

@@ -60,7 +60,7 @@ export async function rotateKey(
   const { account } = connection;
   const note = { id: crypto.randomUUID(), account: accountLabel, newName, oldName: oldKey?.name };
   try {
-    notes.set(note.id, note);
+    await notes.set(note.id, note);
   } catch (error) {
     return { kind: 'unchanged', step: 'create', error };
   }

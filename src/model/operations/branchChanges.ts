@@ -145,7 +145,7 @@ export class BranchChanges {
   }
 
   async #deleteProtected(branch: UnprotectedBranch, options: ChangeOptions): Promise<AcceptedChange> {
-    this.#unprotected.add(branch);
+    await this.#unprotected.add(branch);
     try {
       await this.update(branch, { protected: false }, options);
       const deleted = await this.#delete(branch, options);

@@ -33,8 +33,8 @@ export class UnprotectedBranches {
   }
 
   /** @throws {Error} if the note can't be stored */
-  add(branch: UnprotectedBranch): void {
-    this.#notes.set(idOf(branch), branch);
+  async add(branch: UnprotectedBranch): Promise<void> {
+    await this.#notes.set(idOf(branch), branch);
     this.#current.add(idOf(branch));
   }
 

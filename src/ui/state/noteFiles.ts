@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
+import { replaceFile } from '../../base/replaceFile.ts';
 import type { Notes } from '../../model/notes.ts';
 
 /**
- * Notes in files of one folder. A memento loses what was written up to 100 ms before a reload in the browser; a file is on
- * the disk at once.
+ * Notes in files of one folder. VS Code's memento, in a browser, loses what was written in the last 100 ms before a reload.
  */
 export class NoteFiles implements Notes {
   readonly #folder: string;
@@ -19,9 +19,9 @@ export class NoteFiles implements Notes {
     return this.#files().flatMap((file) => readNote(file) ?? []);
   }
 
-  set(id: string, note: unknown): void {
+  async set(id: string, note: unknown): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
-    writeFileSync(this.#file(id), JSON.stringify(note), { mode: 0o600, flush: true });
+    await replaceFile(this.#file(id), JSON.stringify(note), { mode: 0o600 });
   }
 
   delete(id: string): void {
@@ -34,7 +34,9 @@ export class NoteFiles implements Notes {
 
   #files(): string[] {
     try {
-      return readdirSync(this.#folder).map((name) => path.join(this.#folder, name));
+      // A window that was killed while it wrote a note leaves a file with another extension.
+      const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
+      return names.map((name) => path.join(this.#folder, name));
     } catch {
       return []; // There never was a note.
     }

@@ -40,9 +40,9 @@ describe('rotateKey', () => {
     const parts = {
       notes: {
         ...notes,
-        set(id: string, note: unknown) {
+        async set(id: string, note: unknown) {
           assert.equal(fetched.length, 0);
-          notes.set(id, note);
+          await notes.set(id, note);
         },
         delete(id: string) {
           assert.equal(fetched.at(-1)?.method, 'DELETE');

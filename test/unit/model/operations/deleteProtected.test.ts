@@ -129,7 +129,7 @@ describe('Deleting a protected branch', () => {
     deletion.resolve(409);
     const next = await connectModel(service);
     notes.entries.clear();
-    for (const [id, note] of left) notes.set(id, note);
+    for (const [id, note] of left) await notes.set(id, note);
     const [abandoned] = unprotected.abandoned(account);
     assert.ok(abandoned);
     assert.equal(await changesOf(next).protectAgain(abandoned), true);

@@ -28,7 +28,7 @@ describe('protectAbandoned', () => {
     const account = accountId(store.account);
     // Of an earlier window.
     const earlier = new UnprotectedBranches(notes);
-    earlier.add({ account, projectId: 'shop', branchId: 'br-dev', name: 'dev' });
+    await earlier.add({ account, projectId: 'shop', branchId: 'br-dev', name: 'dev' });
   });
   afterEach(async () => {
     store.dispose();
