@@ -248,7 +248,7 @@ describe('Client with generated replies', () => {
     const bad = `{"id":"ep-3","x":${deep}}`;
     const body = `{"endpoints":[${[records[0], bad, records[1]].join(',')}]}`;
     const { items, unreadable } = await clientThatGets(() => new Response(body)).listComputes('p');
-    assert.deepEqual([items.length, unreadable], [2, [{ id: 'ep-3', field: 'record' }]]);
+    assert.deepEqual([items.length, unreadable], [2, [{ id: 'ep-3', field: 'host' }]]);
   });
 });
 
