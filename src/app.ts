@@ -4,9 +4,9 @@ import type { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
-import { BranchChanges } from './model/operations/branchChanges.ts';
+import { BranchActions } from './model/operations/branchActions.ts';
 import { ChangeSender } from './model/operations/changeSender.ts';
-import { ComputeChanges } from './model/operations/computeChanges.ts';
+import { ComputeActions } from './model/operations/computeActions.ts';
 import type { OpenClient } from './model/account/accountConnection.ts';
 import { isRotationNote } from './model/account/keyRotation.ts';
 import { Guards } from './model/account/guards.ts';
@@ -93,9 +93,9 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
     guards: new Guards(session, inventory, config),
-    changes: new ComputeChanges(session, inventory, sender),
+    computeActions: new ComputeActions(session, inventory, sender),
     unprotected,
-    branchChanges: new BranchChanges(session, inventory, sender, unprotected),
+    branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationNotes: rotationNotes(context.globalStorageUri),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };

@@ -3,7 +3,7 @@
  * responds with 403, 404 or 405.
  */
 import { branchesPath, branchPath } from './paths.ts';
-import { parseList, parseOptionalList, parseRecord, type ChangedList } from './records/parseResponse.ts';
+import { parseList, parseOptionalList, parseRecord, type ListReply } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
@@ -41,7 +41,7 @@ export class BranchCalls {
     projectId: string,
     lastBody: string | undefined,
     options?: CallOptions,
-  ): Promise<ChangedList<records.Branch> | undefined> {
+  ): Promise<ListReply<records.Branch> | undefined> {
     const changed = await this.#http.getIfChanged(
       `${branchesPath(projectId)}?limit=${MAX_BRANCHES}`,
       lastBody,

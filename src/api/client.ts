@@ -23,7 +23,7 @@ import {
   parseList,
   parseOptionalList,
   parseRecord,
-  type ChangedList,
+  type ListReply,
   type ParsedList,
 } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
@@ -135,7 +135,7 @@ export class Client {
     projectId: string,
     lastBody: string | undefined,
     options?: CallOptions,
-  ): Promise<ChangedList<records.Compute> | undefined> {
+  ): Promise<ListReply<records.Compute> | undefined> {
     const changed = await this.#http.getIfChanged(computesPath(projectId), lastBody, options);
     return changed && { list: readComputes(changed.reply), body: changed.body };
   }

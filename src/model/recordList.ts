@@ -1,16 +1,16 @@
 /** The computes or branches of a project. A reply with the text of the last one is not parsed again. */
-import type { ChangedList } from '../api/records/parseResponse.ts';
+import type { ListReply } from '../api/records/parseResponse.ts';
 import { RemoteList, type FetchedList } from './remoteList.ts';
 
 /** Returns undefined if the service's reply is still this one. */
-export type FetchIfChanged<Item> = (lastBody: string | undefined) => Promise<ChangedList<Item> | undefined>;
+export type ConditionalFetch<Item> = (lastBody: string | undefined) => Promise<ListReply<Item> | undefined>;
 
 export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
-  readonly #fetch: FetchIfChanged<Item>;
+  readonly #fetch: ConditionalFetch<Item>;
   /** The reply that the items are from; undefined after a change made from here. */
   #lastBody: string | undefined;
 
-  constructor(fetch: FetchIfChanged<Item>) {
+  constructor(fetch: ConditionalFetch<Item>) {
     super();
     this.#fetch = fetch;
   }

@@ -14,7 +14,7 @@ export interface FetchedList<Id, Item> {
   readonly unreadable: readonly UnreadableRecord[];
 }
 
-export interface ListChange<Id, Item> {
+export interface ListDiff<Id, Item> {
   readonly before: Items<Id, Item>;
   /** Ids of items that differ from the item they had before. */
   readonly changed: readonly Id[];
@@ -88,7 +88,7 @@ export abstract class RemoteList<Id, Item> {
 
   protected abstract fetch(): Promise<FetchedList<Id, Item>>;
 
-  protected abstract notify(change: ListChange<Id, Item>): void;
+  protected abstract notify(change: ListDiff<Id, Item>): void;
 
   /** @param grown given if the items grew in place: the ids of replaced items */
   protected update(next: Partial<ListState<Id, Item>>, grown?: readonly Id[]): void {

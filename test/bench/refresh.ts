@@ -1,5 +1,5 @@
 /** One background refresh of a large account in which little has changed, compared with bare fetch and JSON.parse. */
-import type { InventoryChange } from '../../src/model/inventory/inventory.ts';
+import type { InventoryEvent } from '../../src/model/inventory/inventory.ts';
 import { ms, type Result } from './result.ts';
 import { projectId } from './sampleAccount.ts';
 import { mean } from './stats.ts';
@@ -21,7 +21,7 @@ interface Refresh {
   /** Milliseconds in which the event loop was busy: the time that other extensions in the host have to wait. */
   readonly busy: number;
   readonly requests: number;
-  readonly changes: readonly InventoryChange[];
+  readonly changes: readonly InventoryEvent[];
 }
 
 export async function measure(): Promise<readonly Result[]> {
@@ -69,7 +69,7 @@ async function changeStates(service: StubService, state: string): Promise<void> 
 }
 
 async function refresh({ inventory, traffic }: Model): Promise<Refresh> {
-  const received: InventoryChange[] = [];
+  const received: InventoryEvent[] = [];
   const subscription = inventory.onDidChange((changes) => received.push(...changes));
   const before = traffic.requests;
   const busy = await busyTime(() => inventory.refreshComputesOf(expanded));

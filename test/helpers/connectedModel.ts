@@ -4,8 +4,8 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Guards, type Mark } from '../../src/model/account/guards.ts';
-import { ChangeSender, type ChangeOptions } from '../../src/model/operations/changeSender.ts';
-import { ComputeChanges } from '../../src/model/operations/computeChanges.ts';
+import { ChangeSender, type SendOptions } from '../../src/model/operations/changeSender.ts';
+import { ComputeActions } from '../../src/model/operations/computeActions.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { Notes } from '../../src/model/notes.ts';
@@ -56,10 +56,10 @@ export interface ConnectedModel {
   /** Of projects and accounts. Tests write here. */
   readonly marks: Record<string, Mark>;
   readonly guards: Guards;
-  readonly changes: ComputeChanges;
+  readonly computeActions: ComputeActions;
   readonly sender: ChangeSender;
   /** Of a change that begins now. */
-  readonly options: ChangeOptions;
+  readonly options: SendOptions;
   readonly clock: FakeClock;
   readonly errors: unknown[];
   dispose(): void;
@@ -89,9 +89,20 @@ export async function connectModel(
   const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
   const guards = new Guards(session, inventory, { marks, onDidChangeMarks }, clock);
   const sender = new ChangeSender(session, inventory, tracker);
-  const changes = new ComputeChanges(session, inventory, sender);
+  const computeActions = new ComputeActions(session, inventory, sender);
   await session.start();
-  const stores = { account, secrets, accounts, session, inventory, tracker, marks, guards, changes, sender };
+  const stores = {
+    account,
+    secrets,
+    accounts,
+    session,
+    inventory,
+    tracker,
+    marks,
+    guards,
+    computeActions,
+    sender,
+  };
   return {
     ...stores,
     clock,

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
-import type { ChangeEnd } from '../../src/model/operations/pendingChange.ts';
+import type { EndReport } from '../../src/model/operations/pendingChange.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
@@ -23,7 +23,7 @@ const ACCOUNT = /^\/projects$/;
 
 interface Window extends ConnectedModel {
   readonly memory: MemoryMap;
-  readonly ends: ChangeEnd[];
+  readonly ends: EndReport[];
   readonly refresh: BackgroundRefresh;
 }
 
@@ -60,7 +60,7 @@ describe('Windows on one account', () => {
   /** Its view is open on the first project. */
   async function open(memory = new MemoryMap()): Promise<Window> {
     const store = await connectModel(proxy, { memory, secrets, key: service.key });
-    const ends: ChangeEnd[] = [];
+    const ends: EndReport[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     const refresh = new BackgroundRefresh({
       inventory: store.inventory,
@@ -105,12 +105,12 @@ describe('Windows on one account', () => {
       branchId: compute.branch_id,
       computeId: compute.id,
     } as const;
-    assert.equal((await window.changes.restart(node, window.options)).isPending, true);
+    assert.equal((await window.computeActions.restart(node, window.options)).isPending, true);
     proxy.requests.length = 0;
   }
 
   /** Lets time pass in a window until its change has ended. */
-  async function follow(window: Window): Promise<ChangeEnd> {
+  async function follow(window: Window): Promise<EndReport> {
     return until('the end of the change', async () => {
       if (window.clock.waits.length > 0) window.clock.next();
       return window.ends[0];

@@ -70,8 +70,8 @@ describe('Two windows at the same moment', () => {
   it('may edit different attributes of a compute', async () => {
     const replica = await newReplica();
     const changes = [{ name: 'new name' }, { suspend_timeout_seconds: 600 }];
-    const results = await both(({ changes: made, options }, index) =>
-      made.update(node(replica), changes[index] ?? {}, options),
+    const results = await both(({ computeActions, options }, index) =>
+      computeActions.update(node(replica), changes[index] ?? {}, options),
     );
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -84,7 +84,9 @@ describe('Two windows at the same moment', () => {
 
   it('may restart a compute: each change has an end, or the reason why it was not made', async () => {
     const replica = await newReplica();
-    const results = await both(({ changes, options }) => changes.restart(node(replica), options));
+    const results = await both(({ computeActions, options }) =>
+      computeActions.restart(node(replica), options),
+    );
     assert.ok(results.some(({ status }) => status === 'fulfilled'));
     for (const each of results) if (each.status === 'rejected') assert.ok(isRejected(each.reason, 423));
     await followed();
@@ -93,7 +95,9 @@ describe('Two windows at the same moment', () => {
 
   it('may delete a compute: it is gone from both', async () => {
     const replica = await newReplica();
-    const results = await both(({ changes, options }) => changes.delete(node(replica), options));
+    const results = await both(({ computeActions, options }) =>
+      computeActions.delete(node(replica), options),
+    );
     for (const each of results) if (each.status === 'rejected') assert.ok(isRejected(each.reason, 404));
     await followed();
     await until('the compute to be gone', async () =>
@@ -106,10 +110,10 @@ describe('Two windows at the same moment', () => {
     assert.ok(first);
     const creation = { branch_id: first.branch_id, type: 'read_only' } as const;
     const [one, other] = windows;
-    await other.changes.create(projectId, creation, other.options);
+    await other.computeActions.create(projectId, creation, other.options);
     await settled();
     proxy.inject('unavailablePage', { method: 'POST' });
-    await assert.rejects(one.changes.create(projectId, creation, one.options), (error) =>
+    await assert.rejects(one.computeActions.create(projectId, creation, one.options), (error) =>
       isRejected(error, 503),
     );
     await followed();

@@ -9,7 +9,7 @@ import type { ComputePatch } from './requests.ts';
  * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data (section 3.1);
  * - `disable`: the compute is suspended and rejects connections.
  */
-export type ChangeEffect = 'none' | 'restart' | 'move' | 'disable';
+export type EditEffect = 'none' | 'restart' | 'move' | 'disable';
 
 type Current = Pick<
   Compute,
@@ -29,7 +29,7 @@ export const isRestartRequired = (before: StartAttributes, after: StartAttribute
   !isEqual(before.pgSettings, after.pgSettings);
 
 /** The most severe effect of a change. */
-export function changeEffect(current: Current, change: ComputePatch): ChangeEffect {
+export function changeEffect(current: Current, change: ComputePatch): EditEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
   if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';
   const before = {

@@ -17,7 +17,7 @@ export interface ParsedList<T> {
   readonly unreadable: readonly UnreadableRecord[];
 }
 
-export interface ChangedList<T> {
+export interface ListReply<T> {
   readonly list: ParsedList<T>;
   /** The text that it was read from. */
   readonly body: string;

@@ -1,7 +1,7 @@
 /** Sets one variable in the text of an `.env` file and leaves all other lines unchanged. */
 
 /** Replaces the text between two offsets (UTF-16 units). */
-export interface TextChange {
+export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -11,14 +11,14 @@ export interface TextChange {
  * Changes the last assignment, which is the one that counts, or adds a line at the end. An `export` before it and a comment
  * after it stay.
  */
-export function setVariable(file: string, name: string, value: string): TextChange {
+export function setVariable(file: string, name: string, value: string): Replacement {
   const text = quoteValue(value);
   const last = lastValue(file, name);
   return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
 }
 
 /** Adds a line at the end, with the file's line ends. */
-export function appendLine(file: string, line: string): TextChange {
+export function appendLine(file: string, line: string): Replacement {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const before = file === '' || file.endsWith('\n') ? '' : eol;
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };
@@ -35,9 +35,9 @@ const lengthOfValue = (text: string): number =>
   (QUOTED.exec(text) ?? PARTS.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
 
 /** The range of the last assigned value. Text inside the quotes of another value isn't an assignment. */
-function lastValue(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {
+function lastValue(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
   const assignment = /^[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
-  let last: Pick<TextChange, 'start' | 'end'> | undefined;
+  let last: Pick<Replacement, 'start' | 'end'> | undefined;
   for (let match = assignment.exec(file); match !== null; match = assignment.exec(file)) {
     const start = assignment.lastIndex;
     const end = start + lengthOfValue(file.slice(start));

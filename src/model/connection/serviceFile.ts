@@ -1,7 +1,7 @@
 /** Connection services of libpq (pg_service.conf), and its password file. */
 import { libpqFields } from './connectionFormats.ts';
 import { splitHost, type ConnectionStringParts } from './connectionStrings.ts';
-import { appendLine, type TextChange } from './dotEnv.ts';
+import { appendLine, type Replacement } from './dotEnv.ts';
 
 export interface PassFileEntry {
   readonly host: string;
@@ -30,7 +30,7 @@ export function findService(file: string, name: string): readonly string[] | und
 }
 
 /** Replaces the lines of a service, or adds it at the end. Everything else stays. */
-export function setService(file: string, name: string, lines: readonly string[]): TextChange {
+export function setService(file: string, name: string, lines: readonly string[]): Replacement {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const text = [`[${name}]`, ...lines].join(eol);
   const section = sectionOf(file, name);
@@ -39,7 +39,7 @@ export function setService(file: string, name: string, lines: readonly string[])
 }
 
 /** The range from the header to the last entry, which is the part that belongs to this service. Libpq reads the first one. */
-function sectionOf(file: string, name: string): Pick<TextChange, 'start' | 'end'> | undefined {
+function sectionOf(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
   let range: { start: number; end: number } | undefined;
   for (const { 0: line, index } of file.matchAll(/[^\r\n]+/g)) {
     const text = line.trim();

@@ -1,10 +1,10 @@
 /** The branches of one project by id, if the service offers them. Their names are optional: the tree works without. */
 import type { Branch } from '../../api/records/records.ts';
-import type { ListChange } from '../remoteList.ts';
-import { RecordList, type FetchIfChanged } from '../recordList.ts';
+import type { ListDiff } from '../remoteList.ts';
+import { RecordList, type ConditionalFetch } from '../recordList.ts';
 import { usageStep } from './usage.ts';
 
-export interface BranchListChange {
+export interface BranchListDiff {
   /** New branches, and those with another name, mark or state. */
   readonly changed: readonly string[];
   /** Branches came or went, or another one is the default. */
@@ -12,9 +12,9 @@ export interface BranchListChange {
 }
 
 export class BranchList extends RecordList<Branch> {
-  readonly #onChange: (change: BranchListChange) => void;
+  readonly #onChange: (change: BranchListDiff) => void;
 
-  constructor(fetch: FetchIfChanged<Branch>, onChange: (change: BranchListChange) => void) {
+  constructor(fetch: ConditionalFetch<Branch>, onChange: (change: BranchListDiff) => void) {
     super(fetch);
     this.#onChange = onChange;
   }
@@ -32,7 +32,7 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);
   }
 
-  protected override notify({ before }: ListChange<string, Branch>): void {
+  protected override notify({ before }: ListDiff<string, Branch>): void {
     const after = this.items;
     const isVisible = (id: string) => visibleFields(before.get(id)) !== visibleFields(after.get(id));
     const gone = [...before.keys()].filter((id) => !after.has(id));

@@ -5,10 +5,10 @@
 import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { BranchList, type BranchListChange } from './branchList.ts';
+import { BranchList, type BranchListDiff } from './branchList.ts';
 
 export interface BranchListeners {
-  readonly onChange: (projectId: string, change: BranchListChange) => void;
+  readonly onChange: (projectId: string, change: BranchListDiff) => void;
   readonly onNotOffered: () => void;
   /** Whether the key can read the project now. Never rejects. */
   readonly isReadable: (projectId: string) => Promise<boolean>;

@@ -7,7 +7,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import { nameOf } from './branchStatus.ts';
-import type { Inventory, InventoryChange } from './inventory.ts';
+import type { Inventory, InventoryEvent } from './inventory.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {
@@ -80,7 +80,7 @@ export class ComputeIndex implements Disposable {
     this.#listening.dispose();
   }
 
-  #follow(changes: readonly InventoryChange[]): void {
+  #follow(changes: readonly InventoryEvent[]): void {
     const touched = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') {

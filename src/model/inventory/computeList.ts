@@ -1,10 +1,10 @@
 /** The computes of one project. */
 import type { Compute } from '../../api/records/records.ts';
-import type { ListChange } from '../remoteList.ts';
+import type { ListDiff } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
-import { RecordList, type FetchIfChanged } from '../recordList.ts';
+import { RecordList, type ConditionalFetch } from '../recordList.ts';
 
-export interface ComputeListChange {
+export interface ComputeListDiff {
   /** Ids of computes that changed and are still on their branch. */
   readonly computes: readonly string[];
   /** Branches whose computes came or went. */
@@ -14,7 +14,7 @@ export interface ComputeListChange {
 }
 
 export class ComputeList extends RecordList<Compute> {
-  readonly #onChange: (change: ComputeListChange) => void;
+  readonly #onChange: (change: ComputeListDiff) => void;
   #grouped:
     | {
         readonly items: ReadonlyMap<string, Compute>;
@@ -22,7 +22,7 @@ export class ComputeList extends RecordList<Compute> {
       }
     | undefined;
 
-  constructor(fetch: FetchIfChanged<Compute>, onChange: (change: ComputeListChange) => void) {
+  constructor(fetch: ConditionalFetch<Compute>, onChange: (change: ComputeListDiff) => void) {
     super(fetch);
     this.#onChange = onChange;
   }
@@ -41,7 +41,7 @@ export class ComputeList extends RecordList<Compute> {
     return branches;
   }
 
-  protected override notify({ before, changed, isStructural }: ListChange<string, Compute>): void {
+  protected override notify({ before, changed, isStructural }: ListDiff<string, Compute>): void {
     const after = this.items;
     const isSameBranch = (id: string) => before.get(id)?.branch_id === after.get(id)?.branch_id;
     const computes = changed.filter(isSameBranch);

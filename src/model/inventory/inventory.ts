@@ -11,13 +11,13 @@ import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 import { BranchLists } from './branchLists.ts';
-import { ComputeList, type ComputeListChange } from './computeList.ts';
+import { ComputeList, type ComputeListDiff } from './computeList.ts';
 import type { ComputeNode } from './nodes.ts';
-import { ProjectList, type ProjectListChange } from './projectList.ts';
+import { ProjectList, type ProjectListDiff } from './projectList.ts';
 import { RetryStatus } from './retryStatus.ts';
 
 /** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh. */
-export type InventoryChange =
+export type InventoryEvent =
   | { readonly kind: 'all' }
   | { readonly kind: 'key' }
   | { readonly kind: 'projects' }
@@ -37,7 +37,7 @@ const MAX_CONCURRENT_BRANCH_REQUESTS = 2;
 export class Inventory implements Disposable {
   readonly #session: Session;
   readonly #organizationId: () => string | undefined;
-  readonly #changed = new Emitter<readonly InventoryChange[]>();
+  readonly #changed = new Emitter<readonly InventoryEvent[]>();
   readonly #disposables = new DisposableStore();
   readonly #limit = limitConcurrency(MAX_CONCURRENT_REQUESTS);
   readonly #branchLimit = limitConcurrency(MAX_CONCURRENT_BRANCH_REQUESTS);
@@ -50,7 +50,7 @@ export class Inventory implements Disposable {
   /** The names and marks of branches, if the service offers them. */
   readonly branches = new BranchLists({
     onChange: (projectId, { changed, isStructural }) => {
-      const project: InventoryChange[] = isStructural ? [{ kind: 'project', projectId }] : [];
+      const project: InventoryEvent[] = isStructural ? [{ kind: 'project', projectId }] : [];
       const branches = changed.map((branchId) => ({ kind: 'branch', projectId, branchId }) as const);
       this.#changed.fire([...project, ...branches]);
     },
@@ -228,7 +228,7 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  #projectsChanged({ ids, gone, isStructural }: ProjectListChange): void {
+  #projectsChanged({ ids, gone, isStructural }: ProjectListDiff): void {
     const forgotten = gone.filter((id) => this.#forget(id));
     const projects = [...ids, ...forgotten].map((projectId) => ({ kind: 'project', projectId }) as const);
     this.#changed.fire(isStructural ? [{ kind: 'projects' }, ...projects] : projects);
@@ -257,8 +257,8 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  #computesChanged(projectId: string, list: ComputeList, change: ComputeListChange): void {
-    const changes: InventoryChange[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
+  #computesChanged(projectId: string, list: ComputeList, change: ComputeListDiff): void {
+    const changes: InventoryEvent[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
     for (const branchId of change.branches) changes.push({ kind: 'branch', projectId, branchId });
     for (const computeId of change.computes) {
       const branchId = list.computes.get(computeId)?.branch_id ?? '';

@@ -3,7 +3,7 @@ import type { ProjectPage } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { isEqual } from '../../base/equal.ts';
 import type { Project } from '../../api/records/records.ts';
-import { RemoteList, type FetchedList, type ListChange } from '../remoteList.ts';
+import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 
 /** A project the service knows; without a record if its details were unavailable. */
 export interface ProjectEntry {
@@ -11,7 +11,7 @@ export interface ProjectEntry {
   readonly record: Project | undefined;
 }
 
-export interface ProjectListChange {
+export interface ProjectListDiff {
   /** Projects whose record changed. */
   readonly ids: readonly string[];
   /** Projects that were deleted. */
@@ -24,10 +24,10 @@ type Entries = ReadonlyMap<string, ProjectEntry>;
 
 export class ProjectList extends RemoteList<string, ProjectEntry> {
   readonly #pages: () => AsyncIterable<ProjectPage>;
-  readonly #onChange: (change: ProjectListChange) => void;
+  readonly #onChange: (change: ProjectListDiff) => void;
   #first = Promise.withResolvers<void>();
 
-  constructor(pages: () => AsyncIterable<ProjectPage>, onChange: (change: ProjectListChange) => void) {
+  constructor(pages: () => AsyncIterable<ProjectPage>, onChange: (change: ProjectListDiff) => void) {
     super();
     this.#pages = pages;
     this.#onChange = onChange;
@@ -73,7 +73,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     return { items, unreadable };
   }
 
-  protected override notify({ before, changed, isStructural }: ListChange<string, ProjectEntry>): void {
+  protected override notify({ before, changed, isStructural }: ListDiff<string, ProjectEntry>): void {
     const isOther = isStructural || !isSameOrder(before, this.items);
     const gone = this.isLoaded && isOther ? [...before.keys()].filter((id) => !this.#isListed(id)) : [];
     if (isOther || changed.length > 0) this.#onChange({ ids: changed, gone, isStructural: isOther });

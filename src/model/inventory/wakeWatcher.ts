@@ -5,7 +5,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
-import type { Inventory, InventoryChange } from './inventory.ts';
+import type { Inventory, InventoryEvent } from './inventory.ts';
 
 export class WakeWatcher implements Disposable {
   readonly #inventory: Inventory;
@@ -30,7 +30,7 @@ export class WakeWatcher implements Disposable {
     this.#disposables.dispose();
   }
 
-  #update(changes: readonly InventoryChange[]): void {
+  #update(changes: readonly InventoryEvent[]): void {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') this.#idle.clear();

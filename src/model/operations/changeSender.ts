@@ -12,15 +12,15 @@ import type { Session } from '../account/session.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { OperationTracker } from './operationTracker.ts';
-import type { ChangeTarget, ChangeVerb } from './pendingChange.ts';
+import type { ResourceRef, Verb } from './pendingChange.ts';
 
-export interface ChangeOptions extends CallOptions {
+export interface SendOptions extends CallOptions {
   /** What the window was connected to when the user began. */
   readonly initialConnection: AccountConnection | undefined;
 }
 
 /** The records as they are now, as far as the reply has them or the lists loaded after a lost reply. */
-export interface ChangedRecords {
+export interface UpdatedRecords {
   readonly project?: Project | undefined;
   readonly branch?: Branch | undefined;
   readonly compute?: Compute | undefined;
@@ -29,12 +29,12 @@ export interface ChangedRecords {
 }
 
 /** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
-export interface AcceptedChange extends ChangedRecords {
+export interface SendResult extends UpdatedRecords {
   readonly isPending: boolean;
 }
 
-export interface ChangeRequest {
-  readonly verb: ChangeVerb;
+export interface Mutation {
+  readonly verb: Verb;
   /** Undefined for changes of the list of projects. */
   readonly projectId?: string;
   /** Whether other branches may change as well. */
@@ -44,9 +44,9 @@ export interface ChangeRequest {
   readonly send: (
     client: Client,
     options: CallOptions,
-  ) => Promise<ChangedRecords & { readonly operations: readonly Operation[] }>;
+  ) => Promise<UpdatedRecords & { readonly operations: readonly Operation[] }>;
   /** Undefined if the lists loaded after a lost reply don't show the change. */
-  readonly find: () => ChangedRecords | undefined;
+  readonly find: () => UpdatedRecords | undefined;
   /** For a call that not every service offers. */
   readonly feature?: OptionalFeature;
   /** Whether a 403 or 404 is not about what is changed, because the list loaded after it has it. */
@@ -70,14 +70,14 @@ export class ChangeSender {
   /** Sends something to the account that it began in. @throws {ApiError} @throws {AccountSwitchedError} */
   async call<T>(
     send: (client: Client, options: CallOptions) => Promise<T>,
-    { initialConnection, ...options }: ChangeOptions,
+    { initialConnection, ...options }: SendOptions,
   ): Promise<T> {
     const connection = this.#requireConnection(initialConnection);
     return await send(await connection.client(), untilClosed(connection, options));
   }
 
   /** @throws {ApiError} @throws {AccountSwitchedError} @throws {NotOfferedError} */
-  async send(request: ChangeRequest, options: ChangeOptions): Promise<AcceptedChange> {
+  async send(request: Mutation, options: SendOptions): Promise<SendResult> {
     const connection = this.#requireConnection(options.initialConnection);
     const isCurrent = () => connection === this.#session.connection;
     try {
@@ -106,8 +106,8 @@ export class ChangeSender {
 
   /** @returns whether the change has operations to follow */
   async #accept(
-    request: ChangeRequest,
-    { project, branch, compute, computes = [] }: ChangedRecords,
+    request: Mutation,
+    { project, branch, compute, computes = [] }: UpdatedRecords,
     operations: readonly Operation[],
   ): Promise<boolean> {
     const { verb } = request;
@@ -124,7 +124,7 @@ export class ChangeSender {
   }
 
   /** @throws {NotOfferedError} */
-  async #requireOffered(request: ChangeRequest, error: unknown): Promise<void> {
+  async #requireOffered(request: Mutation, error: unknown): Promise<void> {
     if (request.feature === undefined || !isNotOffered(error)) return;
     if (!isRejected(error, 405) && request.exists !== undefined) {
       await this.#refresh(request);
@@ -135,7 +135,7 @@ export class ChangeSender {
   }
 
   /** The lists keep a failure; the change itself was accepted or has an error. */
-  async #refresh({ projectId, withBranches = false }: ChangeRequest): Promise<void> {
+  async #refresh({ projectId, withBranches = false }: Mutation): Promise<void> {
     const refreshed =
       projectId === undefined
         ? this.#inventory.refreshProjects()
@@ -147,9 +147,9 @@ export class ChangeSender {
 }
 
 function targetOf(
-  { projectId, before }: ChangeRequest,
-  { project, branch, compute }: ChangedRecords,
-): ChangeTarget | undefined {
+  { projectId, before }: Mutation,
+  { project, branch, compute }: UpdatedRecords,
+): ResourceRef | undefined {
   if (compute !== undefined)
     return { projectId: compute.project_id, computeId: compute.id, name: compute.name };
   if (branch !== undefined && projectId !== undefined)

@@ -20,9 +20,9 @@ import type { RequestBudget } from '../refresh/requestBudget.ts';
 import {
   PENDING_ENTRY,
   parsePending,
-  type ChangeEnd,
-  type ChangeTarget,
-  type ChangeVerb,
+  type EndReport,
+  type ResourceRef,
+  type Verb,
   type PendingChange,
 } from './pendingChange.ts';
 import type { Memory } from '../memory.ts';
@@ -50,7 +50,7 @@ export class OperationTracker implements Disposable {
   readonly #clock: Clock;
   readonly #budget: RequestBudget;
   readonly #changed = new Emitter<void>();
-  readonly #ended = new Emitter<ChangeEnd>();
+  readonly #ended = new Emitter<EndReport>();
   readonly #disposables = new DisposableStore();
   /** When the operations of a change are requested next, and how often they were. */
   readonly #requests = new Map<string, { readonly next: number; readonly times: number }>();
@@ -93,8 +93,8 @@ export class OperationTracker implements Disposable {
 
   /** Follows the operations from the reply to a change. @returns false if all have ended */
   follow(
-    verb: ChangeVerb,
-    { projectId, branchId, computeId, name }: ChangeTarget,
+    verb: Verb,
+    { projectId, branchId, computeId, name }: ResourceRef,
     operations: readonly Operation[],
   ): boolean {
     const { connection } = this.#options.session;
@@ -240,7 +240,7 @@ export class OperationTracker implements Disposable {
     }
   }
 
-  #end(change: PendingChange, end: ChangeEnd): void {
+  #end(change: PendingChange, end: EndReport): void {
     if (!this.#all.some((other) => other.id === change.id)) return;
     this.#requests.delete(change.id);
     this.#replace(this.#all.filter((other) => other.id !== change.id));

@@ -3,7 +3,7 @@ import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
 export const CHANGE_VERBS = ['create', 'edit', 'start', 'suspend', 'restart', 'reset', 'delete'] as const;
-export type ChangeVerb = (typeof CHANGE_VERBS)[number];
+export type Verb = (typeof CHANGE_VERBS)[number];
 
 export interface TrackedOperation {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface TrackedOperation {
 }
 
 /** What a change is of: a compute, a branch, or else the project. */
-export interface ChangeTarget {
+export interface ResourceRef {
   readonly projectId: string;
   readonly branchId?: string | undefined;
   readonly computeId?: string | undefined;
@@ -24,19 +24,19 @@ export interface ChangeTarget {
   readonly name?: string | null | undefined;
 }
 
-export interface PendingChange extends ChangeTarget {
+export interface PendingChange extends ResourceRef {
   /** The first operation's id. */
   readonly id: string;
   /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
-  readonly verb: ChangeVerb;
+  readonly verb: Verb;
   readonly operations: readonly TrackedOperation[];
   /** Milliseconds since 1970. */
   readonly since: number;
 }
 
 /** `lost`: the project was deleted. `stuck`: no end after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
-export interface ChangeEnd {
+export interface EndReport {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
   readonly reason: string | undefined;

@@ -10,7 +10,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
-import type { Inventory, InventoryChange } from '../inventory/inventory.ts';
+import type { Inventory, InventoryEvent } from '../inventory/inventory.ts';
 import type { RequestBudget } from './requestBudget.ts';
 
 export interface BackgroundRefreshOptions {
@@ -116,7 +116,7 @@ export class BackgroundRefresh implements Disposable {
     return [...this.#options.shown()].filter(isQuick);
   }
 
-  #notice(changes: readonly InventoryChange[]): void {
+  #notice(changes: readonly InventoryEvent[]): void {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') {

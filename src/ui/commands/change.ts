@@ -1,5 +1,5 @@
 /** What every command does that changes something: ask, send with progress, announce the result. */
-import type { ChangeOptions } from '../../model/operations/changeSender.ts';
+import type { SendOptions } from '../../model/operations/changeSender.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, type ApprovalRequest } from '../notifications/approval.ts';
@@ -7,20 +7,20 @@ import { window } from '../window.ts';
 import type { CommandContext, Run } from './context.ts';
 import { withProgress } from './input/dialogs.ts';
 
-export interface CommandChange<T> extends ApprovalRequest {
+export interface ApprovedAction<T> extends ApprovalRequest {
   /** The title if the change fails; that of the command by default. */
   readonly failure?: string;
   readonly progress: string;
   /** The announcement; undefined if the command shows the result itself. */
   readonly done: string | ((result: T) => string) | undefined;
-  readonly send: (options: ChangeOptions) => Promise<T>;
+  readonly send: (options: SendOptions) => Promise<T>;
 }
 
 /** @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError} */
 export async function makeChange<T extends object>(
   { guards }: Pick<CommandContext, 'guards'>,
   run: Run,
-  { failure, progress, done, send, ...change }: CommandChange<T>,
+  { failure, progress, done, send, ...change }: ApprovedAction<T>,
 ): Promise<T | undefined> {
   if (failure !== undefined) run.failureMessage = failure;
   const { initialConnection } = run;
@@ -34,9 +34,9 @@ export async function makeChange<T extends object>(
 
 /** Undefined if the service doesn't say how many connections a compute has. */
 export const countConnections = async (
-  { changes }: Pick<CommandContext, 'changes'>,
+  { computeActions }: Pick<CommandContext, 'computeActions'>,
   node: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): Promise<number | undefined> =>
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
-    changes.openConnections(node),
+    computeActions.openConnections(node),
   );

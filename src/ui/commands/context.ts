@@ -9,10 +9,10 @@ import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { Notes } from '../../model/notes.ts';
-import type { BranchChanges } from '../../model/operations/branchChanges.ts';
-import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
+import type { BranchActions } from '../../model/operations/branchActions.ts';
+import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
-import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
+import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -27,7 +27,7 @@ export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
   reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
-  revealById(target: ChangeTarget): Promise<void>;
+  revealById(target: ResourceRef): Promise<void>;
   showMore(): void;
 }
 
@@ -39,8 +39,8 @@ export interface CommandContext {
   readonly lastCompute: LastCompute;
   readonly connectionDefaults: ConnectionDefaults;
   readonly guards: Guards;
-  readonly changes: ComputeChanges;
-  readonly branchChanges: BranchChanges;
+  readonly computeActions: ComputeActions;
+  readonly branchActions: BranchActions;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
   readonly rotationNotes: Notes;

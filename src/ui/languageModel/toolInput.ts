@@ -4,7 +4,7 @@ import { l10n } from 'vscode';
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
-import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
+import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
@@ -16,7 +16,7 @@ export interface ToolParts {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly guards: Guards;
-  readonly changes: ComputeChanges;
+  readonly computeActions: ComputeActions;
   readonly log: Pick<Log, 'clean' | 'error'>;
 }
 

@@ -15,7 +15,7 @@ import { changeEffect } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { AcceptedChange, ChangeOptions } from '../../model/operations/changeSender.ts';
+import type { SendResult, SendOptions } from '../../model/operations/changeSender.ts';
 import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
@@ -103,7 +103,9 @@ const startCompute: Tool = {
       effect: l10n.t('No connections are interrupted.'),
     })),
   invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, startQuestion, (node, options) => parts.changes.start(node, options)),
+    changeTarget(parts, input, token, startQuestion, (node, options) =>
+      parts.computeActions.start(node, options),
+    ),
 };
 
 const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
@@ -111,7 +113,7 @@ const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
 const suspendCompute: Tool = {
   async prepare(parts, input) {
     const target = targetOf(input);
-    const connections = target && (await parts.changes.openConnections(target));
+    const connections = target && (await parts.computeActions.openConnections(target));
     return confirmTarget(parts, input, (name) => ({
       progress: l10n.t('Suspending {0}', name),
       title: suspendQuestion(name),
@@ -120,7 +122,7 @@ const suspendCompute: Tool = {
   },
   invoke: (parts, input, token) =>
     changeTarget(parts, input, token, suspendQuestion, (node, options) =>
-      parts.changes.suspend(node, options),
+      parts.computeActions.suspend(node, options),
     ),
 };
 
@@ -135,7 +137,7 @@ const restartCompute: Tool = {
     })),
   invoke: (parts, input, token) =>
     changeTarget(parts, input, token, restartQuestion, (node, options) =>
-      parts.changes.restart(node, options),
+      parts.computeActions.restart(node, options),
     ),
 };
 
@@ -163,7 +165,7 @@ const resizeCompute: Tool = {
     await approveTool(parts, compute, question, connection);
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, connection, (options) =>
-      parts.changes.update(nodeOf(compute), change, options),
+      parts.computeActions.update(nodeOf(compute), change, options),
     );
     return { ...changeOutput(accepted), restarts };
   },
@@ -243,7 +245,7 @@ async function changeTarget(
   input: unknown,
   token: CancellationToken,
   question: (name: string) => string,
-  change: (node: ComputeNode, options: ChangeOptions) => Promise<AcceptedChange>,
+  change: (node: ComputeNode, options: SendOptions) => Promise<SendResult>,
 ): Promise<unknown> {
   const connection = requireToolConnection(parts);
   const compute = await findComputeOfTool(parts, input);
@@ -273,7 +275,7 @@ function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target
   return markdown`${parts.join(' · ')}\n\n${effect}`;
 }
 
-const changeOutput = ({ compute, isPending }: AcceptedChange) => ({
+const changeOutput = ({ compute, isPending }: SendResult) => ({
   changed: true,
   /** The operation is still running: the state of the compute shows when it has finished. */
   pending: isPending,
@@ -283,7 +285,7 @@ const changeOutput = ({ compute, isPending }: AcceptedChange) => ({
 async function cancellable<T>(
   token: CancellationToken,
   initialConnection: AccountConnection,
-  call: (options: ChangeOptions) => Promise<T>,
+  call: (options: SendOptions) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const listener = token.onCancellationRequested(() => controller.abort());

@@ -4,7 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
-import type { BranchChanges } from '../../model/operations/branchChanges.ts';
+import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { UnprotectedBranch, UnprotectedBranches } from '../../model/operations/unprotectedBranches.ts';
 import type { Log } from '../log/log.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -15,7 +15,7 @@ import { window } from '../window.ts';
 interface Parts {
   readonly session: Session;
   readonly unprotected: UnprotectedBranches;
-  readonly branchChanges: BranchChanges;
+  readonly branchActions: BranchActions;
   readonly guards: Guards;
   readonly log: Pick<Log, 'error'>;
 }
@@ -28,11 +28,11 @@ export const protectAbandoned = (parts: Parts): Disposable =>
   });
 
 /** Never rejects. */
-async function protectAgain({ branchChanges, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
+async function protectAgain({ branchActions, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
   const name = nameOrId(branch.name, branch.branchId);
   try {
     if (guards.cachedMark(branch) === 'readOnly') throw readOnlyError(guards, branch);
-    if (!(await branchChanges.protectAgain(branch))) return;
+    if (!(await branchActions.protectAgain(branch))) return;
     void window.showWarningMessage(
       l10n.t('The deletion of {0} was interrupted. The branch is protected again.', name),
     );

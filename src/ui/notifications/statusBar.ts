@@ -5,7 +5,7 @@ import { labelOf } from '../../model/inventory/computeStatus.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import {
   countOpenOperations,
-  type ChangeEnd,
+  type EndReport,
   type PendingChange,
 } from '../../model/operations/pendingChange.ts';
 import type { WakeWatcher } from '../../model/inventory/wakeWatcher.ts';
@@ -26,7 +26,7 @@ export class OperationsStatusBar implements Disposable {
    */
   constructor(
     tracker: OperationTracker,
-    isShown: (end: ChangeEnd) => boolean,
+    isShown: (end: EndReport) => boolean,
     reveal: (change: PendingChange) => void,
   ) {
     this.#tracker = tracker;
@@ -84,7 +84,7 @@ export const announceStarts = (watcher: WakeWatcher): Disposable =>
     announce(message, 'circle-filled');
   });
 
-async function showEnd(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
+async function showEnd(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
   const message = endText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');

@@ -21,9 +21,9 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
-import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
-import type { ComputeChanges } from '../../model/operations/computeChanges.ts';
-import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
+import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
+import type { ComputeActions } from '../../model/operations/computeActions.ts';
+import type { EndReport } from '../../model/operations/pendingChange.ts';
 import {
   areSameSettings,
   formatSettings,
@@ -48,7 +48,7 @@ export interface SettingsParts {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly guards: Guards;
-  readonly changes: ComputeChanges;
+  readonly computeActions: ComputeActions;
 }
 
 interface OpenDocument {
@@ -133,7 +133,7 @@ export class SettingsDocuments implements Disposable {
   }
 
   /** @returns whether an open document shows how the change ended */
-  show({ change, outcome, reason }: ChangeEnd): boolean {
+  show({ change, outcome, reason }: EndReport): boolean {
     const document = [...this.#documents.values()].find(
       ({ pending, owner }) =>
         pending !== undefined && owner.projectId === change.projectId && owner.computeId === change.computeId,
@@ -168,7 +168,7 @@ export class SettingsDocuments implements Disposable {
     document.settings = settings;
     try {
       const change = { settings: { pg_settings: { ...settings } } };
-      const { isPending } = await this.#parts.changes.update(node, change, {
+      const { isPending } = await this.#parts.computeActions.update(node, change, {
         initialConnection: connection,
       });
       document.unapplied = undefined;
@@ -224,7 +224,7 @@ export class SettingsDocuments implements Disposable {
   }
 
   /** Reports changes by other clients. VS Code keeps what the user has typed. */
-  #follow(changes: readonly InventoryChange[]): void {
+  #follow(changes: readonly InventoryEvent[]): void {
     const projects = new Set(changes.flatMap((change) => ('projectId' in change ? [change.projectId] : [])));
     for (const document of this.#documents.values()) {
       const { uri, owner } = document;

@@ -12,7 +12,7 @@ import {
   type Uri,
 } from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
-import type { ChangeEnd } from '../../model/operations/pendingChange.ts';
+import type { EndReport } from '../../model/operations/pendingChange.ts';
 import { SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
 import type { SettingsDocuments, SettingsParts } from './settingsDocuments.ts';
 
@@ -42,7 +42,7 @@ export class SettingsFileSystem implements FileSystemProvider, Disposable {
   }
 
   /** @returns whether an open document shows how the change ended */
-  show(end: ChangeEnd): boolean {
+  show(end: EndReport): boolean {
     return this.#documents?.show(end) ?? false;
   }
 

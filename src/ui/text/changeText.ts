@@ -1,6 +1,6 @@
 /** Describes a pending or ended change for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
-import type { ChangeEnd, ChangeVerb, PendingChange } from '../../model/operations/pendingChange.ts';
+import type { EndReport, Verb, PendingChange } from '../../model/operations/pendingChange.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The name of the compute, branch or project, or else its id. */
@@ -9,7 +9,7 @@ const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string
 
 export function pendingText(change: PendingChange): string {
   const name = nameOf(change);
-  const texts: Record<ChangeVerb, string> = {
+  const texts: Record<Verb, string> = {
     create: l10n.t('Creating {0}', name),
     edit: l10n.t('Changing {0}', name),
     start: l10n.t('Starting {0}', name),
@@ -30,7 +30,7 @@ export const operationsText = (change: PendingChange): string =>
     })
     .join(', ');
 
-export function endText({ change, outcome, reason }: ChangeEnd): string {
+export function endText({ change, outcome, reason }: EndReport): string {
   switch (outcome) {
     case 'finished':
       return finished(change);
@@ -55,7 +55,7 @@ const failed = (change: PendingChange, reason?: string): string =>
 
 function finished(change: PendingChange): string {
   const name = nameOf(change);
-  const texts: Record<ChangeVerb, string> = {
+  const texts: Record<Verb, string> = {
     create: l10n.t('Created {0}', name),
     edit: l10n.t('Changed {0}', name),
     start: l10n.t('Started {0}', name),

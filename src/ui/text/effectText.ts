@@ -1,6 +1,6 @@
 /** What a change does to open connections (section 3.2), shown in confirmations. */
 import { l10n } from 'vscode';
-import type { ChangeEffect } from '../../api/records/effects.ts';
+import type { EditEffect } from '../../api/records/effects.ts';
 
 interface EffectParts {
   /** The open ones; undefined if the service doesn't say. */
@@ -11,7 +11,7 @@ interface EffectParts {
 
 /** @returns undefined if connections are not affected */
 export function effectText(
-  effect: ChangeEffect,
+  effect: EditEffect,
   { connections, toBranch = '' }: EffectParts = {},
 ): string | undefined {
   const dropped = droppedText(connections);

@@ -2,10 +2,10 @@
 import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Event } from '../../base/event.ts';
-import type { Inventory, InventoryChange } from '../../model/inventory/inventory.ts';
+import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { Guards } from '../../model/account/guards.ts';
-import type { ChangeTarget } from '../../model/operations/pendingChange.ts';
+import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import { markedLabel } from '../text/accountLabel.ts';
@@ -140,7 +140,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   /** Selects what was changed. Does nothing if it was deleted. */
-  async revealById({ projectId, branchId, computeId }: ChangeTarget): Promise<void> {
+  async revealById({ projectId, branchId, computeId }: ResourceRef): Promise<void> {
     if (computeId !== undefined) {
       const compute = this.#inventory.compute(projectId, computeId);
       if (compute !== undefined)
@@ -204,7 +204,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project') this.#expanded.delete(node.projectId);
   }
 
-  #update(changes: readonly InventoryChange[]): void {
+  #update(changes: readonly InventoryEvent[]): void {
     this.#updateMessage();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
@@ -230,7 +230,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
-  #isUpToDate(change: InventoryChange): boolean {
+  #isUpToDate(change: InventoryEvent): boolean {
     if (change.kind !== 'project') return false;
     if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
     const children = childrenOf(this.#inventory, change);

@@ -27,7 +27,7 @@ export const rename: Command = async (context, argument, run) => {
     button: l10n.t('Rename'),
     progress: l10n.t('Renaming {0}', branchTitle(branchId, branch)),
     done: l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })),
-    send: (options) => context.branchChanges.update(picked, { name }, options),
+    send: (options) => context.branchActions.update(picked, { name }, options),
   });
 };
 
@@ -45,7 +45,7 @@ export const protect: Command = async (context, argument, run) => {
     button: l10n.t('Protect'),
     progress: l10n.t('Protecting {0}', name),
     done: l10n.t('Protected {0}', name),
-    send: (options) => context.branchChanges.update(picked, { protected: true }, options),
+    send: (options) => context.branchActions.update(picked, { protected: true }, options),
   });
 };
 
@@ -63,7 +63,7 @@ export const unprotect: Command = async (context, argument, run) => {
     button: l10n.t('Unprotect'),
     progress: l10n.t('Removing the protection of {0}', name),
     done: l10n.t('Removed the protection of {0}', name),
-    send: (options) => context.branchChanges.update(picked, { protected: false }, options),
+    send: (options) => context.branchActions.update(picked, { protected: false }, options),
   });
 };
 
@@ -82,7 +82,7 @@ export const setDefault: Command = async (context, argument, run) => {
     button: l10n.t('Set as Default'),
     progress: l10n.t('Setting {0} as default', name),
     done: l10n.t('{0} is the default branch', name),
-    send: (options) => context.branchChanges.setDefault(picked, options),
+    send: (options) => context.branchActions.setDefault(picked, options),
   });
 };
 
@@ -107,7 +107,7 @@ export const reset: Command = async (context, argument, run) => {
     button: l10n.t('Reset'),
     progress: l10n.t('Resetting {0}', name),
     done: l10n.t('Reset {0}', name),
-    send: (options) => context.branchChanges.reset(picked, parent, options),
+    send: (options) => context.branchActions.reset(picked, parent, options),
   });
 };
 

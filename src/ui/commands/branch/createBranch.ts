@@ -41,7 +41,7 @@ export const create: Command = async (context, argument, run) => {
     question: l10n.t('Create a branch in {0}?', name),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
-    send: (options) => context.branchChanges.create(projectId, creation, options),
+    send: (options) => context.branchActions.create(projectId, creation, options),
     done: ({ branch }) => l10n.t('Created {0}', branchTitle(branch?.id ?? '', branch)),
   });
   if (created?.branch === undefined) return;

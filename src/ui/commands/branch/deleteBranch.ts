@@ -28,7 +28,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
     done: l10n.t('Deleted {0}', name),
     send: async (options) => {
       if (isFromTree) await revealProject(context, picked);
-      return await context.branchChanges.delete(picked, { unprotect: branch.protected === true }, options);
+      return await context.branchActions.delete(picked, { unprotect: branch.protected === true }, options);
     },
   });
 };

@@ -76,7 +76,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
       expires_at === null
         ? l10n.t('{0} no longer expires', name)
         : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
-    send: (options) => context.branchChanges.update(picked, { expires_at }, options),
+    send: (options) => context.branchActions.update(picked, { expires_at }, options),
   });
 };
 

@@ -28,7 +28,7 @@ export const restart: Command = async (context, argument, run) => {
     button: l10n.t('Restart'),
     progress: l10n.t('Restarting {0}', name),
     done: l10n.t('Restarted {0}', name),
-    send: (options) => context.changes.restart(node, options),
+    send: (options) => context.computeActions.restart(node, options),
   });
 };
 
@@ -45,7 +45,7 @@ export const start: Command = async (context, argument, run) => {
     button: l10n.t('Start'),
     progress: l10n.t('Starting {0}', name),
     done: l10n.t('Started {0}', name),
-    send: (options) => context.changes.start(node, options),
+    send: (options) => context.computeActions.start(node, options),
   });
 };
 
@@ -64,7 +64,7 @@ export const suspend: Command = async (context, argument, run) => {
     button: l10n.t('Suspend'),
     progress: l10n.t('Suspending {0}', name),
     done: l10n.t('Suspended {0}', name),
-    send: (options) => context.changes.suspend(node, options),
+    send: (options) => context.computeActions.suspend(node, options),
   });
 };
 
@@ -87,7 +87,7 @@ export const deleteCompute: Command = async (context, argument, run) => {
     done: l10n.t('Deleted {0}', name),
     send: (options) => {
       if (isFromTree) void revealNeighbor(context, node);
-      return context.changes.delete(node, options);
+      return context.computeActions.delete(node, options);
     },
   });
 };

@@ -43,7 +43,7 @@ export const create: Command = async (context, argument, run) => {
     question: l10n.t('Create a compute in {0}?', name),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a compute'),
-    send: (options) => context.changes.create(projectId, creation, options),
+    send: (options) => context.computeActions.create(projectId, creation, options),
     done: ({ compute }) => l10n.t('Created {0}', nameOrId(compute?.name, compute?.id ?? '')),
   });
   if (created?.compute === undefined) return;

@@ -1,6 +1,6 @@
 /** Edit Compute…: asks what to change, confirms the consequences and sends only what differs. */
 import { commands, l10n, Uri } from 'vscode';
-import { changeEffect, type ChangeEffect } from '../../../api/records/effects.ts';
+import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { onlyChanged } from '../../../model/operations/computeEdit.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
@@ -38,7 +38,7 @@ export const edit: Command = async (context, argument, run) => {
     toBranchId: change.branch_id,
     progress: l10n.t('Changing {0}', name),
     done: l10n.t('Changed {0}', name),
-    send: (options) => context.changes.update(node, change, options),
+    send: (options) => context.computeActions.update(node, change, options),
   });
 };
 
@@ -68,7 +68,7 @@ function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string 
 }
 
 function buttonFor(
-  effect: ChangeEffect,
+  effect: EditEffect,
   name: string,
   { toBranch, size }: { readonly toBranch: string | undefined; readonly size: string },
 ) {

@@ -4,11 +4,11 @@
  */
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import { replaceFile } from '../../../base/replaceFile.ts';
-import type { TextChange } from '../../../model/connection/dotEnv.ts';
+import type { Replacement } from '../../../model/connection/dotEnv.ts';
 import { requireTrust } from '../input/trust.ts';
 
 /** For undo. */
-export interface FileChange {
+export interface WrittenFile {
   readonly uri: Uri;
   /** Undefined if the file was created. */
   readonly before: Uint8Array | undefined;
@@ -18,9 +18,9 @@ export interface FileChange {
 /** @param uri without links. @param mode of a new file. @throws {Error} in an untrusted workspace, or if it isn't UTF-8 */
 export async function changeFile(
   uri: Uri,
-  change: (text: string) => TextChange,
+  change: (text: string) => Replacement,
   mode?: number,
-): Promise<FileChange> {
+): Promise<WrittenFile> {
   requireTrust();
   const before = await readText(uri);
   const after = Buffer.from(changed(uri, before, change));
@@ -29,7 +29,7 @@ export async function changeFile(
 }
 
 /** Undoes all of the changes, or none. @throws {Error} if a file has changed since then */
-export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
+export async function undoChanges(changes: readonly WrittenFile[]): Promise<void> {
   for (const { uri, after } of changes) {
     const now = await readText(uri);
     if (now === undefined || !Buffer.from(now).equals(after) || unsaved([uri]).length > 0)
@@ -49,7 +49,7 @@ export const unsaved = (uris: readonly Uri[]) => {
 
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
-function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => TextChange): string {
+function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => Replacement): string {
   const all = before === undefined ? '' : decode(uri, before);
   const mark = all.startsWith('\ufeff') ? '\ufeff' : '';
   const text = all.slice(mark.length);

@@ -8,7 +8,7 @@ import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { requireTrust } from '../input/trust.ts';
 import { askForUri } from './connectionString.ts';
-import { changeFile, displayPath, undoChanges, unsaved, type FileChange } from './fileChange.ts';
+import { changeFile, displayPath, undoChanges, unsaved, type WrittenFile } from './fileChange.ts';
 import { gitIgnored, type Ignored } from './gitIgnored.ts';
 import { pickRecord } from './host.ts';
 import { realFile } from './realFile.ts';
@@ -38,7 +38,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   // The file may have been replaced during the questions.
   if ((await envFileOf(file)).path !== target.path)
     throw new Error(l10n.t('{0} was changed in the meantime.', FILE));
-  const changes: FileChange[] = [];
+  const changes: WrittenFile[] = [];
   if (ignoreFile !== undefined) changes.push(await changeFile(ignoreFile, (text) => appendLine(text, FILE)));
   changes.push(await changeFile(target.uri, (text) => setVariable(text, VARIABLE, result.uri), PRIVATE));
   await vscodeWindow.showTextDocument(target.uri);
@@ -141,7 +141,7 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
 }
 
 /** Doesn't wait for the user. */
-function offerUndo({ log }: CommandContext, changes: readonly FileChange[]): void {
+function offerUndo({ log }: CommandContext, changes: readonly WrittenFile[]): void {
   const undo = l10n.t('Undo');
   const tryUndo = () =>
     undoChanges(changes).catch((error: unknown) => {

@@ -34,7 +34,7 @@ export const create: Command = async (context, _argument, run) => {
     button: l10n.t('Create'),
     progress: l10n.t('Creating a project'),
     done: l10n.t('Created {0}', sanitize(name)),
-    send: (options) => context.branchChanges.createProject(creation, options),
+    send: (options) => context.branchActions.createProject(creation, options),
   });
   if (created?.project !== undefined)
     await showCreated(context, { kind: 'project', projectId: created.project.id });
@@ -65,6 +65,6 @@ export const deleteProject: Command = async (context, argument, run) => {
     byName: true,
     progress: l10n.t('Deleting {0}', name),
     done: l10n.t('Deleted {0}', name),
-    send: (options) => context.branchChanges.deleteProject(projectId, options),
+    send: (options) => context.branchActions.deleteProject(projectId, options),
   });
 };

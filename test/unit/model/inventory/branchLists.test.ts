@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/model/inventory/branchStatus.ts';
-import type { InventoryChange } from '../../../../src/model/inventory/inventory.ts';
+import type { InventoryEvent } from '../../../../src/model/inventory/inventory.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
@@ -14,7 +14,7 @@ describe('BranchLists', () => {
 
   const record = (id: string, fields: object = {}) => ({ id, name: id.slice(3), ...fields });
   const count = () => service.requests.filter((call) => call === BRANCHES).length;
-  const text = (change: InventoryChange) =>
+  const text = (change: InventoryEvent) =>
     [change.kind, 'branchId' in change ? change.branchId : ''].join(' ').trim();
 
   beforeEach(async () => {

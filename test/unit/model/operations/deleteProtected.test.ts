@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
-import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
@@ -14,7 +14,7 @@ const DELETE = 'DELETE /projects/shop/branches/br-dev';
 describe('Deleting a protected branch', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let changes: BranchChanges;
+  let changes: BranchActions;
   let notes: NoteMap;
   let branch: { readonly id: string; readonly name: string; readonly protected: boolean } | undefined;
   /** What the service does with each change; by default what the local service does. */
@@ -31,7 +31,7 @@ describe('Deleting a protected branch', () => {
   };
   const isProtected = () => branch?.protected === true;
   const changesOf = ({ session, inventory, sender }: ConnectedModel) =>
-    new BranchChanges(session, inventory, sender, new UnprotectedBranches(notes));
+    new BranchActions(session, inventory, sender, new UnprotectedBranches(notes));
 
   beforeEach(async () => {
     setProtected(true);

@@ -1,7 +1,7 @@
 import { answers, executed, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
-import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
@@ -39,8 +39,8 @@ describe('protectAbandoned', () => {
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
     const unprotected = new UnprotectedBranches(notes);
-    const branchChanges = new BranchChanges(session, inventory, sender, unprotected);
-    protectAbandoned({ session, unprotected, branchChanges, guards, log: { error: () => undefined } });
+    const branchActions = new BranchActions(session, inventory, sender, unprotected);
+    protectAbandoned({ session, unprotected, branchActions, guards, log: { error: () => undefined } });
     await store.accounts.add(store.account, 'other-key');
   }
   const question = () => until('a message', async () => questions[0]);

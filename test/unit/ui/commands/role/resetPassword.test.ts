@@ -1,7 +1,7 @@
 import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
-import { BranchChanges } from '../../../../../src/model/operations/branchChanges.ts';
+import { BranchActions } from '../../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../../src/model/operations/unprotectedBranches.ts';
 import type { CommandContext, Run } from '../../../../../src/ui/commands/context.ts';
 import { connectModel, MemoryMap, NoteMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
@@ -39,8 +39,8 @@ describe('resetPassword', () => {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const { session, inventory, sender } = store;
     const unprotected = new UnprotectedBranches(new NoteMap());
-    const branchChanges = new BranchChanges(session, inventory, sender, unprotected);
-    const context = { ...store, branchChanges, lastCompute, computesView: { view: { selection: [] } } };
+    const branchActions = new BranchActions(session, inventory, sender, unprotected);
+    const context = { ...store, branchActions, lastCompute, computesView: { view: { selection: [] } } };
     lastRun = { failureMessage: '', initialConnection: store.session.connection };
     answers.push('Reset Password');
     const done = resetPassword(context as unknown as CommandContext, undefined, lastRun);

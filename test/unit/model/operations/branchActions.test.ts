@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
-import { BranchChanges } from '../../../../src/model/operations/branchChanges.ts';
+import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
-import type { ChangeEnd } from '../../../../src/model/operations/pendingChange.ts';
+import type { EndReport } from '../../../../src/model/operations/pendingChange.ts';
 import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
@@ -16,10 +16,10 @@ import { until } from '../../../workbench/until.ts';
 
 const dev: BranchNode = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
 
-describe('BranchChanges', () => {
+describe('BranchActions', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let changes: BranchChanges;
+  let changes: BranchActions;
   let branches: Record<string, unknown>[];
   let projects: unknown[];
   let computes: unknown[];
@@ -54,7 +54,7 @@ describe('BranchChanges', () => {
     });
     store = await connectModel(service);
     const { session, inventory, sender } = store;
-    changes = new BranchChanges(session, inventory, sender, new UnprotectedBranches(new NoteMap()));
+    changes = new BranchActions(session, inventory, sender, new UnprotectedBranches(new NoteMap()));
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensureLoaded('shop');
@@ -86,7 +86,7 @@ describe('BranchChanges', () => {
   it('reports the end of a branch change when the branch is ready and its operations have ended', async () => {
     operations = [operationRecord(1, { action: 'create_branch' })];
     change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });
-    const ends: ChangeEnd[] = [];
+    const ends: EndReport[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     await changes.reset(dev, 'br-main', store.options);
     await store.clock.turn();

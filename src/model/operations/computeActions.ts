@@ -7,15 +7,15 @@ import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import {
   untilClosed,
-  type AcceptedChange,
-  type ChangeOptions,
-  type ChangeRequest,
+  type SendResult,
+  type SendOptions,
+  type Mutation,
   type ChangeSender,
 } from './changeSender.ts';
 
 type Computes = ReadonlyMap<string, Compute>;
 
-interface ComputeRequest extends Pick<ChangeRequest, 'verb' | 'send'> {
+interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
   /** Whether the list requested after a lost reply shows that the change was made. */
   readonly wasMade: (compute: Compute | undefined) => boolean;
 }
@@ -23,7 +23,7 @@ interface ComputeRequest extends Pick<ChangeRequest, 'verb' | 'send'> {
 /** For the number of connections, in milliseconds. */
 const MAX_WAIT = 5000;
 
-export class ComputeChanges {
+export class ComputeActions {
   readonly #session: Session;
   readonly #inventory: Inventory;
   readonly #sender: ChangeSender;
@@ -35,11 +35,7 @@ export class ComputeChanges {
   }
 
   /** @throws {ApiError} also for a second primary on a branch */
-  async create(
-    projectId: string,
-    creation: ComputeCreation,
-    options: ChangeOptions,
-  ): Promise<AcceptedChange> {
+  async create(projectId: string, creation: ComputeCreation, options: SendOptions): Promise<SendResult> {
     // If the reply is lost, a compute that another window created earlier must not be taken for this one.
     await this.#inventory.refreshComputes(projectId);
     const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
@@ -64,7 +60,7 @@ export class ComputeChanges {
   }
 
   /** @param change only the attributes that change @throws {ApiError} */
-  update(node: ComputeNode, change: ComputePatch, options: ChangeOptions): Promise<AcceptedChange> {
+  update(node: ComputeNode, change: ComputePatch, options: SendOptions): Promise<SendResult> {
     return this.#change(node, options, {
       verb: 'edit',
       send: (client, call) => client.updateCompute(node.projectId, node.computeId, change, call),
@@ -73,7 +69,7 @@ export class ComputeChanges {
   }
 
   /** @throws {ApiError} */
-  restart(node: ComputeNode, options: ChangeOptions): Promise<AcceptedChange> {
+  restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
     return this.#change(node, options, {
       verb: 'restart',
       send: (client, call) => client.restartCompute(node.projectId, node.computeId, call),
@@ -82,7 +78,7 @@ export class ComputeChanges {
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */
-  start(node: ComputeNode, options: ChangeOptions): Promise<AcceptedChange> {
+  start(node: ComputeNode, options: SendOptions): Promise<SendResult> {
     return this.#change(node, options, {
       verb: 'start',
       send: (client, call) => client.startCompute(node.projectId, node.computeId, call),
@@ -91,7 +87,7 @@ export class ComputeChanges {
   }
 
   /** Drops the connections. @throws {ApiError} @throws {NotOfferedError} */
-  suspend(node: ComputeNode, options: ChangeOptions): Promise<AcceptedChange> {
+  suspend(node: ComputeNode, options: SendOptions): Promise<SendResult> {
     return this.#change(node, options, {
       verb: 'suspend',
       send: (client, call) => client.suspendCompute(node.projectId, node.computeId, call),
@@ -100,7 +96,7 @@ export class ComputeChanges {
   }
 
   /** @throws {ApiError} */
-  delete(node: ComputeNode, options: ChangeOptions): Promise<AcceptedChange> {
+  delete(node: ComputeNode, options: SendOptions): Promise<SendResult> {
     return this.#change(node, options, {
       verb: 'delete',
       send: (client, call) => client.deleteCompute(node.projectId, node.computeId, call),
@@ -126,9 +122,9 @@ export class ComputeChanges {
 
   #change(
     { projectId, computeId }: ComputeNode,
-    options: ChangeOptions,
+    options: SendOptions,
     { verb, send, wasMade }: ComputeRequest,
-  ): Promise<AcceptedChange> {
+  ): Promise<SendResult> {
     const find = () => {
       const list = this.#listed(projectId);
       return list !== undefined && wasMade(list.get(computeId)) ? {} : undefined;

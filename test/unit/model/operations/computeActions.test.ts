@@ -11,7 +11,7 @@ import { until } from '../../../workbench/until.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
-describe('ComputeChanges', () => {
+describe('ComputeActions', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let computes: unknown[];
@@ -36,7 +36,7 @@ describe('ComputeChanges', () => {
   it('shows the reply at once and follows its operations', async () => {
     const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
     answerChangesWith(() => ({ endpoint, operations: [operationRecord(1)] }));
-    const { isPending } = await store.changes.restart(node, store.options);
+    const { isPending } = await store.computeActions.restart(node, store.options);
     assert.equal(isPending, true);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.pending_state, 'idle');
     assert.equal(store.tracker.pending[0]?.verb, 'restart');
@@ -45,7 +45,7 @@ describe('ComputeChanges', () => {
   it('refreshes the list when there is nothing to follow', async () => {
     answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
     computes = [];
-    const { isPending } = await store.changes.delete(node, store.options);
+    const { isPending } = await store.computeActions.delete(node, store.options);
     assert.equal(isPending, false);
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
   });
@@ -53,7 +53,7 @@ describe('ComputeChanges', () => {
   it("throws the service's error and changes nothing", async () => {
     answerChangesWith(() => 422);
     const creation = { branch_id: 'br-main', type: 'read_write' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 422/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 422/);
     assert.deepEqual(store.tracker.pending, []);
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
   });
@@ -62,7 +62,7 @@ describe('ComputeChanges', () => {
     const { options } = store;
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== options.initialConnection);
-    await assert.rejects(store.changes.restart(node, options), { name: 'AccountSwitchedError' });
+    await assert.rejects(store.computeActions.restart(node, options), { name: 'AccountSwitchedError' });
     assert.deepEqual(
       service.requests.filter((call) => call.startsWith('POST')),
       [],
@@ -75,7 +75,7 @@ describe('ComputeChanges', () => {
       return 409;
     });
     const creation = { branch_id: 'br-main', type: 'read_write' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 409/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 409/);
     await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
   });
 
@@ -86,7 +86,7 @@ describe('ComputeChanges', () => {
         return status;
       });
       const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-      const made = await store.changes.create('shop', creation, store.options);
+      const made = await store.computeActions.create('shop', creation, store.options);
       assert.equal(made.compute?.id, 'ep-new');
       assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
     });
@@ -98,7 +98,7 @@ describe('ComputeChanges', () => {
       return 502;
     });
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 502/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
   });
 
   it('ignores a new compute with another name', async () => {
@@ -107,13 +107,13 @@ describe('ComputeChanges', () => {
       return 502;
     });
     const creation = { branch_id: 'br-main', type: 'read_only', name: 'mine' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 502/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
   });
 
   it('throws if the list shows no change after a lost reply', async () => {
     answerChangesWith(() => 502);
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 502/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
     assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
   });
 
@@ -125,11 +125,11 @@ describe('ComputeChanges', () => {
       computes = [computeRecord('ep-one', { name: 'new', settings })];
       return 504;
     });
-    await store.changes.update(node, change, store.options);
+    await store.computeActions.update(node, change, store.options);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.name, 'new');
     answerChangesWith(() => 504);
     await assert.rejects(
-      store.changes.update(node, { ...change, name: 'newer' }, store.options),
+      store.computeActions.update(node, { ...change, name: 'newer' }, store.options),
       /status 504/,
     );
   });
@@ -137,7 +137,7 @@ describe('ComputeChanges', () => {
   it('refuses a change without a connection', async () => {
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);
-    await assert.rejects(store.changes.restart(node, store.options), /Not connected/);
+    await assert.rejects(store.computeActions.restart(node, store.options), /Not connected/);
   });
 
   it('follows each kind of change under its own name, and hides a compute that is being deleted', async () => {
@@ -145,11 +145,11 @@ describe('ComputeChanges', () => {
     answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(++number)] }));
     computes = [];
     await store.inventory.refreshComputes('shop');
-    await store.changes.delete(node, store.options);
+    await store.computeActions.delete(node, store.options);
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
-    await store.changes.create('shop', { branch_id: 'br-main', type: 'read_write' }, store.options);
+    await store.computeActions.create('shop', { branch_id: 'br-main', type: 'read_write' }, store.options);
     assert.ok(store.inventory.compute('shop', 'ep-one'));
-    await store.changes.update(node, { name: 'new' }, store.options);
+    await store.computeActions.update(node, { name: 'new' }, store.options);
     const verbs = store.tracker.pending.map(({ verb }) => verb);
     assert.deepEqual(verbs, ['delete', 'create', 'edit']);
   });
@@ -157,7 +157,7 @@ describe('ComputeChanges', () => {
   it('follows nothing when the account has changed before the reply', async () => {
     const reply = Promise.withResolvers<unknown>();
     answerChangesWith(() => reply.promise);
-    const making = store.changes.restart(node, store.options);
+    const making = store.computeActions.restart(node, store.options);
     making.catch(() => undefined);
     await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
     await store.accounts.choose(undefined);
@@ -171,10 +171,10 @@ describe('ComputeChanges', () => {
       computes = [computeRecord('ep-one', { pending_state: 'active' })];
       return 504;
     });
-    assert.deepEqual(await store.changes.restart(node, store.options), { isPending: false });
+    assert.deepEqual(await store.computeActions.restart(node, store.options), { isPending: false });
     computes = [computeRecord('ep-one')];
     answerChangesWith(() => 504);
-    await assert.rejects(store.changes.restart(node, store.options), /status 504/);
+    await assert.rejects(store.computeActions.restart(node, store.options), /status 504/);
   });
 
   for (const [verb, state] of [
@@ -185,7 +185,7 @@ describe('ComputeChanges', () => {
 
     it(`follows the operations of a ${verb}`, async () => {
       answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(1)] }));
-      assert.equal((await store.changes[verb](node, store.options))?.isPending, true);
+      assert.equal((await store.computeActions[verb](node, store.options))?.isPending, true);
       assert.equal(store.tracker.pending[0]?.verb, verb);
     });
 
@@ -194,10 +194,10 @@ describe('ComputeChanges', () => {
         computes = [computeRecord('ep-one', { current_state: other, pending_state: state })];
         return 504;
       });
-      assert.deepEqual(await store.changes[verb](node, store.options), { isPending: false });
+      assert.deepEqual(await store.computeActions[verb](node, store.options), { isPending: false });
       computes = [computeRecord('ep-one', { current_state: other })];
       answerChangesWith(() => 504);
-      await assert.rejects(store.changes[verb](node, store.options), /status 504/);
+      await assert.rejects(store.computeActions[verb](node, store.options), /status 504/);
     });
 
     for (const status of [403, 404, 405]) {
@@ -205,7 +205,7 @@ describe('ComputeChanges', () => {
         answerChangesWith(() => status);
         const features: string[] = [];
         store.sender.onNotOffered((feature) => features.push(feature));
-        await assert.rejects(store.changes[verb](node, store.options), { name: 'NotOfferedError' });
+        await assert.rejects(store.computeActions[verb](node, store.options), { name: 'NotOfferedError' });
         assert.deepEqual(features, ['startAndSuspend']);
       });
     }
@@ -213,26 +213,26 @@ describe('ComputeChanges', () => {
     it(`throws if the compute to ${verb} was deleted`, async () => {
       answerChangesWith(() => 404);
       computes = [];
-      await assert.rejects(store.changes[verb](node, store.options), /status 404/);
+      await assert.rejects(store.computeActions[verb](node, store.options), /status 404/);
     });
 
     it(`throws if the key can't read the compute to ${verb}`, async () => {
       await store.inventory.loadComputes('shop');
       service.script = () => 403;
-      await assert.rejects(store.changes[verb](node, store.options), /status 403/);
+      await assert.rejects(store.computeActions[verb](node, store.options), /status 403/);
     });
   }
 
   it('returns the number of connections only if the service does', async () => {
     let one: unknown = { endpoint: computeRecord('ep-one', { connections: 2 }) };
     service.script = () => one;
-    assert.equal(await store.changes.openConnections(node), 2);
+    assert.equal(await store.computeActions.openConnections(node), 2);
     one = { endpoint: computeRecord('ep-one') };
-    assert.equal(await store.changes.openConnections(node), undefined);
+    assert.equal(await store.computeActions.openConnections(node), undefined);
     one = 404;
-    assert.equal(await store.changes.openConnections(node), undefined);
+    assert.equal(await store.computeActions.openConnections(node), undefined);
     one = 500;
-    assert.equal(await store.changes.openConnections(node), undefined);
+    assert.equal(await store.computeActions.openConnections(node), undefined);
   });
 
   it('ignores new computes of another branch or type after a lost reply', async () => {
@@ -242,12 +242,12 @@ describe('ComputeChanges', () => {
       return 502;
     });
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
-    await assert.rejects(store.changes.create('shop', creation, store.options), /status 502/);
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
   });
 
   it('throws if the list cannot be requested after a lost reply', async () => {
     service.script = () => 504;
-    await assert.rejects(store.changes.delete(node, store.options), /status 504/);
+    await assert.rejects(store.computeActions.delete(node, store.options), /status 504/);
   });
 
   it('finds the deletion in the list after a lost reply', async () => {
@@ -255,7 +255,7 @@ describe('ComputeChanges', () => {
       computes = [];
       return 504;
     });
-    await store.changes.delete(node, store.options);
+    await store.computeActions.delete(node, store.options);
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
   });
 });

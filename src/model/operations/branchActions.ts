@@ -10,17 +10,17 @@ import type { BranchList } from '../inventory/branchList.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchNode } from '../inventory/nodes.ts';
-import type { AcceptedChange, ChangeOptions, ChangeRequest, ChangeSender } from './changeSender.ts';
+import type { SendResult, SendOptions, Mutation, ChangeSender } from './changeSender.ts';
 import type { UnprotectedBranch, UnprotectedBranches } from './unprotectedBranches.ts';
 
-interface BranchRequest extends Pick<ChangeRequest, 'verb' | 'send'> {
+interface BranchRequest extends Pick<Mutation, 'verb' | 'send'> {
   /** Whether the list requested after a lost reply shows that the change was made. */
   readonly wasMade: (list: BranchList) => boolean;
 }
 
 type BranchIds = Pick<BranchNode, 'projectId' | 'branchId'>;
 
-export class BranchChanges {
+export class BranchActions {
   readonly #session: Session;
   readonly #inventory: Inventory;
   readonly #sender: ChangeSender;
@@ -39,7 +39,7 @@ export class BranchChanges {
   }
 
   /** @throws {ApiError} also for a name that another branch has */
-  create(projectId: string, creation: BranchCreation, options: ChangeOptions): Promise<AcceptedChange> {
+  create(projectId: string, creation: BranchCreation, options: SendOptions): Promise<SendResult> {
     const before = new Set(this.#inventory.branches.forProject(projectId)?.branches.keys());
     // Names are unique within a project.
     const isNew = ({ id, name }: Branch) => name === creation.branch?.name && !before.has(id);
@@ -60,7 +60,7 @@ export class BranchChanges {
   }
 
   /** @param change only the attributes that change @throws {ApiError} */
-  update(ids: BranchIds, change: BranchPatch, options: ChangeOptions): Promise<AcceptedChange> {
+  update(ids: BranchIds, change: BranchPatch, options: SendOptions): Promise<SendResult> {
     const isAsChanged = (branch: Branch | undefined) =>
       branch !== undefined &&
       Object.entries(change).every(([field, value]) => (Reflect.get(branch, field) ?? null) === value);
@@ -72,7 +72,7 @@ export class BranchChanges {
   }
 
   /** @throws {ApiError} */
-  setDefault(ids: BranchIds, options: ChangeOptions): Promise<AcceptedChange> {
+  setDefault(ids: BranchIds, options: SendOptions): Promise<SendResult> {
     return this.#change(ids, options, {
       verb: 'edit',
       send: ({ branches }, call) => branches.setDefault(ids.projectId, ids.branchId, call),
@@ -81,7 +81,7 @@ export class BranchChanges {
   }
 
   /** Replaces the data of the branch with the current data of another one. @throws {ApiError} */
-  reset(ids: BranchIds, sourceId: string, options: ChangeOptions): Promise<AcceptedChange> {
+  reset(ids: BranchIds, sourceId: string, options: SendOptions): Promise<SendResult> {
     const source = { source_branch_id: sourceId };
     return this.#change(ids, options, {
       verb: 'reset',
@@ -94,7 +94,7 @@ export class BranchChanges {
   async resetPassword(
     { projectId, branchId }: BranchIds,
     role: string,
-    options: ChangeOptions,
+    options: SendOptions,
   ): Promise<ResetPassword> {
     try {
       return await this.#sender.call(
@@ -116,8 +116,8 @@ export class BranchChanges {
   async delete(
     ids: BranchIds,
     { unprotect }: { readonly unprotect: boolean },
-    options: ChangeOptions,
-  ): Promise<AcceptedChange> {
+    options: SendOptions,
+  ): Promise<SendResult> {
     const { connection } = this.#session;
     try {
       return await this.#delete(ids, options);
@@ -131,7 +131,7 @@ export class BranchChanges {
     return await this.#deleteProtected(branch, options);
   }
 
-  #delete(ids: BranchIds, options: ChangeOptions): Promise<AcceptedChange> {
+  #delete(ids: BranchIds, options: SendOptions): Promise<SendResult> {
     return this.#change(ids, options, {
       verb: 'delete',
       send: ({ branches }, call) => branches.delete(ids.projectId, ids.branchId, call),
@@ -144,7 +144,7 @@ export class BranchChanges {
     return this.#listed(projectId)?.branches.get(branchId)?.protected === true;
   }
 
-  async #deleteProtected(branch: UnprotectedBranch, options: ChangeOptions): Promise<AcceptedChange> {
+  async #deleteProtected(branch: UnprotectedBranch, options: SendOptions): Promise<SendResult> {
     await this.#unprotected.add(branch);
     try {
       await this.update(branch, { protected: false }, options);
@@ -177,7 +177,7 @@ export class BranchChanges {
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */
-  async createProject(creation: ProjectCreation, options: ChangeOptions): Promise<AcceptedChange> {
+  async createProject(creation: ProjectCreation, options: SendOptions): Promise<SendResult> {
     let before = new Set<string>();
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
     return await this.#sender.send(
@@ -200,7 +200,7 @@ export class BranchChanges {
   }
 
   /** Permanent: deletes its branches and their data. @throws {ApiError} @throws {NotOfferedError} */
-  deleteProject(id: string, options: ChangeOptions): Promise<AcceptedChange> {
+  deleteProject(id: string, options: SendOptions): Promise<SendResult> {
     const isListed = () => {
       const { projects } = this.#inventory;
       return projects?.failure === undefined ? projects?.entries.has(id) : undefined;
@@ -227,9 +227,9 @@ export class BranchChanges {
 
   #change(
     { projectId, branchId }: BranchIds,
-    options: ChangeOptions,
+    options: SendOptions,
     { verb, send, wasMade }: BranchRequest,
-  ): Promise<AcceptedChange> {
+  ): Promise<SendResult> {
     const find = () => {
       const list = this.#listed(projectId);
       return list !== undefined && wasMade(list) ? {} : undefined;
