@@ -127,8 +127,8 @@ function registerListeners(
   };
   const refresh = new BackgroundRefresh({
     inventory,
-    shown: () => computesView.expandedProjects,
-    followed: () => tracker.projects,
+    expanded: () => computesView.expandedProjects,
+    polledElsewhere: () => tracker.projects,
     interval: () => config.refreshInterval,
     isLocal: () => session.connection?.isLocal ?? false,
     budget,

@@ -1,6 +1,6 @@
 /**
  * A list that the service keeps. It is loaded on first use, kept when a refresh fails, and compared item by item, so that
- * listeners learn what changed and equal items stay the same objects.
+ * listeners can see what changed and equal items stay the same objects.
  */
 import { isSameFailure } from '../api/errors.ts';
 import type { UnreadableRecord } from '../api/records/parseResponse.ts';
@@ -16,7 +16,7 @@ export interface FetchedList<Id, Item> {
 
 export interface ListDiff<Id, Item> {
   readonly before: Items<Id, Item>;
-  /** Ids of items that differ from the item they had before. */
+  /** Ids of the items that were replaced by different ones. */
   readonly changed: readonly Id[];
   /** Loaded for the first time, other unreadable records, or another failure. */
   readonly isStructural: boolean;
@@ -70,7 +70,7 @@ export abstract class RemoteList<Id, Item> {
     if (this.failure === undefined) await this.load().catch(() => undefined);
   }
 
-  /** Requests the list again; callers at the same time share a request. @throws {ApiError} */
+  /** Requests the list again; concurrent callers share a request. @throws {ApiError} */
   refresh(): Promise<void> {
     this.#pending ??= this.#refresh();
     return this.#pending;
@@ -90,18 +90,18 @@ export abstract class RemoteList<Id, Item> {
 
   protected abstract notify(change: ListDiff<Id, Item>): void;
 
-  /** @param grown given if the items grew in place: the ids of replaced items */
-  protected update(next: Partial<ListState<Id, Item>>, grown?: readonly Id[]): void {
+  /** @param updatedInPlace if the items are the same map: the ids of the items that were replaced in it */
+  protected update(next: Partial<ListState<Id, Item>>, updatedInPlace?: readonly Id[]): void {
     const before = this.#state;
     const after = { ...before, ...next };
     const { items, changed } = keepEqual(before.items, after.items);
     this.#state = { ...after, items };
     const isStructural =
-      grown !== undefined ||
+      updatedInPlace !== undefined ||
       before.isLoaded !== after.isLoaded ||
       !isEqual(before.unreadable, after.unreadable) ||
       !isSameFailure(before.failure, after.failure);
-    this.notify({ before: before.items, changed: grown ?? changed, isStructural });
+    this.notify({ before: before.items, changed: updatedInPlace ?? changed, isStructural });
   }
 
   async #refresh(): Promise<void> {
@@ -112,7 +112,7 @@ export abstract class RemoteList<Id, Item> {
         edits = this.#edits;
         fetched = await this.fetch();
       } while (edits !== this.#edits);
-      // First of all, so that a listener that refreshes starts a new request.
+      // Before the update, so that a listener that refreshes starts a new request.
       this.#pending = undefined;
       this.update({ ...fetched, failure: undefined, isLoaded: true });
     } catch (error) {
@@ -123,7 +123,7 @@ export abstract class RemoteList<Id, Item> {
   }
 }
 
-/** Puts the objects of before in the place of equal ones. */
+/** Keeps the old objects of items that are equal. */
 function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
   const changed: Id[] = [];
   const equal: [Id, Item][] = [];

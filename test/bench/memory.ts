@@ -30,8 +30,8 @@ export async function measure(): Promise<readonly Result[]> {
   const tracker = new OperationTracker({ ...model, memory, onError, budget, clock, random: () => 0 });
   const refresh = new BackgroundRefresh({
     inventory: model.inventory,
-    shown: () => [projectId(0)],
-    followed: () => tracker.projects,
+    expanded: () => [projectId(0)],
+    polledElsewhere: () => tracker.projects,
     interval: () => INTERVAL,
     onError,
     budget,
@@ -41,7 +41,7 @@ export async function measure(): Promise<readonly Result[]> {
   try {
     await model.inventory.projects?.load();
     const samples: number[] = [];
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     for (let count = 1; count <= REFRESHES; count += 1) {
       // From time to time, a compute changes and an operation runs to its end.
       if (count % CHANGE_EVERY === 0) {

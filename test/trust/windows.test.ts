@@ -64,8 +64,8 @@ describe('Windows on one account', () => {
     store.tracker.onDidEnd((end) => ends.push(end));
     const refresh = new BackgroundRefresh({
       inventory: store.inventory,
-      shown: () => [projectId],
-      followed: () => store.tracker.projects,
+      expanded: () => [projectId],
+      polledElsewhere: () => store.tracker.projects,
       interval: () => MINUTE,
       onError: (error) => store.errors.push(error),
       budget: new RequestBudget({ clock: store.clock }),
@@ -87,7 +87,7 @@ describe('Windows on one account', () => {
   }
 
   /** Moves the focus as VS Code does: at most one window has it. */
-  const focus = (chosen?: Window) => windows.forEach((each) => each.refresh.setWanted(each === chosen));
+  const focus = (chosen?: Window) => windows.forEach((each) => each.refresh.setVisible(each === chosen));
 
   async function restart(window: Window): Promise<void> {
     await until('an end of what runs', async () => {

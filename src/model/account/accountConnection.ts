@@ -41,7 +41,7 @@ export class AccountConnection {
     return isLoopback(new URL(this.account.baseUrl).hostname);
   }
 
-  /** Whether data of another connection is still right for this one. */
+  /** Whether both connections show the same data. */
   isSameAccount(other: AccountConnection | undefined): boolean {
     return other !== undefined && accountId(other.account) === accountId(this.account);
   }

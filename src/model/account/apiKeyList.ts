@@ -26,11 +26,11 @@ class ConnectionKeys extends RemoteList<number, ApiKey> {
   protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
     const { signal } = this.connection;
     const client = await this.connection.client();
-    const { items, unreadable } = await this.askKindAfter403(client.listApiKeys({ signal }));
+    const { items, unreadable } = await this.findKindAfter403(client.listApiKeys({ signal }));
     return { items: new Map(items.map((key) => [key.id, key])), unreadable };
   }
 
-  async askKindAfter403<T>(call: Promise<T>): Promise<T> {
+  async findKindAfter403<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (error) {
@@ -60,8 +60,8 @@ export class ApiKeyList implements Disposable {
   constructor(session: Session) {
     this.#session = session;
     this.#disposables.add(this.#changed);
-    this.#disposables.add(session.onDidChange(() => this.#follow()));
-    this.#follow();
+    this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
+    this.#changeConnection();
   }
 
   get keys(): readonly ApiKey[] {
@@ -82,8 +82,8 @@ export class ApiKeyList implements Disposable {
     return this.#list?.keyKind;
   }
 
-  /** Whether the list was shown, so that a refresh is worth a request. */
-  get isWanted(): boolean {
+  /** Whether the list was requested before, so that a refresh is worth a request. */
+  get wasRequested(): boolean {
     return this.#list?.isLoaded === true || this.failure !== undefined;
   }
 
@@ -99,7 +99,7 @@ export class ApiKeyList implements Disposable {
     return isOnly || connection.account.keyId === id;
   }
 
-  /** Whether the key of this window is known. Until then, `isInUse` is false for every key. */
+  /** Whether it is known which key this window uses. Until then, `isInUse` is false for every key. */
   get isUseKnown(): boolean {
     return this.keys.some(({ id }) => this.isInUse(id));
   }
@@ -121,10 +121,10 @@ export class ApiKeyList implements Disposable {
 
   /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
-    const list = this.#connected();
+    const list = this.#requireList();
     try {
       const client = await list.connection.client();
-      const created = await list.askKindAfter403(client.createApiKey(name, options));
+      const created = await list.findKindAfter403(client.createApiKey(name, options));
       await refreshAfterEdit(list);
       return created;
     } catch (error) {
@@ -136,7 +136,7 @@ export class ApiKeyList implements Disposable {
 
   /** Immediate and irreversible (section 3.3). @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
-    const list = this.#connected();
+    const list = this.#requireList();
     try {
       await (await list.connection.client()).revokeApiKey(id, options);
     } catch (error) {
@@ -145,27 +145,31 @@ export class ApiKeyList implements Disposable {
       await refreshAfterEdit(list);
       if (!isUnknown || !this.#isGone(list, id)) throw error;
     }
-    await refreshAfterEdit(list, new Map([...list.items].filter(([other]) => other !== id)));
+    await refreshAfterEdit(list, new Map([...list.items].filter(([keyId]) => keyId !== id)));
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  #connected(): ConnectionKeys {
+  #requireList(): ConnectionKeys {
     if (this.#list === undefined) throw new Error('Not connected');
     return this.#list;
   }
 
-  #follow(): void {
+  #changeConnection(): void {
     const { connection } = this.#session;
-    const [last, wasWanted] = [this.#list, this.isWanted];
-    if (last?.connection === connection) return;
+    const [previous, wasRequested] = [this.#list, this.wasRequested];
+    if (previous?.connection === connection) return;
     const list =
       connection && new ConnectionKeys(connection, () => list === this.#list && this.#changed.fire());
     this.#list = list;
-    if (wasWanted && last !== undefined && list?.connection.isSameAccount(last.connection) === true) {
-      list.restoreFrom(last);
+    if (
+      wasRequested &&
+      previous !== undefined &&
+      list?.connection.isSameAccount(previous.connection) === true
+    ) {
+      list.restoreFrom(previous);
       list.refresh().catch(() => undefined); // The list keeps the failure.
     }
     this.#changed.fire();

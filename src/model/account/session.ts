@@ -5,7 +5,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
-/** `loading`: reading the secret store. `failed`: that failed, or `end` was called. */
+/** `loading`: reading the secret store. `failed`: that failed, or `fail` was called. */
 export type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
   | { readonly kind: 'connected'; readonly connection: AccountConnection }
@@ -18,7 +18,7 @@ export class Session implements Disposable {
   readonly #disposables = new DisposableStore();
   #state: SessionState = { kind: 'loading' };
   #lastRead: Promise<void> = Promise.resolve();
-  #reads = 0;
+  #readCount = 0;
 
   readonly onDidChange = this.#changed.event;
 
@@ -66,7 +66,7 @@ export class Session implements Disposable {
   }
 
   /** Closes a connection whose service has ended for good. */
-  end(connection: AccountConnection, error: unknown): void {
+  fail(connection: AccountConnection, error: unknown): void {
     if (connection === this.connection) this.#replace({ kind: 'failed', error });
   }
 
@@ -75,15 +75,15 @@ export class Session implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** A read that another one has overtaken is dropped. */
+  /** The result is dropped if another read has started since. */
   async #read(): Promise<void> {
-    const read = ++this.#reads;
+    const readNumber = ++this.#readCount;
     try {
       const { current: account } = await this.#accounts.list();
       const key = account && (await this.#accounts.key(account));
-      if (read === this.#reads) this.#connect(account, key);
+      if (readNumber === this.#readCount) this.#connect(account, key);
     } catch (error) {
-      if (read === this.#reads) this.#replace({ kind: 'failed', error });
+      if (readNumber === this.#readCount) this.#replace({ kind: 'failed', error });
     }
   }
 
@@ -92,15 +92,15 @@ export class Session implements Disposable {
       if (this.#state.kind !== 'signedOut') this.#replace({ kind: 'signedOut' });
       return;
     }
-    const now = this.connection;
+    const previous = this.connection;
     const connection = new AccountConnection(account, key, this.#open);
     // The key is stored before its id: the second change brings the id.
-    const isSame =
-      connection.isSameAccount(now) &&
-      now?.hasKey(key) === true &&
-      now.account.keyId === account.keyId &&
-      now.account.organizationId === account.organizationId;
-    if (!isSame) this.#replace({ kind: 'connected', connection });
+    const isUnchanged =
+      connection.isSameAccount(previous) &&
+      previous?.hasKey(key) === true &&
+      previous.account.keyId === account.keyId &&
+      previous.account.organizationId === account.organizationId;
+    if (!isUnchanged) this.#replace({ kind: 'connected', connection });
   }
 
   #replace(state: SessionState): void {

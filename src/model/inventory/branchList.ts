@@ -1,4 +1,4 @@
-/** The branches of one project by id, if the service offers them. Their names are optional: the tree works without. */
+/** The branches of one project by id, if the service offers them. The tree also works without their names. */
 import type { Branch } from '../../api/records/records.ts';
 import type { ListDiff } from '../remoteList.ts';
 import { RecordList, type ConditionalFetch } from '../recordList.ts';
@@ -7,7 +7,7 @@ import { usageStep } from './usage.ts';
 export interface BranchListDiff {
   /** New branches, and those with another name, mark or state. */
   readonly changed: readonly string[];
-  /** Branches came or went, or another one is the default. */
+  /** Branches were added or removed, or another one is the default. */
   readonly isStructural: boolean;
 }
 
@@ -34,16 +34,18 @@ export class BranchList extends RecordList<Branch> {
 
   protected override notify({ before }: ListDiff<string, Branch>): void {
     const after = this.items;
-    const isVisible = (id: string) => visibleFields(before.get(id)) !== visibleFields(after.get(id));
-    const gone = [...before.keys()].filter((id) => !after.has(id));
-    const changed = [...after.keys()].filter(isVisible);
-    const isOther = (id: string) => before.get(id)?.default !== after.get(id)?.default;
-    const isStructural = gone.length > 0 || changed.some((id) => !before.has(id) || isOther(id));
+    const changed = [...after.keys()].filter(
+      (id) => visibleFields(before.get(id)) !== visibleFields(after.get(id)),
+    );
+    const isDefaultChanged = (id: string) => before.get(id)?.default !== after.get(id)?.default;
+    const isStructural =
+      [...before.keys()].some((id) => !after.has(id)) ||
+      changed.some((id) => !before.has(id) || isDefaultChanged(id));
     if (isStructural || changed.length > 0) this.#onChange({ changed, isStructural });
   }
 }
 
-/** What row and tooltip show. */
+/** The fields that the row and the tooltip show. */
 const visibleFields = (branch: Branch | undefined): string | undefined =>
   branch &&
   JSON.stringify([

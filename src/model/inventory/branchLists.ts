@@ -24,7 +24,7 @@ export class BranchLists {
     this.#listeners = listeners;
   }
 
-  /** @param isSameAccount whether to start with what is known */
+  /** @param isSameAccount whether to keep the loaded branches */
   setConnection(connection: AccountConnection | undefined, isSameAccount: boolean): void {
     const last = this.#lists;
     this.#connection = connection;
@@ -56,12 +56,12 @@ export class BranchLists {
 
   /** Loads the branches once, and not again after a failure. */
   async ensureLoaded(projectId: string): Promise<BranchList | undefined> {
-    if (this.#isWanted) await this.#listFor(projectId).ensureLoaded();
+    if (this.#canLoad) await this.#listFor(projectId).ensureLoaded();
     return this.forProject(projectId);
   }
 
   async refresh(projectId: string): Promise<BranchList | undefined> {
-    const refreshed = this.#isWanted ? this.#listFor(projectId).refresh() : undefined;
+    const refreshed = this.#canLoad ? this.#listFor(projectId).refresh() : undefined;
     await refreshed?.catch(() => undefined);
     return this.forProject(projectId);
   }
@@ -75,13 +75,13 @@ export class BranchLists {
     this.#lists.delete(projectId);
   }
 
-  get #isWanted(): boolean {
+  get #canLoad(): boolean {
     return this.isOffered && this.#connection !== undefined;
   }
 
   #listFor(projectId: string): BranchList {
-    const known = this.#lists.get(projectId);
-    if (known !== undefined) return known;
+    const existing = this.#lists.get(projectId);
+    if (existing !== undefined) return existing;
     const list: BranchList = new BranchList(
       (lastBody) => this.#fetch(projectId, lastBody),
       (change) => {

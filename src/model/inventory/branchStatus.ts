@@ -1,15 +1,15 @@
-/** What the sidebar and the pickers show of branches, and which changes the service would reject. */
+/** How the sidebar and the pickers order and name branches, and which of them the service would not delete. */
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from './branchList.ts';
 import type { Inventory } from './inventory.ts';
 
-/** The branches of a project as far as they are known: the default one first, then by id. */
+/** The loaded branches of a project: the default one first, then by id. */
 export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
   const list = inventory.branches.forProject(projectId);
   const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];
   const ids = [...new Set([...withComputes, ...(list?.branches.keys() ?? [])])].sort();
-  const first = list?.default?.id;
-  return first === undefined ? ids : [first, ...ids.filter((id) => id !== first)];
+  const defaultId = list?.default?.id;
+  return defaultId === undefined ? ids : [defaultId, ...ids.filter((id) => id !== defaultId)];
 }
 
 /** The branch's name; undefined if it is only the id. */

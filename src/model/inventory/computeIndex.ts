@@ -1,5 +1,5 @@
 /**
- * Finds known computes by host or id, and searches them by text. It is updated with each change of the inventory, so that
+ * Finds loaded computes by host or id, and searches them by text. It is updated with each change of the inventory, so that
  * a hover costs one lookup, and a keystroke one search in a text per compute.
  */
 import type { Compute } from '../../api/records/records.ts';
@@ -32,22 +32,21 @@ interface IndexEntry {
   readonly projectName: string;
   readonly branchName: string;
   readonly hosts: readonly ComputeHost[];
-  /** Everything the search looks at, in lower case. */
+  /** The text that is searched, in lower case. */
   readonly text: string;
 }
 
 export class ComputeIndex implements Disposable {
   readonly #inventory: Inventory;
-  readonly #listening: Disposable;
+  readonly #subscription: Disposable;
   readonly #byKey = new Map<string, ComputeHost>();
   readonly #byProject = new Map<string, ReadonlyMap<string, IndexEntry>>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
-    this.#listening = inventory.onDidChange((changes) => this.#follow(changes));
-    const known = new Set<string>();
-    for (const compute of inventory.allComputes()) known.add(compute.project_id);
-    for (const projectId of known) this.#update(projectId);
+    this.#subscription = inventory.onDidChange((changes) => this.#handleChanges(changes));
+    const loaded = [...inventory.allComputes()].map((compute) => compute.project_id);
+    for (const projectId of new Set(loaded)) this.#update(projectId);
   }
 
   /** Finds a compute by its host, pooled host or id. */
@@ -56,39 +55,39 @@ export class ComputeIndex implements Disposable {
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
     const label = name.split('.', 1)[0] ?? '';
-    const known =
+    const found =
       this.#byKey.get(name) ?? this.#byKey.get(label) ?? this.#byKey.get(label.replace(/-pooler$/, ''));
-    return known && { ...known, withPort: false };
+    return found && { ...found, withPort: false };
   }
 
   /** First hosts that start with the text, then computes with the text in a name. */
-  search(typed: string, most: number): HostMatches {
-    const wanted = typed.toLowerCase();
-    const [first, others]: [ComputeHost[], ComputeHost[]] = [[], []];
+  search(query: string, maxMatches: number): HostMatches {
+    const text = query.toLowerCase();
+    const [byPrefix, byName]: [ComputeHost[], ComputeHost[]] = [[], []];
     for (const entries of this.#byProject.values()) {
-      if (first.length > most) break;
+      if (byPrefix.length > maxMatches) break;
       for (const entry of entries.values()) {
-        if (entry.text.startsWith(wanted)) first.push(...entry.hosts);
-        else if (others.length <= most && entry.text.includes(wanted)) others.push(...entry.hosts);
+        if (entry.text.startsWith(text)) byPrefix.push(...entry.hosts);
+        else if (byName.length <= maxMatches && entry.text.includes(text)) byName.push(...entry.hosts);
       }
     }
-    const hosts = [...first, ...others];
-    return { hosts: hosts.slice(0, most), hasMore: hosts.length > most };
+    const hosts = [...byPrefix, ...byName];
+    return { hosts: hosts.slice(0, maxMatches), hasMore: hosts.length > maxMatches };
   }
 
   dispose(): void {
-    this.#listening.dispose();
+    this.#subscription.dispose();
   }
 
-  #follow(changes: readonly InventoryEvent[]): void {
-    const touched = new Set<string>();
+  #handleChanges(changes: readonly InventoryEvent[]): void {
+    const projectIds = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') {
         this.#byKey.clear();
         this.#byProject.clear();
-      } else if ('projectId' in change) touched.add(change.projectId);
+      } else if ('projectId' in change) projectIds.add(change.projectId);
     }
-    for (const projectId of touched) this.#update(projectId);
+    for (const projectId of projectIds) this.#update(projectId);
   }
 
   #update(projectId: string): void {
@@ -112,7 +111,7 @@ export class ComputeIndex implements Disposable {
   }
 
   #add({ compute, hosts }: IndexEntry): void {
-    for (const known of hosts) this.#byKey.set(known.host.toLowerCase(), known);
+    for (const host of hosts) this.#byKey.set(host.host.toLowerCase(), host);
     const [direct] = hosts;
     if (direct !== undefined) this.#byKey.set(compute.id, direct);
   }

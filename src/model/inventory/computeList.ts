@@ -7,9 +7,9 @@ import { RecordList, type ConditionalFetch } from '../recordList.ts';
 export interface ComputeListDiff {
   /** Ids of computes that changed and are still on their branch. */
   readonly computes: readonly string[];
-  /** Branches whose computes came or went. */
+  /** Branches that got or lost computes. */
   readonly branches: readonly string[];
-  /** Branches came or went, or the list as a whole changed. */
+  /** Branches were added or removed, or the list as a whole changed. */
   readonly isStructural: boolean;
 }
 
@@ -33,7 +33,7 @@ export class ComputeList extends RecordList<Compute> {
 
   /** Branch ids, and each branch's computes in the order of display. */
   branches(): ReadonlyMap<string, readonly Compute[]> {
-    // Each row asks for its branch. The items are replaced with each change.
+    // Called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items === this.items) return this.#grouped.branches;
     const branches = Map.groupBy(this.items.values(), (compute) => compute.branch_id);
     for (const members of branches.values()) members.sort(byTypeAndLabel);
@@ -45,16 +45,11 @@ export class ComputeList extends RecordList<Compute> {
     const after = this.items;
     const isSameBranch = (id: string) => before.get(id)?.branch_id === after.get(id)?.branch_id;
     const computes = changed.filter(isSameBranch);
-    const branches = new Set<string>();
-    for (const [one, other] of [
-      [after, before],
-      [before, after],
-    ] as const)
-      for (const [id, { branch_id: branchId }] of one)
-        if (other.get(id)?.branch_id !== branchId) branches.add(branchId);
-    const isOther = isStructural || branchIds(before).symmetricDifference(branchIds(after)).size > 0;
-    if (isOther || computes.length > 0 || branches.size > 0)
-      this.#onChange({ computes, branches: [...branches], isStructural: isOther });
+    const moved = [...before.values(), ...after.values()].filter(({ id }) => !isSameBranch(id));
+    const branches = new Set(moved.map((compute) => compute.branch_id));
+    const areBranchesOther = branchIds(before).symmetricDifference(branchIds(after)).size > 0;
+    if (isStructural || computes.length > 0 || branches.size > 0)
+      this.#onChange({ computes, branches: [...branches], isStructural: isStructural || areBranchesOther });
   }
 }
 

@@ -1,13 +1,13 @@
-/** What the sidebar, the pickers and the editor show of a compute (sections 2.5 and 3.1). */
+/** The state, name and size of a compute as the sidebar, the pickers and the editor show them (sections 2.5 and 3.1). */
 import { isFixedSize, type SizeRange } from '../../api/records/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
 /** `init`: the first start. `pending`: any other change. `unknown`: a state that the specification does not have. */
 export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
 
-type Stated = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
+type ComputeStateFields = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
 
-export function computeStatus(compute: Stated): ComputeStatus {
+export function computeStatus(compute: ComputeStateFields): ComputeStatus {
   if (compute.current_state === 'init') return 'init';
   if (isChanging(compute)) return 'pending';
   if (compute.disabled === true) return 'disabled';
@@ -16,28 +16,28 @@ export function computeStatus(compute: Stated): ComputeStatus {
 }
 
 /** True for a restart too, which ends in the state it started from (section 2.5). */
-const isChanging = (compute: Stated): boolean => (compute.pending_state ?? '') !== '';
+const isChanging = (compute: ComputeStateFields): boolean => (compute.pending_state ?? '') !== '';
 
-/** Whether the record shows no pending change: the last one was made, or failed. */
-export const isSettled = (compute: Stated): boolean =>
+/** Whether no change is pending: the last one has finished or failed. */
+export const isSettled = (compute: ComputeStateFields): boolean =>
   compute.current_state !== 'init' && !isChanging(compute);
 
 export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
 
-/** The name the user gave, else the id. */
+/** The name that the user gave it, or else the id. */
 export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
 
-type Sized = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
+type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
 
 /** In compute units; undefined if the record has no size. */
-export function sizeOf(compute: Sized): SizeRange | undefined {
+export function sizeOf(compute: SizeFields): SizeRange | undefined {
   const min = compute.autoscaling_limit_min_cu ?? compute.autoscaling_limit_max_cu;
   const max = compute.autoscaling_limit_max_cu ?? min;
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
 /** Such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */
-export function sizeText(compute: Sized): string {
+export function sizeText(compute: SizeFields): string {
   const size = sizeOf(compute);
   if (size === undefined) return '';
   return isFixedSize(size) ? `${size.min} CU` : `${size.min}–${size.max} CU`;

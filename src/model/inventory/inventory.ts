@@ -1,6 +1,6 @@
 /**
- * The store of what the account holds: its projects, and the computes and branches of each project that was shown. It
- * belongs to one connection at a time. Another account starts empty; another key of the same account starts with what is known.
+ * The resources of the account: its projects, and the computes and branches of each project that was shown. It
+ * belongs to one connection at a time. Another account starts empty; another key of the same account starts with the loaded data.
  */
 import { isRejected } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
@@ -25,7 +25,7 @@ export type InventoryEvent =
   | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
   | ComputeNode;
 
-/** What the view as a whole shows. */
+/** The state of the view as a whole. */
 export type InventoryState =
   | { readonly kind: 'signedOut' | 'loading' | 'empty' | 'ready' }
   | { readonly kind: 'failed'; readonly error: unknown };
@@ -72,7 +72,7 @@ export class Inventory implements Disposable {
     this.#organizationId = organizationId;
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.retryStatus);
-    this.#disposables.add(session.onDidChange(() => this.#follow()));
+    this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
   }
 
   /** Changes with the session and with `onDidChange`. */
@@ -99,7 +99,7 @@ export class Inventory implements Disposable {
     return this.#projects?.entries.get(id)?.record;
   }
 
-  /** The computes of a project as far as they are known. */
+  /** The computes of a project, if they were requested. */
   computesOf(projectId: string): ComputeList | undefined {
     return this.#computes.get(projectId);
   }
@@ -108,7 +108,7 @@ export class Inventory implements Disposable {
     return this.#computes.get(projectId)?.computes.get(computeId);
   }
 
-  /** Every known compute. */
+  /** Every loaded compute. */
   *allComputes(): Generator<Compute, void> {
     for (const list of this.#computes.values()) yield* list.computes.values();
   }
@@ -127,7 +127,7 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  /** As `ensureComputes`, for the first page of projects. */
+  /** Like `ensureComputes`, for the first page of projects. */
   async ensureProjects(): Promise<ProjectList | undefined> {
     const list = this.#projects;
     if (list?.failure === undefined) await list?.firstPage().catch(() => undefined);
@@ -159,16 +159,16 @@ export class Inventory implements Disposable {
     this.#computes.get(compute.project_id)?.put(compute);
   }
 
-  /** Refreshes the projects and `shown`; other projects are loaded again when shown. @throws {ApiError} */
+  /** Refreshes the projects and the computes of `shown`; other computes are loaded again when shown. @throws {ApiError} */
   async refreshAll(shown: Iterable<string>): Promise<void> {
-    const wanted = new Set(shown);
-    const forgotten = [...this.#computes.keys()].filter((id) => !wanted.has(id));
+    const shownIds = new Set(shown);
+    const forgotten = [...this.#computes.keys()].filter((id) => !shownIds.has(id));
     for (const id of forgotten) this.#forget(id);
     this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
     // The view shows that it loads again.
     if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
-    const computes = this.refreshComputesOf(wanted);
-    await Promise.all([this.refreshProjects(), computes, this.refreshBranchesOf(wanted)]);
+    const computes = this.refreshComputesOf(shownIds);
+    await Promise.all([this.refreshProjects(), computes, this.refreshBranchesOf(shownIds)]);
   }
 
   /** @throws {ApiError} */
@@ -189,19 +189,19 @@ export class Inventory implements Disposable {
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
-  #follow(): void {
+  #changeConnection(): void {
     const { connection } = this.#session;
     if (connection === this.#connection) return;
-    const last = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
+    const previous = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
     this.#connection = connection;
     this.#computes = new Map();
     this.#projects = connection && this.#projectListOf(connection);
-    const isSameAccount = connection?.isSameAccount(last.connection) === true;
-    const isKept = isSameAccount && last.projects?.isLoaded === true;
+    const isSameAccount = connection?.isSameAccount(previous.connection) === true;
+    const isKept = isSameAccount && previous.projects?.isLoaded === true;
     this.branches.setConnection(connection, isKept);
     if (!isKept) return this.#changed.fire([{ kind: 'all' }]);
-    if (last.projects !== undefined) this.#projects?.restoreFrom(last.projects);
-    for (const [projectId, list] of last.computes) this.#listFor(projectId)?.restoreFrom(list);
+    if (previous.projects !== undefined) this.#projects?.restoreFrom(previous.projects);
+    for (const [projectId, list] of previous.computes) this.#listFor(projectId)?.restoreFrom(list);
     this.#changed.fire([{ kind: 'key' }]);
   }
 
@@ -228,22 +228,22 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  #projectsChanged({ ids, gone, isStructural }: ProjectListDiff): void {
-    const forgotten = gone.filter((id) => this.#forget(id));
+  #projectsChanged({ ids, removed, isStructural }: ProjectListDiff): void {
+    const forgotten = removed.filter((id) => this.#forget(id));
     const projects = [...ids, ...forgotten].map((projectId) => ({ kind: 'project', projectId }) as const);
     this.#changed.fire(isStructural ? [{ kind: 'projects' }, ...projects] : projects);
   }
 
-  /** @returns whether its computes were known */
+  /** @returns whether its computes were requested before */
   #forget(projectId: string): boolean {
     this.branches.forget(projectId);
     return this.#computes.delete(projectId);
   }
 
   #listFor(projectId: string): ComputeList | undefined {
-    const known = this.#computes.get(projectId);
+    const existing = this.#computes.get(projectId);
     const connection = this.#connection;
-    if (known !== undefined || connection === undefined) return known;
+    if (existing !== undefined || connection === undefined) return existing;
     const fetchComputes = async (lastBody: string | undefined) => {
       const client = await connection.client();
       return await this.retryStatus.track((onRetry) =>

@@ -17,9 +17,9 @@ export class LastCompute {
 
   /** Undefined if the last one belongs to another account. */
   get node(): ComputeNode | undefined {
-    const kept = this.#memory.get(ENTRY);
-    if (typeof kept !== 'object' || kept === null) return undefined;
-    const { account, node } = kept as { readonly account?: unknown; readonly node?: unknown };
+    const stored = this.#memory.get(ENTRY);
+    if (typeof stored !== 'object' || stored === null) return undefined;
+    const { account, node } = stored as { readonly account?: unknown; readonly node?: unknown };
     return account === this.#account ? asComputeNode(node) : undefined;
   }
 

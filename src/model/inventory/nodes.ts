@@ -1,5 +1,5 @@
 /**
- * What the sidebar, the commands and the editor refer to. A node has only ids; its record is looked up in the inventory
+ * The nodes of the sidebar, the commands and the editor. A node has only ids; its record is looked up in the inventory
  * when it is shown.
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
@@ -55,7 +55,7 @@ export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
   return kind === 'apiKey' && isApiKeyId(keyId) ? { kind, keyId } : undefined;
 }
 
-/** Whether a row of the sidebar is the compute, its branch or its project. */
+/** Whether a row of the sidebar is the compute's own, or that of its branch or project. */
 export function isWithin(compute: ComputeNode, row: unknown): boolean {
   const computeId = asComputeNode(row)?.computeId;
   if (computeId !== undefined) return computeId === compute.computeId;

@@ -5,7 +5,7 @@ import { isEqual } from '../../base/equal.ts';
 import type { Project } from '../../api/records/records.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 
-/** A project the service knows; without a record if its details were unavailable. */
+/** A project of the account; without a record if the service couldn't return its details. */
 export interface ProjectEntry {
   readonly id: string;
   readonly record: Project | undefined;
@@ -15,8 +15,8 @@ export interface ProjectListDiff {
   /** Projects whose record changed. */
   readonly ids: readonly string[];
   /** Projects that were deleted. */
-  readonly gone: readonly string[];
-  /** Projects came, went or moved, or the list as a whole changed. */
+  readonly removed: readonly string[];
+  /** Projects were added, removed or reordered, or the list as a whole changed. */
   readonly isStructural: boolean;
 }
 
@@ -25,7 +25,7 @@ type Entries = ReadonlyMap<string, ProjectEntry>;
 export class ProjectList extends RemoteList<string, ProjectEntry> {
   readonly #pages: () => AsyncIterable<ProjectPage>;
   readonly #onChange: (change: ProjectListDiff) => void;
-  #first = Promise.withResolvers<void>();
+  #firstPage = Promise.withResolvers<void>();
 
   constructor(pages: () => AsyncIterable<ProjectPage>, onChange: (change: ProjectListDiff) => void) {
     super();
@@ -47,11 +47,11 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
   async firstPage(): Promise<void> {
     if (this.isLoaded) return;
     const all = this.refresh();
-    await Promise.race([this.#first.promise, all]);
+    await Promise.race([this.#firstPage.promise, all]);
   }
 
   protected override async fetch(): Promise<FetchedList<string, ProjectEntry>> {
-    this.#first = Promise.withResolvers();
+    this.#firstPage = Promise.withResolvers();
     const items = new Map<string, ProjectEntry>();
     const unreadable: UnreadableRecord[] = [];
     for await (const page of this.#pages()) {
@@ -66,17 +66,18 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
         if (!items.has(id)) items.set(id, this.items.get(id) ?? { id, record: undefined });
       unreadable.push(...page.unreadable);
       // The visible map grows in place: a copy for each page would take quadratic time.
-      const grown = this.items === items ? replaced : undefined;
-      if (!this.isLoaded) this.update({ items, unreadable: [...unreadable], failure: undefined }, grown);
-      this.#first.resolve();
+      const updatedInPlace = this.items === items ? replaced : undefined;
+      if (!this.isLoaded)
+        this.update({ items, unreadable: [...unreadable], failure: undefined }, updatedInPlace);
+      this.#firstPage.resolve();
     }
     return { items, unreadable };
   }
 
   protected override notify({ before, changed, isStructural }: ListDiff<string, ProjectEntry>): void {
-    const isOther = isStructural || !isSameOrder(before, this.items);
-    const gone = this.isLoaded && isOther ? [...before.keys()].filter((id) => !this.#isListed(id)) : [];
-    if (isOther || changed.length > 0) this.#onChange({ ids: changed, gone, isStructural: isOther });
+    const isChanged = isStructural || !isSameOrder(before, this.items);
+    const removed = this.isLoaded && isChanged ? [...before.keys()].filter((id) => !this.#isListed(id)) : [];
+    if (isChanged || changed.length > 0) this.#onChange({ ids: changed, removed, isStructural: isChanged });
   }
 
   #isListed(id: string): boolean {

@@ -22,7 +22,7 @@ export const usageOf = (record: Counters): Usage => ({
   activeHours: hours(record.active_time_seconds ?? record.active_time),
 });
 
-/** Changes once for each tenth of an hour, so that rows with a tooltip aren't redrawn all the time. */
+/** Changes with each tenth of an hour, so that rows with a tooltip aren't redrawn all the time. */
 export const usageStep = (record: Counters): number => {
   const { cuHours = 0, activeHours = 0 } = usageOf(record);
   return Math.floor(Math.max(cuHours, activeHours) * 10);

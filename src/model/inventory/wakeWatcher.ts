@@ -1,5 +1,5 @@
 /**
- * Notices computes that a client has woken: connecting to an idle compute starts it (section 3.1). It compares what the
+ * Finds computes that a client has woken: connecting to an idle compute starts it (section 3.1). It compares what the
  * inventory loads and sends no requests.
  */
 import type { Compute } from '../../api/records/records.ts';
@@ -9,7 +9,7 @@ import type { Inventory, InventoryEvent } from './inventory.ts';
 
 export class WakeWatcher implements Disposable {
   readonly #inventory: Inventory;
-  readonly #isFollowed: (compute: Compute) => boolean;
+  readonly #isTracked: (compute: Compute) => boolean;
   readonly #woke = new Emitter<readonly Compute[]>();
   readonly #disposables = new DisposableStore();
   /** The idle computes of each project when it last changed. */
@@ -18,10 +18,10 @@ export class WakeWatcher implements Disposable {
   /** The computes that one refresh has found active. */
   readonly onDidWake = this.#woke.event;
 
-  /** @param isFollowed whether the user's own change is pending, whose end is shown anyway */
-  constructor(inventory: Inventory, isFollowed: (compute: Compute) => boolean) {
+  /** @param isTracked whether the user's own change is pending, whose end is shown anyway */
+  constructor(inventory: Inventory, isTracked: (compute: Compute) => boolean) {
     this.#inventory = inventory;
-    this.#isFollowed = isFollowed;
+    this.#isTracked = isTracked;
     this.#disposables.add(this.#woke);
     this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
   }
@@ -47,7 +47,7 @@ export class WakeWatcher implements Disposable {
     this.#idle.set(projectId, new Set(idle.map(({ id }) => id)));
     return computes.filter(
       (compute) =>
-        compute.current_state === 'active' && before?.has(compute.id) === true && !this.#isFollowed(compute),
+        compute.current_state === 'active' && before?.has(compute.id) === true && !this.#isTracked(compute),
     );
   }
 }

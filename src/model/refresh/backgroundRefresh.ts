@@ -16,9 +16,9 @@ import type { RequestBudget } from './requestBudget.ts';
 export interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
   /** Expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
-  readonly shown: () => Iterable<string>;
-  /** Projects that are polled already. */
-  readonly followed: () => ReadonlySet<string>;
+  readonly expanded: () => Iterable<string>;
+  /** Projects that something else polls. */
+  readonly polledElsewhere: () => ReadonlySet<string>;
   /** Milliseconds; 0 is never. */
   readonly interval: () => number;
   /** Whether the service is on this machine, where frequent requests cost little. */
@@ -31,13 +31,13 @@ export interface BackgroundRefreshOptions {
 }
 
 /** The list of projects is part of every fifth refresh. */
-const PROJECTS_EVERY = 5;
+const REFRESHES_PER_PROJECT_LIST = 5;
 const MAX_WAIT = 10 * 60_000;
-/** Requests at once if there are more than the budget allows. */
+/** Requests per slice if there are more than the budget allows. */
 const SLICE = 20;
 const QUICK_INTERVAL = 2000;
-/** Milliseconds until an unsettled project is left to the ordinary refresh. */
-const QUICK_FOR = 2 * 60_000;
+/** Milliseconds until an unsettled project is refreshed at the ordinary interval again. */
+const MAX_QUICK_TIME = 2 * 60_000;
 
 interface RefreshRequest {
   readonly kind: 'computes' | 'branches';
@@ -47,28 +47,27 @@ interface RefreshRequest {
 export class BackgroundRefresh implements Disposable {
   readonly #options: BackgroundRefreshOptions;
   readonly #clock: Clock;
-  readonly #listening: Disposable;
-  /** Projects with a pending change, and since when it is known. */
+  readonly #subscription: Disposable;
+  /** Projects with a pending change, and the time when it was first seen. */
   readonly #unsettled = new Map<string, number>();
   readonly #budget: RequestBudget;
-  /** What is left of the current refresh. */
-  #due: RefreshRequest[] = [];
+  /** The remaining requests of the current refresh. */
+  #queue: RefreshRequest[] = [];
   #poller: Poller | undefined;
-  #last: number;
-  #times = 0;
+  #lastRefresh: number;
+  #refreshCount = 0;
 
   constructor(options: BackgroundRefreshOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#budget = options.budget;
-    this.#last = this.#clock.now();
-    this.#listening = options.inventory.onDidChange((changes) => this.#notice(changes));
+    this.#lastRefresh = this.#clock.now();
+    this.#subscription = options.inventory.onDidChange((changes) => this.#handleChanges(changes));
   }
 
-  /** @param wanted whether the view is visible and the window focused. An overdue refresh runs at once. */
-  setWanted(wanted: boolean): void {
-    const isWanted = wanted && this.#options.interval() > 0;
-    if (isWanted) {
+  /** @param isVisible whether the view is visible and the window focused. An overdue refresh runs at once. */
+  setVisible(isVisible: boolean): void {
+    if (isVisible && this.#options.interval() > 0) {
       this.#poller ??= this.#start();
       return;
     }
@@ -77,7 +76,7 @@ export class BackgroundRefresh implements Disposable {
   }
 
   dispose(): void {
-    this.#listening.dispose();
+    this.#subscription.dispose();
     this.#poller?.dispose();
   }
 
@@ -96,7 +95,7 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #wait(): number {
-    const slice = Math.min(this.#due.length, SLICE);
+    const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
     // On a local service this also keeps the next expanded project up to date.
     const isQuick = this.#options.isLocal?.() === true || this.#quickProjects().length > 0;
@@ -104,52 +103,52 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #untilNext(): number {
-    return Math.max(0, this.#last + this.#options.interval() - this.#clock.now());
+    return Math.max(0, this.#lastRefresh + this.#options.interval() - this.#clock.now());
   }
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
     const isLocal = this.#options.isLocal?.() === true;
-    const followed = this.#options.followed();
+    const polledElsewhere = this.#options.polledElsewhere();
     const isQuick = (id: string) =>
-      !followed.has(id) && (isLocal || now < (this.#unsettled.get(id) ?? -Infinity) + QUICK_FOR);
-    return [...this.#options.shown()].filter(isQuick);
+      !polledElsewhere.has(id) && (isLocal || now < (this.#unsettled.get(id) ?? -Infinity) + MAX_QUICK_TIME);
+    return [...this.#options.expanded()].filter(isQuick);
   }
 
-  #notice(changes: readonly InventoryEvent[]): void {
+  #handleChanges(changes: readonly InventoryEvent[]): void {
     const projects = new Set<string>();
     for (const change of changes) {
       if (change.kind === 'all') {
-        this.#due = [];
+        this.#queue = [];
         this.#unsettled.clear();
       } else if ('projectId' in change) projects.add(change.projectId);
     }
-    const known = this.#unsettled.size;
+    const before = this.#unsettled.size;
     for (const id of projects) {
       const computes = this.#options.inventory.computesOf(id)?.computes.values() ?? [];
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
-    const isOther = changes.some(({ kind }) => kind === 'all' || kind === 'key');
-    if (isOther || this.#unsettled.size > known) this.#poller?.reschedule();
+    const isOtherConnection = changes.some(({ kind }) => kind === 'all' || kind === 'key');
+    if (isOtherConnection || this.#unsettled.size > before) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {
     // Rows may have been collapsed or deleted since the refresh began.
-    const shown = new Set(this.#options.shown());
-    this.#due = this.#due.filter(({ projectId }) => shown.has(projectId));
-    const projects = this.#due.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
+    const expanded = new Set(this.#options.expanded());
+    this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
+    const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), this.#options.isLocal?.() === true);
     // Half of it, so that a large account does not keep pending changes waiting.
     const share = quick.length > 0 ? 0.5 : 1;
-    const sent = this.#due.splice(0, Math.ceil(this.#budget.available * share));
-    const isSent = (one: RefreshRequest) =>
-      sent.some(({ kind, projectId }) => kind === one.kind && projectId === one.projectId);
-    sent.push(...quick.filter((one) => !isSent(one)).slice(0, this.#budget.available - sent.length));
+    const sent = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
+    const isSent = (request: RefreshRequest) =>
+      sent.some(({ kind, projectId }) => kind === request.kind && projectId === request.projectId);
+    sent.push(...quick.filter((request) => !isSent(request)).slice(0, this.#budget.available - sent.length));
     this.#budget.spend(sent.length);
     const { inventory } = this.#options;
-    const ids = (wanted: RefreshRequest['kind']) =>
-      sent.flatMap(({ kind, projectId }) => (kind === wanted ? projectId : []));
+    const ids = (kind: RefreshRequest['kind']) =>
+      sent.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
       projects,
       inventory.refreshComputesOf(ids('computes')),
@@ -157,14 +156,15 @@ export class BackgroundRefresh implements Disposable {
     ]);
   }
 
-  /** @returns the refresh of the list of projects, if it is its turn */
+  /** @returns the refresh of the list of projects, if it is due */
   #beginRefresh(): Promise<void> | undefined {
-    const { inventory, shown } = this.#options;
-    this.#last = this.#clock.now();
-    this.#times += 1;
-    this.#due = this.#requests([...shown()], true);
+    const { inventory, expanded } = this.#options;
+    this.#lastRefresh = this.#clock.now();
+    this.#refreshCount += 1;
+    this.#queue = this.#requests([...expanded()], true);
     const { projects } = inventory;
-    if (this.#times % PROJECTS_EVERY !== 0 && projects?.failure === undefined) return undefined;
+    if (this.#refreshCount % REFRESHES_PER_PROJECT_LIST !== 0 && projects?.failure === undefined)
+      return undefined;
     this.#budget.spend(Math.ceil(((projects?.entries.size ?? 0) + 1) / PROJECTS_PER_PAGE));
     return inventory.refreshProjects();
   }

@@ -10,7 +10,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 export const PREFETCHED_PROJECTS = 50;
 
 /** Milliseconds until a list of projects that failed to load is requested again. */
-const TRY_AGAIN_AFTER = 60_000;
+const RETRY_DELAY = 60_000;
 
 export class Prefetch {
   readonly #inventory: Inventory;
@@ -32,19 +32,19 @@ export class Prefetch {
     await this.#pending;
   }
 
-  /** Whether the account has projects whose computes are unknown. */
+  /** Whether the account has projects whose computes aren't loaded. */
   get isPartial(): boolean {
     const { projects } = this.#inventory;
     if (projects === undefined) return false;
-    const isUnknown = (id: string) => this.#inventory.computesOf(id)?.isLoaded !== true;
-    return !projects.isLoaded || [...projects.entries.keys()].some(isUnknown);
+    const isMissing = (id: string) => this.#inventory.computesOf(id)?.isLoaded !== true;
+    return !projects.isLoaded || [...projects.entries.keys()].some(isMissing);
   }
 
   #hasWork(): boolean {
     const { projects } = this.#inventory;
     if (projects === undefined) return false;
     if (projects.entries.size > 0) return this.#unrequested().length > 0;
-    return !projects.isLoaded && this.#clock.now() - this.#failedAt > TRY_AGAIN_AFTER;
+    return !projects.isLoaded && this.#clock.now() - this.#failedAt > RETRY_DELAY;
   }
 
   #unrequested(): readonly string[] {
@@ -63,7 +63,7 @@ export class Prefetch {
   }
 
   #report(error: unknown): void {
-    // The project was deleted, or another account chosen: nothing to report.
+    // The project was deleted, or the user chose another account.
     if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How many requests the background work of a window may send: a burst, and then a steady rate. The public service allows
+ * A token bucket for the background requests of a window: a burst, and then a steady rate. The public service allows
  * about 700 requests a minute for an account, which other windows and clients share.
  */
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -18,13 +18,13 @@ export class RequestBudget {
   readonly #isUnlimited: () => boolean;
   readonly #clock: Clock;
   /** Below 0 if more was spent than available. */
-  #left = BURST;
-  #at: number;
+  #tokens = BURST;
+  #refilledAt: number;
 
   constructor({ isUnlimited = () => false, clock = systemClock }: RequestBudgetOptions = {}) {
     this.#isUnlimited = isUnlimited;
     this.#clock = clock;
-    this.#at = clock.now();
+    this.#refilledAt = clock.now();
   }
 
   /** Requests that may be sent now. */
@@ -34,7 +34,7 @@ export class RequestBudget {
 
   /** Requests beyond what is available make later ones wait. */
   spend(requests: number): void {
-    this.#left = this.#refill() - (this.#isUnlimited() ? 0 : requests);
+    this.#tokens = this.#refill() - (this.#isUnlimited() ? 0 : requests);
   }
 
   /** Milliseconds until this many requests may be sent, or a whole burst. */
@@ -45,8 +45,8 @@ export class RequestBudget {
 
   #refill(): number {
     const now = this.#clock.now();
-    this.#left = Math.min(BURST, this.#left + (now - this.#at) * PER_MILLISECOND);
-    this.#at = now;
-    return this.#left;
+    this.#tokens = Math.min(BURST, this.#tokens + (now - this.#refilledAt) * PER_MILLISECOND);
+    this.#refilledAt = now;
+    return this.#tokens;
   }
 }

@@ -24,7 +24,7 @@ export const refresh: Command = async (context, argument, run) => {
 /** @throws {ApiError} */
 export async function refreshAll({ inventory, apiKeys, computesView }: CommandContext): Promise<void> {
   // Only if the keys were shown before. Their view shows the failure.
-  const keys = apiKeys.isWanted ? apiKeys.refresh().catch(() => undefined) : undefined;
+  const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
   await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
 }
 

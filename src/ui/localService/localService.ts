@@ -231,7 +231,7 @@ export class LocalService implements Disposable {
     } catch (error) {
       log.error('Restarting the local service', error);
       const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
-      if (connection?.account.local === true) this.#session?.end(connection, failure);
+      if (connection?.account.local === true) this.#session?.fail(connection, failure);
     }
   }
 

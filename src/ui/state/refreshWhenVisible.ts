@@ -10,7 +10,7 @@ export function refreshWhenVisible(
   config: Pick<Config, 'onDidChange'>,
 ): Disposable {
   const disposables = new DisposableStore();
-  const update = () => refresh.setWanted(view.visible && window.state.focused);
+  const update = () => refresh.setVisible(view.visible && window.state.focused);
   disposables.add(view.onDidChangeVisibility(update));
   disposables.add(window.onDidChangeWindowState(update));
   disposables.add(config.onDidChange(update));

@@ -12,15 +12,15 @@ describe('the stores', () => {
     const store = await connectModel(service);
     const refresh = new BackgroundRefresh({
       inventory: store.inventory,
-      shown: () => ['shop'],
-      followed: () => store.tracker.projects,
+      expanded: () => ['shop'],
+      polledElsewhere: () => store.tracker.projects,
       interval: () => 60_000,
       isLocal: () => false,
       onError: (error) => store.errors.push(error),
       budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,
     });
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     store.tracker.follow('restart', { computeId: 'ep-one', projectId: 'shop' }, [
       operationRecord(1) as Operation,
     ]);

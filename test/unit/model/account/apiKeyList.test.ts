@@ -52,7 +52,7 @@ describe('ApiKeyList', () => {
     const asked = service.requests.length;
     await useKey('other', 'second-key');
     assert.deepEqual(keys.keys, []);
-    assert.equal(keys.isWanted, false);
+    assert.equal(keys.wasRequested, false);
     assert.equal(service.requests.length, asked);
   });
 
@@ -85,12 +85,12 @@ describe('ApiKeyList', () => {
   });
 
   it('is wanted once it was loaded, or failed to load', async () => {
-    assert.equal(keys.isWanted, true);
+    assert.equal(keys.wasRequested, true);
     await useKey('other', 'second-key');
-    assert.equal(keys.isWanted, false);
+    assert.equal(keys.wasRequested, false);
     service.script = () => 403;
     await keys.ensureLoaded();
-    assert.equal(keys.isWanted, true);
+    assert.equal(keys.wasRequested, true);
     assert.match(String(keys.failure), /status 403/);
     const asked = service.requests.length;
     await keys.ensureLoaded();
@@ -138,7 +138,10 @@ describe('ApiKeyList', () => {
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);
     await keys.refresh();
-    assert.deepEqual([keys.keys, keys.unreadable, keys.isWanted, keys.isInUse(1)], [[], [], false, false]);
+    assert.deepEqual(
+      [keys.keys, keys.unreadable, keys.wasRequested, keys.isInUse(1)],
+      [[], [], false, false],
+    );
     await assert.rejects(keys.create('new'), /Not connected/);
     await assert.rejects(keys.revoke(1), /Not connected/);
   });

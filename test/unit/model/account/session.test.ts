@@ -122,10 +122,10 @@ describe('Session', () => {
     assert.ok(connection !== undefined);
     await store.accounts.add(store.account, 'new-key');
     await until('another connection', async () => store.session.connection !== connection);
-    store.session.end(connection, new Error('ended'));
+    store.session.fail(connection, new Error('ended'));
     const current = store.session.connection;
     assert.ok(current !== undefined);
-    store.session.end(current, new Error('ended'));
+    store.session.fail(current, new Error('ended'));
     assert.equal(current.isClosed, true);
     assert.equal(store.inventory.state.kind, 'failed');
   });

@@ -35,8 +35,8 @@ describe('BackgroundRefresh', () => {
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
-      shown: () => shown,
-      followed: () => followed,
+      expanded: () => shown,
+      polledElsewhere: () => followed,
       interval: () => interval,
       isLocal: () => isNear,
       onError: (error) => errors.push(error),
@@ -57,14 +57,14 @@ describe('BackgroundRefresh', () => {
   it('stops while the view is hidden or the interval is 0', () => {
     assert.deepEqual(store.clock.waits, []);
     interval = 0;
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     assert.deepEqual(store.clock.waits, []);
   });
 
   it('refreshes expanded projects of a local service quickly, with their branches, and no others', async () => {
     isNear = true;
     shown = [];
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     assert.equal(await store.clock.turn(), 2000);
     shown = ['shop'];
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), 2000);
@@ -76,7 +76,7 @@ describe('BackgroundRefresh', () => {
   });
 
   it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
     const counts = Map.groupBy(service.requests, (call) => call);
     assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
@@ -86,14 +86,14 @@ describe('BackgroundRefresh', () => {
 
   it('runs an overdue refresh at once, and only one', () => {
     store.clock.pass(MINUTE * 10);
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     assert.deepEqual(store.clock.waits, [0]);
-    refresh.setWanted(false);
+    refresh.setVisible(false);
     assert.deepEqual(store.clock.waits, []);
   });
 
   it('refreshes a project with a pending change quickly until it has settled', async () => {
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     state = 'init';
     assert.equal(await store.clock.turn(), MINUTE);
     assert.equal(await store.clock.turn(), 2000);
@@ -104,21 +104,21 @@ describe('BackgroundRefresh', () => {
 
   it('leaves out projects that are polled already', async () => {
     followed.add('shop');
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     state = 'init';
     await store.clock.turn();
     assert.deepEqual(store.clock.waits, [MINUTE]);
   });
 
   it('returns to the normal interval after two minutes', async () => {
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     state = 'init';
     await store.clock.turn();
     interval = 10 * MINUTE;
     const waitAfter = (milliseconds: number) => {
-      refresh.setWanted(false);
+      refresh.setVisible(false);
       store.clock.pass(milliseconds);
-      refresh.setWanted(true);
+      refresh.setVisible(true);
       return store.clock.waits;
     };
     assert.deepEqual(waitAfter(2 * MINUTE - 1), [2000]);
@@ -126,7 +126,7 @@ describe('BackgroundRefresh', () => {
   });
 
   it('refreshes quickly as soon as another window or a command shows a pending change', async () => {
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
     assert.deepEqual(store.clock.waits, [2000]);
     await store.accounts.choose(undefined);
@@ -140,7 +140,7 @@ describe('BackgroundRefresh', () => {
     await store.inventory.refreshProjects().catch(() => undefined);
     service.script = script;
     service.requests.length = 0;
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     await store.clock.turn();
     assert.deepEqual(service.requests.toSorted(), [
       'GET /projects',
@@ -151,13 +151,13 @@ describe('BackgroundRefresh', () => {
 
   it('waits at most ten minutes while the service fails', async () => {
     service.script = () => 500;
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     for (let turns = 0; turns < 8; turns += 1) await store.clock.turn();
     assert.deepEqual(store.clock.waits, [10 * MINUTE]);
   });
 
   it('ignores changes of the inventory when disposed', () => {
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     refresh.dispose();
     store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
     assert.deepEqual(store.clock.waits, []);
@@ -166,7 +166,7 @@ describe('BackgroundRefresh', () => {
   it('backs off while the service fails, and recovers', async () => {
     const { script } = service;
     service.script = () => 500;
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     await store.clock.turn();
     assert.deepEqual(store.clock.waits, [2 * MINUTE]);
     assert.equal(errors.length, 1);
@@ -178,7 +178,7 @@ describe('BackgroundRefresh', () => {
 
   it('leaves out projects that were collapsed since the refresh began', async () => {
     shown = Array.from({ length: 50 }, (_, index) => `shop-${index}`);
-    refresh.setWanted(true);
+    refresh.setVisible(true);
     await store.clock.turn();
     const sent = service.requests.length;
     assert.ok(sent < shown.length);

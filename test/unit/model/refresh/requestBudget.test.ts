@@ -59,8 +59,8 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
-      shown: () => ids,
-      followed: () => new Set(),
+      expanded: () => ids,
+      polledElsewhere: () => new Set(),
       interval: () => MINUTE,
       onError: (error) => assert.fail(String(error)),
       budget: new RequestBudget({ clock: store.clock }),
@@ -68,7 +68,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
       random: () => 1,
     });
     sent = [];
-    refresh.setWanted(true);
+    refresh.setVisible(true);
   });
   afterEach(async () => {
     refresh.dispose();

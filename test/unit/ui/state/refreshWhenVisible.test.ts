@@ -18,8 +18,8 @@ describe('refreshWhenVisible', () => {
     store = await connectModel(service);
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
-      shown: () => [],
-      followed: () => new Set(),
+      expanded: () => [],
+      polledElsewhere: () => new Set(),
       interval: () => 1000,
       onError: () => undefined,
       budget: new RequestBudget({ clock: store.clock }),
