@@ -58,7 +58,6 @@ const windowsServiceSuites = [
   'pipelining',
   'postgres/process/runProgram',
   'projects',
-  'rawRequests',
   'requests',
   'revokedKeys',
   'windowsFiles',

@@ -22,16 +22,12 @@ const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegE
   'a body that is not JSON': [post('{"endpoint":'), 400, /not valid JSON/],
   'an empty body': [{ method: 'POST', path: COMPUTES, headers: json }, 400, /not valid JSON/],
   'a body that is not UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not valid JSON/],
-  'a body with a byte order mark in the middle': [post('{"a":\uFEFF 1}'), 400, /not valid JSON/],
-  'a number for a body': [post('1'), 400, /of type object/],
-  'null for a body': [post('null'), 400, /of type object/],
   'a list for a body': [post([]), 400, /of type object/],
   'deep nesting': [post('['.repeat(100_000) + ']'.repeat(100_000)), 400, /of type object/],
   'no endpoint': [post({}), 400, /endpoint/],
   'an endpoint of the wrong type': [post({ endpoint: 'x' }), 400, /endpoint/],
   'another property next to the endpoint': [post({ ...creation({}), other: 1 }), 400, /other/],
   'no branch': [post({ endpoint: { type: 'read_only' } }), 400, /branch_id/],
-  'a branch that is a number': [post(creation({ branch_id: 7 })), 400, /branch_id/],
   'an invalid branch id': [post(creation({ branch_id: '../x' })), 422, /branch_id/],
   'no type': [post({ endpoint: { branch_id: BRANCH } }), 400, /type/],
   'an unknown type': [post(creation({ type: 'read_sometimes' })), 400, /type.*read_write or read_only/],
@@ -57,60 +53,25 @@ const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegE
     400,
     /pg_settings\.a/,
   ],
-  'a setting that is a list': [
-    post(creation({ settings: { pg_settings: { a: [1] } } })),
-    400,
-    /pg_settings\.a/,
-  ],
   'an unknown pooler mode': [post(creation({ pooler_mode: 'session' })), 400, /pooler_mode/],
   'disabled as a string': [post(creation({ disabled: 'yes' })), 400, /disabled/],
   'an unknown attribute': [post(creation({ colour: 'red' })), 400, /endpoint\.colour/],
   'the attribute __proto__': [post('{"endpoint":{"__proto__":{"type":"read_only"}}}'), 400, /./],
   'an update of the type': [patch({ type: 'read_only' }), 400, /endpoint\.type/],
-  'an update of the id': [patch({ id: 'ep-x' }), 400, /endpoint\.id/],
-  'an update of the host': [patch({ host: 'x' }), 400, /endpoint\.host/],
   'an update that is null': [patch(null), 400, /endpoint/],
   'a name that is null': [patch({ name: null }), 400, /name/],
   'no key name': [{ method: 'POST', path: '/api_keys', body: {} }, 400, /key_name/],
   'an empty key name': [{ method: 'POST', path: '/api_keys', body: { key_name: '' } }, 422, /key_name/],
-  'a key name that is a number': [
-    { method: 'POST', path: '/api_keys', body: { key_name: 1 } },
-    400,
-    /key_name/,
-  ],
   'a huge key name': [
     { method: 'POST', path: '/api_keys', body: { key_name: 'x'.repeat(9_999) } },
     422,
     /key_name/,
   ],
   'a key id that is not a number': [{ method: 'DELETE', path: '/api_keys/abc' }, 404, /API key/],
-  'a key id that is a fraction': [{ method: 'DELETE', path: '/api_keys/1.5' }, 404, /API key/],
   'an endless key id': [{ method: 'DELETE', path: `/api_keys/${'9'.repeat(30)}` }, 404, /API key/],
   'a key id with leading zeros': [{ method: 'DELETE', path: '/api_keys/0001' }, 400, /leading zeros/],
-  'a key id of zeros': [{ method: 'DELETE', path: '/api_keys/00' }, 400, /leading zeros/],
-  'a key id with a sign': [{ method: 'DELETE', path: '/api_keys/+1' }, 404, /API key/],
-  'a key id with an escaped space': [{ method: 'DELETE', path: '/api_keys/%201' }, 404, /API key/],
-  'a key id in other digits': [{ method: 'DELETE', path: '/api_keys/%D9%A1' }, 404, /API key/],
-  'a key id in hexadecimal': [{ method: 'DELETE', path: '/api_keys/0x1' }, 404, /API key/],
   'a limit with a leading zero': [{ path: '/projects?limit=010' }, 400, /limit/],
-  'a limit with a sign': [{ path: '/projects?limit=%2B1' }, 400, /limit/],
-  'a limit in other digits': [{ path: '/projects?limit=%D9%A1' }, 400, /limit/],
   'two limits': [{ path: '/projects?limit=1&limit=2' }, 400, /limit.*once/],
-  'two equal limits': [{ path: '/projects?limit=1&limit=1' }, 400, /limit.*once/],
-  'a limit and an escaped one': [{ path: '/projects?limit=1&%6Cimit=2' }, 400, /limit.*once/],
-  'two cursors': [{ path: '/projects?cursor=&cursor=eA' }, 400, /cursor.*once/],
-  'two roles': [
-    {
-      path: '/projects/shiny-wind-028834/connection_uri?role_name=a&role_name=b&database_name=app',
-    },
-    400,
-    /role_name.*once/,
-  ],
-  'a cursor with leading zeros': [
-    { path: '/projects/shiny-wind-028834/operations?cursor=MDE' },
-    400,
-    /cursor/,
-  ],
   'a body over a mebibyte': [post(`"${'x'.repeat(1024 * 1024)}"`), 413, /1048576 bytes/],
   'a form': [
     { ...post('a=1'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
@@ -118,12 +79,10 @@ const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegE
     /json/,
   ],
   'plain text': [{ ...post('{}'), headers: { 'content-type': 'text/plain' } }, 415, /json/],
-  'a compressed body': [{ ...post('{}'), headers: { 'content-encoding': 'gzip' } }, 415, /uncompressed/],
   'an unknown path': [{ path: '/nothing' }, 404, /nothing at this path/],
   'an unsupported method of a project': [{ method: 'PUT', path: '/projects' }, 405, /GET/],
   'an unsupported method of a compute': [{ method: 'POST', path: COMPUTE }, 405, /GET, PATCH, DELETE/],
   'a preflight request': [{ method: 'OPTIONS', path: '/projects' }, 405, /GET/],
-  'a restart with GET': [{ path: `${COMPUTE}/restart` }, 405, /POST/],
   'an unknown operation': [
     { path: '/projects/shiny-wind-028834/operations/00000000-0000-4000-8000-000000000000' },
     404,
@@ -146,11 +105,8 @@ const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegE
     403,
     /Host/,
   ],
-  'a host with a user': [{ path: '/projects', headers: { host: 'localhost@evil.example' } }, 403, /Host/],
   'another address of this machine': [{ path: '/projects', headers: { host: '127.0.0.2:80' } }, 403, /Host/],
-  'an empty host': [{ path: '/projects', headers: { host: '' } }, 403, /Host/],
   'a web page': [{ path: '/projects', headers: { origin: 'https://evil.example' } }, 403, /Web pages/],
-  'a web page with a null origin': [{ path: '/projects', headers: { origin: 'null' } }, 403, /Web pages/],
 };
 
 describe('Requests', () => {
@@ -197,6 +153,14 @@ describe('Requests', () => {
     assert.equal(headers['allow'], 'GET, PATCH, DELETE');
   });
 
+  it('with HEAD get the headers of GET', async () => {
+    const [head, get] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => call(service().baseUrl, { method, path: COMPUTE, key: service().key })),
+    );
+    assert.deepEqual([head?.status, head?.text], [200, '']);
+    assert.equal(head?.headers['content-length'], get?.headers['content-length']);
+  });
+
   it('can escape characters without need', async () => {
     const path = '/%70rojects/shiny%2Dwind-028834/endpoints';
     assert.equal((await call(service().baseUrl, { path, key: service().key })).status, 200);
@@ -212,10 +176,10 @@ describe('Requests', () => {
   }
 
   it('keep their id if it is valid', async () => {
-    const id = async (given: string) => {
+    const id = async (sent: string) => {
       const { json: body } = await call(service().baseUrl, {
         path: '/x',
-        headers: { 'x-request-id': given },
+        headers: { 'x-request-id': sent },
       });
       return errorIn(body).request_id;
     };

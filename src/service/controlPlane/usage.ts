@@ -44,13 +44,9 @@ export function uncountedUsage(account: AccountState, now: number): ReadonlyMap<
 }
 
 /** Returns the project as lists show it: with whole seconds, including the uncounted ones. */
-export function withUncountedUsage({ record }: ProjectState, uncounted: Usage = NO_USAGE): ProjectRecord {
-  const usage = sum(record, uncounted);
-  const cpu_used_sec = Math.floor(usage.cpu_used_sec);
-  const active_time = Math.floor(usage.active_time);
-  // The same object, so that its JSON is used again.
-  if (cpu_used_sec === record.cpu_used_sec && active_time === record.active_time) return record;
-  return { ...record, cpu_used_sec, active_time };
+export function withUncountedUsage(record: ProjectRecord, uncounted: Usage = NO_USAGE): ProjectRecord {
+  const { cpu_used_sec, active_time } = sum(record, uncounted);
+  return { ...record, cpu_used_sec: Math.floor(cpu_used_sec), active_time: Math.floor(active_time) };
 }
 
 const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRecord): Usage => ({

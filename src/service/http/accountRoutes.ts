@@ -5,18 +5,9 @@ import { toProjectResponse } from '../controlPlane/projectResponse.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
-import {
-  booleanParameter,
-  cursorPosition,
-  DEFAULT_PROJECTS,
-  MAX_PROJECTS,
-  pageSize,
-  paginationAfter,
-  queryParameter,
-  unknownCursor,
-} from './query.ts';
+import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
-import { listReply, recordReply, reply, type JsonReply } from './response.ts';
+import { reply, type JsonReply } from './response.ts';
 
 export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
   { method: 'GET', path: '/api_keys', answer: () => reply(plane.keys.list()) },
@@ -43,37 +34,19 @@ function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
 
 /** Ignores `org_id`: there is one organization. With `recoverable` there is nothing, because deleted projects are gone. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
-  const limit = pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
-  const cursor = cursorPosition(call);
   const isOfDeleted = booleanParameter(call, 'recoverable');
-  const all = isOfDeleted ? [] : [...store.account.projects.values()];
-  const found = search(all, queryParameter(call, 'search'));
-  const start = cursor === undefined ? 0 : found.findIndex(({ record }) => record.id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw unknownCursor();
-  const page = found.slice(start, start + limit);
+  const all = isOfDeleted ? [] : [...store.account.projects.values()].map(({ record }) => record);
+  const page = paginate(call, search(call, all), PROJECT_PAGES);
   const usage = uncountedUsage(store.account, clock.now());
-  const records = page.map((project) => withUncountedUsage(project, usage.get(project.record.id)));
-  const pagination = paginationAfter(page.at(-1)?.record.id ?? cursor);
-  return listReply('projects', records, { applications: {}, integrations: {}, ...pagination });
+  const projects = page.records.map((record) => withUncountedUsage(record, usage.get(record.id)));
+  return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
 }
 
-function search(projects: readonly ProjectState[], text: string | undefined): readonly ProjectState[] {
-  if (text === undefined) return projects;
-  const wanted = text.toLowerCase();
-  return projects.filter(
-    ({ record }) => record.name.toLowerCase().includes(wanted) || record.id.includes(wanted),
-  );
-}
+const showProject = (plane: ControlPlane, call: ApiCall): JsonReply =>
+  reply({ project: shownProject(plane, findProject(plane.store.account, call)) });
 
-function showProject(plane: ControlPlane, call: ApiCall): JsonReply {
-  const project = findProject(plane.store.account, call);
-  return recordReply('project', shownProject(plane, project));
-}
-
-const shownProject = ({ store, clock }: ControlPlane, project: ProjectState) =>
-  toProjectResponse(
-    withUncountedUsage(project, uncountedUsage(store.account, clock.now()).get(project.record.id)),
-  );
+const shownProject = ({ store, clock }: ControlPlane, { record }: ProjectState) =>
+  toProjectResponse(withUncountedUsage(record, uncountedUsage(store.account, clock.now()).get(record.id)));
 
 async function createProject({ projects }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const body = await readJsonBody(call.request, ProjectCreationBody);
@@ -82,9 +55,9 @@ async function createProject({ projects }: ControlPlane, call: ApiCall): Promise
 }
 
 async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const { project: wanted } = await readJsonBody(call.request, ProjectPatchBody);
+  const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
   const project = findProject(plane.store.account, call);
-  plane.projects.update(project, wanted);
+  plane.projects.update(project, patch);
   return reply({ project: shownProject(plane, project), operations: [] });
 }
 

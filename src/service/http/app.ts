@@ -8,8 +8,8 @@ import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
-import { authenticate, findHeaderProblem, parseTarget, type ApiCall, type Route } from './request.ts';
-import { sendError, sendReply, type JsonReply } from './response.ts';
+import { authenticate, parseTarget, rejectWebPages, type RequestTarget, type Route } from './request.ts';
+import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { userRoutes } from './userRoutes.ts';
 
 /** The version segment (section 9). */
@@ -23,95 +23,90 @@ export interface AppOptions {
   readonly leaseSecret: string;
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 export function createListener(options: AppOptions): RequestListener {
   const { plane } = options;
-  const entries = [...apiEntries(plane), leaseEntry(options)];
+  const routes = routesOf(plane);
   return (request, response) => {
-    const exchange = { request, response };
-    const problem = findHeaderProblem(request);
-    if (problem !== undefined) {
-      // The rest of this connection cannot be trusted.
-      sendError(request, response, problem, { connection: 'close' });
-      return;
-    }
-    try {
-      const { parts, query } = parseTarget(request.url ?? '');
-      const candidates = entries.filter(({ pattern }) => matches(pattern, parts));
-      const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const entry = candidates.find((each) => each.method === method);
-      if (entry === undefined) {
-        // Only clients with a key may learn which paths exist.
-        if (`/${parts.join('/')}/`.startsWith(`${API_PATH}/`)) authenticate(request, plane.keys);
-        throw notAllowed(candidates.map((each) => each.method));
-      }
-      const param = (name: string) => parts[entry.pattern.indexOf(`:${name}`)] ?? '';
-      entry.handle(exchange, { request, param, query });
-    } catch (error) {
-      void fail(plane, exchange, error);
-    }
+    void answer(options, routes, request, response)
+      .catch((error: unknown) => failureReply(plane, request, error))
+      .then(async (reply) => {
+        if (reply !== undefined) sendReply(response, await whenDurable(plane, request, reply));
+      });
   };
 }
 
-interface RouteEntry {
-  readonly method: Route['method'];
+/** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
+async function answer(
+  { plane, leases, leaseSecret: secret }: AppOptions,
+  routes: readonly PatternRoute[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<JsonReply | undefined> {
+  rejectWebPages(request);
+  const { keys, postgresProblem } = plane;
+  const target = parseTarget(request.url ?? '');
+  if (request.method === 'GET' && target.parts.join('/') === 'lease') {
+    const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
+    holdLease({ leases, keys, secret, baseUrl, postgresProblem }, request, response, target.query);
+    return undefined;
+  }
+  authenticate(request, keys);
+  const { route, param } = findRoute(routes, request.method, target);
+  return route.answer({ request, param, query: target.query });
+}
+
+/** Errors of an engine are for the client to resolve; others than these and `HttpError` are unexpected. */
+function failureReply(plane: ControlPlane, request: IncomingMessage, error: unknown): JsonReply {
+  const requestId = requestIdOf(request);
+  if (error instanceof HttpError) return errorReply(error, requestId);
+  if (error instanceof EngineError) return errorReply(conflict(error.message), requestId);
+  plane.logUnexpected(`request ${requestId} (${request.method})`, error);
+  return errorReply(UNEXPECTED_ERROR, requestId);
+}
+
+/** A reply may show changes that are not yet on disk, so it waits for them. */
+async function whenDurable(
+  { store }: ControlPlane,
+  request: IncomingMessage,
+  reply: JsonReply,
+): Promise<JsonReply> {
+  try {
+    await store.whenDurable();
+    return reply;
+  } catch {
+    // The store has already reported this failure, which ends the service.
+    return errorReply(NOT_DURABLE, requestIdOf(request));
+  }
+}
+
+interface PatternRoute extends Route {
   /** The parts of the path; `:name` matches any part except an empty one. */
   readonly pattern: readonly string[];
-  /** @throws {HttpError} */
-  readonly handle: (exchange: Exchange, call: ApiCall) => void;
+}
+
+/** The first that matches counts: `/projects/shared` is not a project. */
+const routesOf = (plane: ControlPlane): readonly PatternRoute[] =>
+  [
+    ...userRoutes(plane),
+    ...accountRoutes(plane),
+    ...branchRoutes(plane),
+    ...computeRoutes(plane),
+    ...catalogRoutes(plane),
+  ].map((route) => ({ ...route, pattern: `${API_PATH}${route.path}`.slice(1).split('/') }));
+
+/** @throws {HttpError} 404 for an unknown path, 405 for an unsupported method */
+function findRoute(routes: readonly PatternRoute[], requestMethod = 'GET', { parts }: RequestTarget) {
+  const candidates = routes.filter(({ pattern }) => matches(pattern, parts));
+  const wantedMethod = requestMethod === 'HEAD' ? 'GET' : requestMethod;
+  const route = candidates.find(({ method }) => method === wantedMethod);
+  if (route === undefined) throw notAllowed(candidates.map(({ method }) => method));
+  const param = (name: string) => parts[route.pattern.indexOf(`:${name}`)] ?? '';
+  return { route, param };
 }
 
 const matches = (pattern: readonly string[], parts: readonly string[]): boolean =>
   pattern.length === parts.length &&
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
-
-/** The first that matches counts: `/projects/shared` is not a project. */
-const routesOf = (plane: ControlPlane): Route[] => [
-  ...userRoutes(plane),
-  ...accountRoutes(plane),
-  ...branchRoutes(plane),
-  ...computeRoutes(plane),
-  ...catalogRoutes(plane),
-];
-
-const apiEntries = (plane: ControlPlane): RouteEntry[] =>
-  routesOf(plane).map(({ method, path, answer }) => ({
-    method,
-    pattern: `${API_PATH}${path}`.slice(1).split('/'),
-    handle(exchange, call) {
-      authenticate(call.request, plane.keys);
-      const replyOrPromise = answer(call);
-      if (!(replyOrPromise instanceof Promise)) sendWhenDurable(plane, exchange, replyOrPromise);
-      else {
-        replyOrPromise.then(
-          (reply) => sendWhenDurable(plane, exchange, reply),
-          (error: unknown) => void fail(plane, exchange, error),
-        );
-      }
-    },
-  }));
-
-const leaseEntry = ({ plane, leases, leaseSecret: secret }: AppOptions): RouteEntry => ({
-  method: 'GET',
-  pattern: ['lease'],
-  handle({ request, response }, { query }) {
-    const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-    const { keys, postgresProblem } = plane;
-    holdLease({ leases, keys, secret, baseUrl, postgresProblem }, request, response, query);
-  },
-});
-
-/** A reply may show changes that are not yet on disk, so it waits for them. */
-function sendWhenDurable(plane: ControlPlane, { request, response }: Exchange, reply: JsonReply): void {
-  const send = () => sendReply(request, response, reply);
-  const pending = plane.store.whenDurable();
-  if (pending === undefined) send();
-  else pending.then(send, (error: unknown) => void fail(plane, { request, response }, error));
-}
 
 function notAllowed(methods: readonly string[]): HttpError {
   if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', 'There is nothing at this path.');
@@ -129,22 +124,3 @@ const NOT_DURABLE = new HttpError(
   'NOT_DURABLE',
   'The service can no longer write to its disk and is shutting down.',
 );
-
-async function fail(plane: ControlPlane, { request, response }: Exchange, error: unknown): Promise<void> {
-  try {
-    await plane.store.whenDurable();
-  } catch {
-    // The store has already reported this failure, which ends the service.
-    sendError(request, response, NOT_DURABLE);
-    return;
-  }
-  const expected = asHttpError(error);
-  const requestId = sendError(request, response, expected ?? UNEXPECTED_ERROR);
-  if (expected === undefined) plane.logUnexpected(`request ${requestId} (${request.method})`, error);
-}
-
-/** Errors of an engine are for the client to resolve; all others are unexpected. */
-function asHttpError(error: unknown): HttpError | undefined {
-  if (error instanceof HttpError) return error;
-  return error instanceof EngineError ? conflict(error.message) : undefined;
-}

@@ -1,4 +1,4 @@
-/** Branches, and creating, changing and deleting projects: calls of the public service. */
+/** The public service's calls for branches. */
 import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
@@ -6,17 +6,9 @@ import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchR
 import { HttpError } from '../core/httpError.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
-import type { BranchRecord } from '../state/storedRecords.ts';
-import {
-  choiceParameter,
-  cursorPosition,
-  encodeCursor,
-  pageSize,
-  queryParameter,
-  unknownCursor,
-} from './query.ts';
+import { choiceParameter, paginate, search } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Route } from './request.ts';
-import { listReply, reply, type JsonReply } from './response.ts';
+import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const BRANCHES = '/projects/:project_id/branches';
 const BRANCH = `${BRANCHES}/:branch_id`;
@@ -49,38 +41,29 @@ const target = ({ store }: ControlPlane, call: ApiCall): [project: ProjectState,
   call.param('branch_id'),
 ];
 
-const MAX_BRANCHES = 10_000;
+const BRANCH_PAGES = { default: 10_000, max: 10_000 } as const;
 
 const SORT_FIELDS = ['updated_at', 'created_at', 'name'] as const;
 const SORT_ORDERS = ['desc', 'asc'] as const;
 
 function listBranches({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(store.account, call);
-  const limit = pageSize(call, MAX_BRANCHES, MAX_BRANCHES);
   const sort_by = choiceParameter(call, 'sort_by', SORT_FIELDS);
   const sort_order = choiceParameter(call, 'sort_order', SORT_ORDERS);
-  const cursor = cursorPosition(call);
-  const found = search([...project.branches.values()], queryParameter(call, 'search'));
-  const sorted = found.sort((a, b) => compare(a[sort_by], b[sort_by]) || compare(a.id, b.id));
+  const sorted = search(call, [...project.branches.values()]).toSorted(
+    (a, b) => compare(a[sort_by], b[sort_by]) || compare(a.id, b.id),
+  );
   if (sort_order === 'desc') sorted.reverse();
-  const start = cursor === undefined ? 0 : sorted.findIndex(({ id }) => id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw unknownCursor();
-  const page = sorted.slice(start, start + limit);
-  const last = start + limit < sorted.length ? page.at(-1) : undefined;
-  const next = last === undefined ? {} : { next: encodeCursor(last.id) };
-  const shown = page.map((branch) => toBranchResponse(branch, project, clock.now()));
-  const annotated = page.filter(({ annotation_value }) => annotation_value !== undefined);
-  const annotations = Object.fromEntries(annotated.map((branch) => [branch.id, annotationOf(branch)]));
-  return listReply('branches', shown, { annotations, pagination: { ...next, sort_by, sort_order } });
+  const { records, cursor, isLast } = paginate(call, sorted, BRANCH_PAGES);
+  const annotated = records.filter(({ annotation_value }) => annotation_value !== undefined);
+  return reply({
+    branches: records.map((branch) => toBranchResponse(branch, project, clock.now())),
+    annotations: Object.fromEntries(annotated.map((branch) => [branch.id, annotationOf(branch)])),
+    pagination: { ...(isLast ? {} : { next: cursor }), sort_by, sort_order },
+  });
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-function search(branches: BranchRecord[], text: string | undefined): BranchRecord[] {
-  if (text === undefined) return branches;
-  const wanted = text.toLowerCase();
-  return branches.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.includes(wanted));
-}
 
 async function createBranch({ store, branches, clock }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const body = await readOptionalJsonBody(call.request, BranchCreationBody);
@@ -105,7 +88,7 @@ async function updateBranch(plane: ControlPlane, call: ApiCall): Promise<JsonRep
 
 function removeBranch(plane: ControlPlane, call: ApiCall): JsonReply {
   const deleted = plane.branches.delete(...target(plane, call));
-  return deleted === undefined ? { status: 204, json: undefined } : branchReply(plane, call, deleted);
+  return deleted === undefined ? deletionReply(undefined) : branchReply(plane, call, deleted);
 }
 
 async function restoreBranch(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
@@ -120,6 +103,6 @@ function branchReply({ store, clock }: ControlPlane, call: ApiCall, result: Bran
 
 function listComputes(plane: ControlPlane, call: ApiCall): JsonReply {
   const [project, id] = target(plane, call);
-  const records = computesOf(project, findBranch(project, id).id).map(({ record }) => record);
-  return listReply('endpoints', records);
+  const computes = computesOf(project, findBranch(project, id).id);
+  return reply({ endpoints: computes.map(({ record }) => record) });
 }

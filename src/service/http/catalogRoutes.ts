@@ -10,7 +10,7 @@ import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
-import { reply, type JsonReply } from './response.ts';
+import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const DATABASES = `${PROJECT}/branches/:branch_id/databases`;
@@ -108,9 +108,6 @@ const branchTarget = ({ store }: ControlPlane, call: ApiCall): BranchTarget => (
   project: findProject(store.account, call),
   branchId: call.param('branch_id'),
 });
-
-const deletionReply = (result: object | undefined): JsonReply =>
-  result === undefined ? { status: 204, json: undefined } : reply(result);
 
 /** The reply contains a password, so it is never logged. */
 async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {

@@ -3,9 +3,9 @@ import { ComputePatchBody, ComputeCreationBody } from '../../api/records/request
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
-import { cursorPosition, pageSize, paginationAfter, unknownCursor } from './query.ts';
+import { paginate, paginationOf } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
-import { listJson, listReply, recordReply, reply, type JsonReply } from './response.ts';
+import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const COMPUTES = `${PROJECT}/endpoints`;
@@ -13,7 +13,7 @@ const COMPUTE = `${COMPUTES}/:endpoint_id`;
 const OPERATIONS = `${PROJECT}/operations`;
 
 export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: COMPUTES, answer: (call) => showComputes(plane, call) },
+  { method: 'GET', path: COMPUTES, answer: (call) => listComputes(plane, call) },
   { method: 'POST', path: COMPUTES, answer: (call) => createCompute(plane, call) },
   { method: 'GET', path: COMPUTE, answer: (call) => showCompute(plane, call) },
   { method: 'PATCH', path: COMPUTE, answer: (call) => updateCompute(plane, call) },
@@ -38,13 +38,13 @@ const targetCompute = (
 const computeLists = new WeakMap<ProjectState, { readonly version: number; readonly json: Buffer }>();
 
 /** Clients poll this list, so its bytes are kept until a compute changes. */
-function showComputes({ store }: ControlPlane, call: ApiCall): JsonReply {
+function listComputes({ store }: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(store.account, call);
   const { computes, computesVersion: version } = project;
   let list = computeLists.get(project);
   if (list?.version !== version) {
-    const records = [...computes.values()].map(({ record }) => record);
-    list = { version, json: Buffer.from(listJson('endpoints', records)) };
+    const endpoints = [...computes.values()].map(({ record }) => record);
+    list = { version, json: Buffer.from(JSON.stringify({ endpoints })) };
     computeLists.set(project, list);
   }
   return { status: 200, json: list.json };
@@ -58,7 +58,7 @@ async function createCompute({ store, computes }: ControlPlane, call: ApiCall): 
 
 function showCompute(plane: ControlPlane, call: ApiCall): JsonReply {
   const { record } = plane.computes.find(...targetCompute(plane, call));
-  return recordReply('endpoint', { ...record, connections: plane.connections(record.id) });
+  return reply({ endpoint: { ...record, connections: plane.connections(record.id) } });
 }
 
 async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
@@ -67,30 +67,22 @@ async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   return reply(await plane.computes.update(project, id, endpoint));
 }
 
-function removeCompute(plane: ControlPlane, call: ApiCall): JsonReply {
-  const deleted = plane.computes.delete(...targetCompute(plane, call));
-  return deleted === undefined ? { status: 204, json: undefined } : reply(deleted);
-}
+const removeCompute = (plane: ControlPlane, call: ApiCall): JsonReply =>
+  deletionReply(plane.computes.delete(...targetCompute(plane, call)));
 
-const DEFAULT_OPERATIONS = 100;
-const MAX_OPERATIONS = 1000;
+const OPERATION_PAGES = { default: 100, max: 1000 } as const;
 
 /** Newest first. */
 function listOperations({ store }: ControlPlane, call: ApiCall): JsonReply {
-  const project = findProject(store.account, call);
-  const limit = pageSize(call, DEFAULT_OPERATIONS, MAX_OPERATIONS);
-  const cursor = cursorPosition(call);
-  if (cursor !== undefined && !/^(?:0|[1-9]\d*)$/.test(cursor)) throw unknownCursor();
-  const before = cursor === undefined ? Infinity : Number(cursor);
-  const older = [...project.operations.values()].filter(({ sequence }) => sequence < before).toReversed();
-  const page = older.slice(0, limit);
-  const records = page.map(({ record }) => record);
-  return listReply('operations', records, paginationAfter(page.at(-1)?.sequence.toString() ?? cursor));
+  const { operations } = findProject(store.account, call);
+  const newestFirst = [...operations.values()].map(({ record }) => record).toReversed();
+  const page = paginate(call, newestFirst, OPERATION_PAGES);
+  return reply({ operations: page.records, ...paginationOf(page) });
 }
 
 function showOperation({ store }: ControlPlane, call: ApiCall): JsonReply {
   const id = call.param('operation_id');
   const operation = findProject(store.account, call).operations.get(id.toLowerCase());
   if (operation === undefined) throw notFound('operation with the id', id);
-  return recordReply('operation', operation.record);
+  return reply({ operation: operation.record });
 }

@@ -28,11 +28,11 @@ export class Leases {
   readonly #options: LeasesOptions;
   readonly #held = new Set<{ readonly end: () => void }>();
   #isClosed = false;
-  #ending: AbortController | undefined;
+  #graceTimer: AbortController | undefined;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
-    this.#watch();
+    this.#restartGrace();
   }
 
   /**
@@ -42,23 +42,23 @@ export class Leases {
   hold(end: () => void): () => void {
     const lease = { end };
     this.#held.add(lease);
-    this.#watch();
+    this.#restartGrace();
     return () => {
-      if (this.#held.delete(lease)) this.#watch();
+      if (this.#held.delete(lease)) this.#restartGrace();
     };
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#watch();
+    this.#restartGrace();
     for (const { end } of this.#held) end();
   }
 
-  #watch(): void {
-    this.#ending?.abort();
+  #restartGrace(): void {
+    this.#graceTimer?.abort();
     const { grace, clock, onNoneLeft } = this.#options;
     if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
-    const { signal } = (this.#ending = new AbortController());
+    const { signal } = (this.#graceTimer = new AbortController());
     void clock.delay(grace, signal).then(() => {
       if (!signal.aborted) onNoneLeft();
     });
@@ -74,8 +74,8 @@ export interface LeaseAccess {
   readonly postgresProblem: Promise<string | undefined>;
 }
 
-/** Milliseconds between two signs of life; clients close a connection that stays silent. */
-const SIGN_OF_LIFE = 15_000;
+/** Milliseconds. Clients close a connection that stays silent. */
+const HEARTBEAT_INTERVAL = 15_000;
 
 /**
  * Accepts clients with a key, and clients that prove that they know the lease secret, who get a proof in return.
@@ -85,11 +85,10 @@ export function holdLease(
   { leases, keys, secret, baseUrl, postgresProblem }: LeaseAccess,
   request: IncomingMessage,
   response: ServerResponse,
-  query: string,
+  query: URLSearchParams,
 ): void {
-  const parameters = new URLSearchParams(query);
-  const challenge = { secret, nonce: parameters.get('nonce') ?? '', baseUrl };
-  const isProved = isLeaseProof('window', challenge, parameters.get('proof'));
+  const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
+  const isProved = isLeaseProof('window', challenge, query.get('proof'));
   if (!isProved) authenticate(request, keys);
   const release = leases.hold(() => response.end());
   response.writeHead(200, {
@@ -99,7 +98,7 @@ export function holdLease(
   });
   response.write(`${LEASE_HELD}\n`);
   void postgresProblem.then((problem) => response.write(`${postgresLine(problem)}\n`));
-  const timer = setInterval(() => response.write(`${LEASE_HELD}\n`), SIGN_OF_LIFE);
+  const timer = setInterval(() => response.write(`${LEASE_HELD}\n`), HEARTBEAT_INTERVAL);
   response.once('close', () => {
     clearInterval(timer);
     release();

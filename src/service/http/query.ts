@@ -1,11 +1,10 @@
-/** Query parameters, and the pages of a list: their size and the opaque cursor after which they begin. */
-import { badRequest, type HttpError } from '../core/httpError.ts';
+/** Query parameters, and searching and paging through lists. */
+import { badRequest } from '../core/httpError.ts';
 import type { ApiCall } from './request.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */
 export function queryParameter({ query }: Pick<ApiCall, 'query'>, name: string): string | undefined {
-  if (query === '') return undefined;
-  const values = new URLSearchParams(query).getAll(name);
+  const values = query.getAll(name);
   if (values.length > 1) throw badRequest(`${name} must be given only once.`);
   return values[0] || undefined;
 }
@@ -18,12 +17,8 @@ export function requiredParameter(call: ApiCall, name: string): string {
 }
 
 /** Returns false if the parameter is missing. @throws {HttpError} 400 */
-export function booleanParameter(call: ApiCall, name: string): boolean {
-  const text = queryParameter(call, name);
-  if (text === undefined || text === 'false') return false;
-  if (text === 'true') return true;
-  throw badRequest(`${name} must be true or false.`);
-}
+export const booleanParameter = (call: ApiCall, name: string): boolean =>
+  choiceParameter(call, name, ['false', 'true']) === 'true';
 
 /** Returns the first choice if the parameter is missing. @throws {HttpError} 400 */
 export function choiceParameter<T extends string>(
@@ -37,32 +32,56 @@ export function choiceParameter<T extends string>(
   return choice;
 }
 
-/** @throws {HttpError} 400 unless `limit` is a whole number from 1 to `max` */
-export function pageSize(call: ApiCall, fallback: number, max: number): number {
+/** Returns the records whose name or id contains the parameter `search`. */
+export function search<T extends { readonly id: string; readonly name: string }>(
+  call: ApiCall,
+  records: readonly T[],
+): readonly T[] {
+  const text = queryParameter(call, 'search')?.toLowerCase();
+  if (text === undefined) return records;
+  return records.filter(({ id, name }) => name.toLowerCase().includes(text) || id.includes(text));
+}
+
+export interface PageLimits {
+  readonly default: number;
+  readonly max: number;
+}
+
+export const PROJECT_PAGES: PageLimits = { default: 10, max: 400 };
+
+export interface Page<T> {
+  readonly records: readonly T[];
+  /** For the next page. Undefined only if the list is empty. */
+  readonly cursor: string | undefined;
+  readonly isLast: boolean;
+}
+
+/**
+ * Returns the page for the parameters `limit` and `cursor`. A cursor is the id of the record before the page.
+ * @throws {HttpError} 400
+ */
+export function paginate<T extends { readonly id: string }>(
+  call: ApiCall,
+  records: readonly T[],
+  limits: PageLimits,
+): Page<T> {
+  const cursor = queryParameter(call, 'cursor');
+  const limit = pageSize(call, limits);
+  const start = cursor === undefined ? 0 : records.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && start === 0) throw badRequest('cursor does not come from this list.');
+  const page = records.slice(start, start + limit);
+  return { records: page, cursor: page.at(-1)?.id ?? cursor, isLast: start + limit >= records.length };
+}
+
+function pageSize(call: ApiCall, limits: PageLimits): number {
   const text = queryParameter(call, 'limit');
-  if (text === undefined) return fallback;
+  if (text === undefined) return limits.default;
   const limit = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > max) throw badRequest(`limit must be a whole number from 1 to ${max}.`);
+  if (limit < 1 || limit > limits.max)
+    throw badRequest(`limit must be a whole number from 1 to ${limits.max}.`);
   return limit;
 }
 
-/** Page sizes of lists of projects. */
-export const DEFAULT_PROJECTS = 10;
-export const MAX_PROJECTS = 400;
-
-export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
-
-/** Returns the position that the cursor stands for. @throws {HttpError} 400 */
-export function cursorPosition(call: ApiCall): string | undefined {
-  const cursor = queryParameter(call, 'cursor');
-  if (cursor === undefined) return undefined;
-  const position = Buffer.from(cursor, 'base64url').toString();
-  if (encodeCursor(position) !== cursor) throw unknownCursor();
-  return position;
-}
-
-export const unknownCursor = (): HttpError => badRequest('cursor does not come from this list.');
-
-/** Like the public service, gives the last page a cursor too: a client recognises it by its length. */
-export const paginationAfter = (last: string | undefined): Record<string, unknown> =>
-  last === undefined ? {} : { pagination: { cursor: encodeCursor(last) } };
+/** Like the public service, gives the last page a cursor too: a client recognizes it by its length. */
+export const paginationOf = ({ cursor }: Page<unknown>): { readonly pagination?: object } =>
+  cursor === undefined ? {} : { pagination: { cursor } };

@@ -2,7 +2,7 @@
 import { sizesOf } from '../../api/records/sizes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { LOCAL_USER } from '../state/localUser.ts';
-import { cursorPosition, DEFAULT_PROJECTS, MAX_PROJECTS, pageSize, unknownCursor } from './query.ts';
+import { paginate, PROJECT_PAGES } from './query.ts';
 import type { ApiCall, Route } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
@@ -20,7 +20,7 @@ export const userRoutes = (plane: ControlPlane): readonly Route[] => [
 
 const AUTHENTICATION = { account_id: LOCAL_USER.id, auth_method: 'api_key_user' } as const;
 
-/** Where nothing is known about the place, the public service has empty coordinates. */
+/** The public service has empty coordinates for unknown locations too. */
 const LOCAL_REGION = {
   region_id: 'local',
   name: 'This machine',
@@ -39,11 +39,11 @@ const organization = ({ plan }: ControlPlane) => ({
   handle: 'local',
   plan,
   managed_by: 'console',
-  created_at: SINCE,
-  updated_at: SINCE,
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
 });
 
-const SINCE = '2000-01-01T00:00:00Z';
+const CREATED_AT = '2000-01-01T00:00:00Z';
 
 const currentUser = ({ plan }: ControlPlane) => ({
   ...LOCAL_USER,
@@ -56,8 +56,5 @@ const currentUser = ({ plan }: ControlPlane) => ({
 });
 
 /** No other account can share a project with this one. */
-function listSharedProjects(call: ApiCall): JsonReply {
-  pageSize(call, DEFAULT_PROJECTS, MAX_PROJECTS);
-  if (cursorPosition(call) !== undefined) throw unknownCursor();
-  return reply({ projects: [] });
-}
+const listSharedProjects = (call: ApiCall): JsonReply =>
+  reply({ projects: paginate(call, [], PROJECT_PAGES).records });
