@@ -41,11 +41,14 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
 /** Defaults that users can change. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
+  // Otherwise a suspended branch keeps as many unused WAL files as it wrote between two checkpoints.
+  wal_recycle: 'off',
   // Statements contain data, which must not be in the service's log.
   log_min_error_statement: 'panic',
-  // How far a suspended read replica can fall behind before its branch is copied again.
-  wal_keep_size: '256MB',
 };
+
+/** Next to the data directory of a branch with read replicas: what they need of its primaries. */
+export const REPLICAS_FILE = 'replicas.conf';
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
@@ -80,7 +83,8 @@ function checkedText(name: string, value: unknown): string {
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
   const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;
   const all = new Map([['effective_cache_size', `${Math.floor(cache)}MB`], ...settings]);
-  return `# Written by the service at every start.\n${settingsLines(all)}`;
+  const start = `# Written by the service at every start.\ninclude_if_exists = '../${REPLICAS_FILE}'\n`;
+  return start + settingsLines(all);
 }
 
 /** One line for each setting, including the defaults. */

@@ -12,7 +12,7 @@ import { withBranchServer } from '../catalog/branchServer.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import type { ServerTools } from './branchData.ts';
-import { isShutDown } from './controlFile.ts';
+import { isShutDown, WAL_FILE, walOfShutdown } from './controlFile.ts';
 import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from './privateFiles.ts';
 
@@ -22,8 +22,6 @@ const OF_ONE_SERVER =
 /** Files that a running server changes during the copy. */
 const OF_A_RUNNING_SERVER =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
-/** A file of the write-ahead log (WAL). The names of a timeline are in the order of their contents. */
-const WAL_FILE = /^[0-9A-F]{24}$/;
 
 /**
  * Copies the data into a new folder.
@@ -40,8 +38,13 @@ export async function copyData(
   if (primary !== undefined)
     return copyRunning(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
   await ensureShutDown(tools, branchId);
-  const omit = (file: string) => OF_ONE_SERVER.test(slashed(file));
-  await copyTree(tools.branches.folder(branchId), to, { omit, ending: tools.ending });
+  const from = tools.branches.folder(branchId);
+  const needed = walOfShutdown(from);
+  const omit = (file: string) => {
+    const name = path.basename(file);
+    return OF_ONE_SERVER.test(slashed(file)) || (WAL_FILE.test(name) && !needed.has(name));
+  };
+  await copyTree(from, to, { omit, ending: tools.ending });
   return async () => undefined;
 }
 

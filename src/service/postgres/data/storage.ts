@@ -4,6 +4,7 @@
  *     template-<major>/          a data directory, created once and copied for each branch
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas
+ *     branches/<branch>/replicas.conf  settings of its primaries while it has read replicas
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
  *     replicas/<compute>/data/   a read replica's copy

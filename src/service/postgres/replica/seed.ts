@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import { copyData, ensureShutDown } from '../data/baseBackup.ts';
+import { REPLICAS_FILE } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
 
@@ -36,16 +37,30 @@ export async function seed(tools: ServerTools, replica: Replica): Promise<() => 
     writePrivateFile(path.join(unfinished, 'standby.signal'), '');
   });
   writeMarker(tools, replica, version);
+  keepWalForReplicas(tools, replica.branchId);
   return release;
+}
+
+/** How far a suspended read replica can fall behind before its branch is copied again. The user's setting wins. */
+const KEPT_FOR_REPLICAS = "wal_keep_size = '256MB'\n";
+
+/** Makes primaries of the branch keep WAL if the branch has replicas. */
+export function keepWalForReplicas(tools: ServerTools, branchId: string): void {
+  const file = path.join(tools.storage.branch(branchId), REPLICAS_FILE);
+  if (copiesOf(tools, branchId).length > 0) writePrivateFile(file, KEPT_FOR_REPLICAS);
+  else rmSync(file, { force: true });
+  tools.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
 export function forgetCopies(tools: ServerTools, branchId: string): void {
-  for (const id of readdirSync(path.join(tools.storage.root, 'replicas'))) {
-    const replica = { id, branchId };
-    if (readMarker(tools, replica)[0] === branchId) rmSync(markerOf(tools, replica));
-  }
+  for (const replica of copiesOf(tools, branchId)) rmSync(markerOf(tools, replica));
 }
+
+const copiesOf = (tools: ServerTools, branchId: string): Replica[] =>
+  readdirSync(path.join(tools.storage.root, 'replicas'))
+    .map((id) => ({ id, branchId }))
+    .filter((replica) => readMarker(tools, replica)[0] === branchId);
 
 /** The branch of a complete copy and, if no server ran during the copy, the version of the branch's data. */
 const markerOf = (tools: ServerTools, replica: Replica): string =>

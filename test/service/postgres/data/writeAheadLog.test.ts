@@ -1,0 +1,58 @@
+/** How much of the write-ahead log (WAL) branches and their copies keep. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import { connectTo, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+/** A record can be on two files. Each has 16 MB. */
+const MOST = 2;
+
+describe('The write-ahead log', function () {
+  this.timeout(120_000);
+  let service: ControlPlane;
+  let parent: ComputeSpec;
+  before(async () => {
+    service = await startControlPlane();
+    parent = await service.create({ id: 'ep-parent' });
+  });
+  after(() => service.close());
+
+  const folder = (branchId: string) => path.join(service.dataDir, 'postgres/branches', branchId, 'data');
+  const walFiles = (branchId: string) =>
+    readdirSync(path.join(folder(branchId), 'pg_wal')).filter((name) => name.length === 24);
+
+  it('of a suspended branch has only what a new server needs, also in its copies', async () => {
+    const client = await connectTo(await service.uri(parent));
+    await client.query(`create table filler as
+      select repeat(md5(g::text), 20) from generate_series(1, 300000) g; truncate filler;
+      create table item as select 1 as id`);
+    await client.end();
+    await service.engine.suspend(parent.id);
+    assert(walFiles(parent.branchId).length <= MOST, String(walFiles(parent.branchId)));
+    for (const [id, parentId] of [
+      ['br-child', parent.branchId],
+      ['br-grandchild', 'br-child'],
+    ] as const) {
+      await service.engine.createBranch({ id, parentId });
+      assert(walFiles(id).length <= MOST, String(walFiles(id)));
+      const compute = await service.create({ id: `ep-${id}`, branchId: id });
+      assert.deepEqual(await query(await service.uri(compute), 'select id from item'), [1]);
+      await service.engine.suspend(compute.id);
+    }
+  });
+
+  it('is kept for read replicas while the branch has some', async () => {
+    const kept = async () => (await query(await service.uri(parent), 'show wal_keep_size'))[0];
+    assert.equal(await kept(), '0');
+    const replica = await service.create({ id: 'ep-replica', type: 'read_only' });
+    await query(await service.uri(replica), 'select 1');
+    assert.equal(await kept(), '256MB');
+    await service.engine.suspend(parent.id);
+    assert.equal(await kept(), '256MB');
+    await service.engine.suspend(parent.id);
+    await service.engine.remove(replica.id);
+    assert.equal(await kept(), '0');
+  });
+});
