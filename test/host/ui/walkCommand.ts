@@ -13,12 +13,11 @@ const STATE = `(() => {
     items: widget === undefined ? 0 : widget.querySelectorAll('.quick-input-list .monaco-list-row').length,
     isList: widget !== undefined && shown('.quick-input-list').length > 0,
     isBusy: widget !== undefined && shown('.quick-input-widget .monaco-progress-container.active').length > 0,
-    text: field?.value ?? '',
     dialog: shown('.monaco-dialog-box')[0]?.textContent,
     isNotified: document.querySelector('[id="status.notifications"] .codicon-bell-dot') !== null,
     announced: (globalThis.announcements ?? []).length,
     tabs: document.querySelectorAll('.editor-group-container .tab').length,
-    rows: [...document.querySelectorAll('.pane-body [role="treeitem"]')].map((row) => row.id + row.getAttribute('aria-selected')).join(),
+    selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + row.getAttribute('aria-label')).join(),
     isPending: document.querySelector('.statusbar [id$=".operations"]:not(.hidden)') !== null,
   };
 })()`;
@@ -28,12 +27,11 @@ interface State {
   readonly items: number;
   readonly isList: boolean;
   readonly isBusy: boolean;
-  readonly text: string;
   readonly dialog?: string;
   readonly isNotified: boolean;
   readonly announced: number;
   readonly tabs: number;
-  readonly rows: string;
+  readonly selected: string;
   readonly isPending: boolean;
 }
 
@@ -48,12 +46,12 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
     const now = await read();
     return !now.isPending && now;
   });
+  // Last, these select what they made, which closes a prompt: the next command must not have begun.
+  const selects = /Create (Branch|Compute|Project)/.test(title);
   const isEnd = (state: State) =>
     state.isNotified ||
-    state.isPending ||
-    state.announced !== start.announced ||
-    state.tabs !== start.tabs ||
-    state.rows !== start.rows;
+    state.selected !== start.selected ||
+    (!selects && (state.announced !== start.announced || state.tabs !== start.tabs));
   await workbench.runCommand(title);
   let last = '';
   for (let count = 0; ; count += 1) {
@@ -75,7 +73,11 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
       break;
     } else {
       last = state.question;
-      if (!state.isList && state.text === '') await page.keyboard.type('a-name');
+      if (!state.isList) {
+        // The text may be too long to be accepted.
+        await page.keyboard.press('ControlOrMeta+a');
+        await page.keyboard.type('a-name');
+      }
       await page.keyboard.press('Enter');
     }
   }
@@ -93,7 +95,7 @@ const isUnanswerable = ({ question = '', isList, items }: State): boolean =>
 /** @returns false if it was canceled, because it would take something away */
 async function confirm({ dialog }: Workbench): Promise<boolean> {
   const { buttons } = await dialog.read();
-  const button = buttons.find((each) => !/^(Cancel|Delete|Remove|Revoke|Reset)/.test(each));
+  const button = buttons.find((each) => !/^(Cancel|Close|Delete|Remove|Revoke|Reset)/.test(each));
   await dialog.press(button ?? 'Cancel');
   return button !== undefined;
 }
