@@ -102,7 +102,7 @@ export class Client {
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Section 4.2. Requests each page when it is login. @param organizationId sent as `org_id` */
+  /** Section 4.2. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
   projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };

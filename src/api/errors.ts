@@ -3,24 +3,13 @@
  */
 
 /** The service rejected the request. The error's message is the service's own. */
-export interface Rejected {
+interface Rejected {
   readonly kind: 'rejected';
   readonly status: number;
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   /** Seconds that the service asked to wait. */
   readonly retryAfter: number | undefined;
-}
-
-/** No response arrived. `code` is the system's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate code. */
-export interface NetworkFailed {
-  readonly kind: 'network';
-  readonly code: string | undefined;
-}
-
-/** The response did not arrive in time. */
-export interface TimedOut {
-  readonly kind: 'timeout';
 }
 
 /** A response that can't be used: not the API's JSON, such as a proxy's page, too large, a redirect, or for another host. */
@@ -32,20 +21,20 @@ export interface UnexpectedReply {
   readonly detail: string | undefined;
 }
 
-/** The caller cancelled the call: a closed picker, a cancelled progress, a closed connection. */
-export interface Cancelled {
-  readonly kind: 'cancelled';
-}
-
-/** Nothing was sent, because an argument is not safe in a request. */
-export interface InvalidRequest {
-  readonly kind: 'invalidRequest';
-}
-
 /** Code of the local service's errors without a usable Postgres: no compute can start. */
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
-export type Fault = Rejected | NetworkFailed | TimedOut | UnexpectedReply | Cancelled | InvalidRequest;
+/**
+ * - `network`: no response arrived. `code` is the system's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate code.
+ * - `timeout`: the response did not arrive in time.
+ * - `cancelled`: by the caller, for example because a picker or the connection was closed.
+ * - `invalidRequest`: nothing was sent, because an argument is not safe in a request.
+ */
+export type Fault =
+  | Rejected
+  | UnexpectedReply
+  | { readonly kind: 'network'; readonly code: string | undefined }
+  | { readonly kind: 'timeout' | 'cancelled' | 'invalidRequest' };
 
 /** The only error that the client throws. */
 export class ApiError extends Error {

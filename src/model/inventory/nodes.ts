@@ -28,8 +28,6 @@ export interface ApiKeyNode {
   readonly keyId: number;
 }
 
-export type ResourceNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
-
 /** Reads a command's argument, which may be anything. @returns a project, or undefined */
 export function asProjectNode(value: unknown): ProjectNode | undefined {
   const { kind, projectId } = fieldsOf(value);

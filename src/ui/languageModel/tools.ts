@@ -16,6 +16,7 @@ import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { SendResult, SendOptions } from '../../model/operations/changeSender.ts';
+import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import { onlyChanged } from '../../model/operations/computeEdit.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
@@ -58,11 +59,11 @@ const listComputes: Tool = {
     const listed = found.slice(0, MAX_PROJECTS);
     // Failures are returned with each project.
     await inventory.refreshComputesOf(listed).catch(() => undefined);
-    let room = MAX_COMPUTES;
+    let remaining = MAX_COMPUTES;
     const projects = listed.map((id) => {
       const all = [...(inventory.computesOf(id)?.computes.values() ?? [])].sort(byTypeAndLabel);
-      const computes = all.slice(0, room).map(computeOutput);
-      room -= computes.length;
+      const computes = all.slice(0, remaining).map(computeOutput);
+      remaining -= computes.length;
       const failure = inventory.computesOf(id)?.failure;
       return {
         ...projectOutput(inventory, id),
@@ -75,11 +76,11 @@ const listComputes: Tool = {
   },
 };
 
-/** @param wanted an id or part of a name; anything else matches all projects */
-function matchingProjects(inventory: Inventory, wanted: unknown): string[] {
+/** @param query an id or part of a name; anything else matches all projects */
+function matchingProjects(inventory: Inventory, query: unknown): string[] {
   const all = [...(inventory.projects?.entries.values() ?? [])];
-  if (typeof wanted !== 'string' || wanted.trim() === '') return all.map(({ id }) => id);
-  const part = wanted.trim().toLowerCase();
+  if (typeof query !== 'string' || query.trim() === '') return all.map(({ id }) => id);
+  const part = query.trim().toLowerCase();
   return all
     .filter(({ id, record }) => id === part || record?.name.toLowerCase().includes(part) === true)
     .map(({ id }) => id);
@@ -93,53 +94,58 @@ const getCompute: Tool = {
   invoke: async (parts, input) => computeDetails(parts.inventory, await findComputeOfTool(parts, input)),
 };
 
-const startQuestion = (name: string): string => l10n.t('Start {0}?', name);
+/** A change that needs no input but the compute. */
+interface ComputeChange {
+  readonly progress: (name: string) => string;
+  readonly question: (name: string) => string;
+  readonly effect: (actions: ComputeActions, target: Target) => string | Promise<string>;
+  readonly send: (actions: ComputeActions, node: ComputeNode, options: SendOptions) => Promise<SendResult>;
+}
 
-const startCompute: Tool = {
-  prepare: (parts, input) =>
-    confirmTarget(parts, input, (name) => ({
-      progress: l10n.t('Starting {0}', name),
-      title: startQuestion(name),
-      effect: l10n.t('No connections are interrupted.'),
-    })),
-  invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, startQuestion, (node, options) =>
-      parts.computeActions.start(node, options),
-    ),
-};
+function changeTool({ progress, question, effect, send }: ComputeChange): Tool {
+  return {
+    async prepare(parts, input) {
+      const target = targetOf(input);
+      if (target === undefined) return undefined;
+      const message = confirmation(parts, target, await effect(parts.computeActions, target));
+      const name = targetName(parts, target);
+      return { invocationMessage: progress(name), confirmationMessages: { title: question(name), message } };
+    },
+    async invoke(parts, input, token) {
+      const connection = requireToolConnection(parts);
+      const compute = await findComputeOfTool(parts, input);
+      await approveTool(parts, compute, question(computeName(compute)), connection);
+      const result = await cancellable(token, connection, (options) =>
+        send(parts.computeActions, nodeOf(compute), options),
+      );
+      return changeOutput(result);
+    },
+  };
+}
 
-const suspendQuestion = (name: string): string => l10n.t('Suspend {0}?', name);
+const startCompute = changeTool({
+  progress: (name) => l10n.t('Starting {0}', name),
+  question: (name) => l10n.t('Start {0}?', name),
+  effect: () => l10n.t('No connections are interrupted.'),
+  send: (actions, node, options) => actions.start(node, options),
+});
 
-const suspendCompute: Tool = {
-  async prepare(parts, input) {
-    const target = targetOf(input);
-    const connections = target && (await parts.computeActions.openConnections(target));
-    return confirmTarget(parts, input, (name) => ({
-      progress: l10n.t('Suspending {0}', name),
-      title: suspendQuestion(name),
-      effect: connections === 0 ? l10n.t('No connections are interrupted.') : suspendText(connections),
-    }));
+const suspendCompute = changeTool({
+  progress: (name) => l10n.t('Suspending {0}', name),
+  question: (name) => l10n.t('Suspend {0}?', name),
+  effect: async (actions, target) => {
+    const connections = await actions.openConnections(target);
+    return connections === 0 ? l10n.t('No connections are interrupted.') : suspendText(connections);
   },
-  invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, suspendQuestion, (node, options) =>
-      parts.computeActions.suspend(node, options),
-    ),
-};
+  send: (actions, node, options) => actions.suspend(node, options),
+});
 
-const restartQuestion = (name: string): string => l10n.t('Restart {0}?', name);
-
-const restartCompute: Tool = {
-  prepare: (parts, input) =>
-    confirmTarget(parts, input, (name) => ({
-      progress: l10n.t('Restarting {0}', name),
-      title: restartQuestion(name),
-      effect: effectText('restart') ?? '',
-    })),
-  invoke: (parts, input, token) =>
-    changeTarget(parts, input, token, restartQuestion, (node, options) =>
-      parts.computeActions.restart(node, options),
-    ),
-};
+const restartCompute = changeTool({
+  progress: (name) => l10n.t('Restarting {0}', name),
+  question: (name) => l10n.t('Restart {0}?', name),
+  effect: () => effectText('restart') ?? '',
+  send: (actions, node, options) => actions.restart(node, options),
+});
 
 const resizeCompute: Tool = {
   prepare(parts, input) {
@@ -221,38 +227,6 @@ const targetName = ({ inventory }: ToolParts, { projectId, computeId }: Target):
   return compute === undefined ? computeId : computeName(compute);
 };
 
-interface TargetTexts {
-  readonly progress: string;
-  readonly title: string;
-  readonly effect: string;
-}
-
-/** The confirmation of a change that needs no input but the compute. */
-function confirmTarget(
-  parts: ToolParts,
-  input: unknown,
-  textsFor: (name: string) => TargetTexts,
-): PreparedToolInvocation | undefined {
-  const target = targetOf(input);
-  if (target === undefined) return undefined;
-  const { progress, title, effect } = textsFor(targetName(parts, target));
-  const message = confirmation(parts, target, effect);
-  return { invocationMessage: progress, confirmationMessages: { title, message } };
-}
-
-async function changeTarget(
-  parts: ToolParts,
-  input: unknown,
-  token: CancellationToken,
-  question: (name: string) => string,
-  change: (node: ComputeNode, options: SendOptions) => Promise<SendResult>,
-): Promise<unknown> {
-  const connection = requireToolConnection(parts);
-  const compute = await findComputeOfTool(parts, input);
-  await approveTool(parts, compute, question(computeName(compute)), connection);
-  return changeOutput(await cancellable(token, connection, (options) => change(nodeOf(compute), options)));
-}
-
 /** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
 async function approveTool(
   { guards }: ToolParts,
@@ -264,7 +238,7 @@ async function approveTool(
   if (!(await approve(guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));
 }
 
-/** What is known of the compute, and the effect. */
+/** Describes the compute and the effect of the change. */
 function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target, effect: string) {
   const compute = inventory.compute(projectId, computeId);
   const project = inventory.project(projectId)?.name ?? projectId;

@@ -1,24 +1,35 @@
 /** Describes a pending or ended change for the status bar, notifications and the list of operations. */
 import { l10n } from 'vscode';
-import type { EndReport, Verb, PendingChange } from '../../model/operations/pendingChange.ts';
+import type { EndReport, PendingChange } from '../../model/operations/pendingChange.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The name of the compute, branch or project, or else its id. */
 const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string =>
   sanitize(name || (computeId ?? branchId ?? projectId));
 
-export function pendingText(change: PendingChange): string {
+export const pendingText = (change: PendingChange): string => textsOf(change).pending;
+
+/** The texts for a change while it is pending and after it has finished. */
+function textsOf(change: PendingChange): { readonly pending: string; readonly finished: string } {
   const name = nameOf(change);
-  const texts: Record<Verb, string> = {
-    create: l10n.t('Creating {0}', name),
-    edit: l10n.t('Changing {0}', name),
-    start: l10n.t('Starting {0}', name),
-    suspend: l10n.t('Suspending {0}', name),
-    restart: l10n.t('Restarting {0}', name),
-    reset: l10n.t('Resetting {0}', name),
-    delete: l10n.t('Deleting {0}', name),
-  };
-  return texts[change.verb];
+  switch (change.verb) {
+    case 'create':
+      return { pending: l10n.t('Creating {0}', name), finished: l10n.t('Created {0}', name) };
+    case 'edit':
+      return { pending: l10n.t('Changing {0}', name), finished: l10n.t('Changed {0}', name) };
+    case 'start':
+      return { pending: l10n.t('Starting {0}', name), finished: l10n.t('Started {0}', name) };
+    case 'suspend':
+      return { pending: l10n.t('Suspending {0}', name), finished: l10n.t('Suspended {0}', name) };
+    case 'restart':
+      return { pending: l10n.t('Restarting {0}', name), finished: l10n.t('Restarted {0}', name) };
+    case 'reset':
+      return { pending: l10n.t('Resetting {0}', name), finished: l10n.t('Reset {0}', name) };
+    case 'delete':
+      return { pending: l10n.t('Deleting {0}', name), finished: l10n.t('Deleted {0}', name) };
+    default:
+      return change.verb satisfies never;
+  }
 }
 
 /** Such as `suspend_compute: running (2 failed attempts)`. */
@@ -33,7 +44,7 @@ export const operationsText = (change: PendingChange): string =>
 export function endText({ change, outcome, reason }: EndReport): string {
   switch (outcome) {
     case 'finished':
-      return finished(change);
+      return textsOf(change).finished;
     case 'failed':
       return failed(change, reason);
     case 'lost':
@@ -52,17 +63,3 @@ const isCreationOfProject = ({ verb, branchId, computeId }: PendingChange): bool
 
 const failed = (change: PendingChange, reason?: string): string =>
   l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
-
-function finished(change: PendingChange): string {
-  const name = nameOf(change);
-  const texts: Record<Verb, string> = {
-    create: l10n.t('Created {0}', name),
-    edit: l10n.t('Changed {0}', name),
-    start: l10n.t('Started {0}', name),
-    suspend: l10n.t('Suspended {0}', name),
-    restart: l10n.t('Restarted {0}', name),
-    reset: l10n.t('Reset {0}', name),
-    delete: l10n.t('Deleted {0}', name),
-  };
-  return texts[change.verb];
-}

@@ -26,25 +26,14 @@ export function statusIcon(status: ComputeStatus): ThemeIcon {
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
 export function statusText(compute: Compute): string {
+  const { current_state: state, pending_state: pendingState } = compute;
   const status = computeStatus(compute);
-  switch (status) {
-    case 'pending':
-      return compute.pending_state === compute.current_state
-        ? l10n.t('{0}, changing', stateName(compute.current_state))
-        : `${stateName(compute.current_state)} → ${stateName(compute.pending_state ?? '')}`;
-    case 'init':
-      return l10n.t('init');
-    case 'active':
-      return l10n.t('active');
-    case 'idle':
-      return l10n.t('idle');
-    case 'disabled':
-      return l10n.t('disabled');
-    case 'unknown':
-      return sanitize(compute.current_state);
-    default:
-      return status satisfies never;
-  }
+  if (status === 'init') return l10n.t('init');
+  if (status === 'disabled') return l10n.t('disabled');
+  if (status !== 'pending') return stateName(state);
+  return pendingState === state
+    ? l10n.t('{0}, changing', stateName(state))
+    : `${stateName(state)} → ${stateName(pendingState ?? '')}`;
 }
 
 const stateName = (state: string): string => {

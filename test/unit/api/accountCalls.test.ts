@@ -33,16 +33,6 @@ describe('AccountCalls', () => {
       },
     ));
 
-  for (const status of [403, 404, 405])
-    it(`returns undefined for status ${status}`, () =>
-      withService(
-        () => ({ status, json: { message: 'no' } }),
-        async (client) => {
-          assert.equal(await client.account.findKeyKind(), undefined);
-          assert.equal(await client.account.findOrganizations(), undefined);
-        },
-      ));
-
   it('throws other errors', () =>
     withService(
       () => ({ status: 401, json: { message: 'no' } }),

@@ -87,11 +87,11 @@ describe('Tools for language models', () => {
     }
   });
 
-  it('ask for no confirmation for invalid input', () => {
+  it('ask for no confirmation for invalid input', async () => {
     for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
-      assert.equal(prepare('hostedPostgres_restartCompute', input), undefined);
+      assert.equal(await prepare('hostedPostgres_restartCompute', input), undefined);
     for (const minCu of [undefined, 'x', 0.3, 11])
-      assert.equal(prepare('hostedPostgres_resizeCompute', { ...target, minCu }), undefined);
+      assert.equal(await prepare('hostedPostgres_resizeCompute', { ...target, minCu }), undefined);
   });
 
   it('start and suspend computes, or say that the service cannot', async () => {
