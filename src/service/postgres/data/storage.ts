@@ -105,24 +105,27 @@ function checked(id: string): string {
   return id;
 }
 
-/**
- * Socket paths have a low limit, so a deep data directory has its sockets in the temporary folder. So does one with a comma
- * in its name, which separates folders for Postgres and its clients.
- */
+/** A data directory in which sockets can't be has them in the temporary folder, or in `/tmp` if that is too deep as well. */
 function socketsRoot(root: string): string {
   const inside = path.join(root, 'sockets');
-  const isShort =
-    Buffer.byteLength(path.join(inside, shortName(''), '.s.PGSQL.5432')) <= MAX_SOCKET_PATH_LENGTH;
-  if (isShort && !inside.includes(',')) {
+  if (canHoldSockets(inside)) {
     makePrivateFolder(inside);
     return inside;
   }
   const note = path.join(root, 'sockets-folder');
   const noted = readNote(note);
-  if (noted !== undefined && isOurs(noted)) return noted;
-  const created = mkdtempSync(path.join(os.tmpdir(), 'hpg-'));
+  if (noted !== undefined && canHoldSockets(noted) && isOurs(noted)) return noted;
+  const parent = canHoldSockets(path.join(os.tmpdir(), 'hpg-XXXXXX')) ? os.tmpdir() : '/tmp';
+  const created = mkdtempSync(path.join(parent, 'hpg-'));
   writePrivateFile(note, created);
   return created;
+}
+
+/** Socket paths have a low limit, and a comma separates folders for Postgres and its clients. Windows has no sockets. */
+function canHoldSockets(folder: string): boolean {
+  const longest = path.join(folder, shortName(''), '.s.PGSQL.5432');
+  const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH_LENGTH;
+  return process.platform === 'win32' || (isShort && !folder.includes(','));
 }
 
 function readNote(file: string): string | undefined {

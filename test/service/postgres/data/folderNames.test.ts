@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { openStorage } from '../../../../src/service/postgres/data/storage.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
@@ -31,4 +32,19 @@ describe('data directory', () => {
       }
     });
   }
+
+  it('has its sockets in /tmp if its path and that of the temporary folder are too long', () => {
+    const { TMPDIR } = process.env;
+    const deep = path.join(parent, 'deep'.repeat(25));
+    mkdirSync(deep);
+    process.env['TMPDIR'] = deep;
+    const storage = openStorage(path.join(deep, 'data'));
+    try {
+      assert.match(storage.socketFolder('br-main'), /^\/tmp\/hpg-[^/]+\/[^/]+$/);
+    } finally {
+      storage.removeSockets();
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    }
+  });
 });
