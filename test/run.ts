@@ -9,7 +9,6 @@ import { makeMemoryFolder, removeStorageOf } from './memoryFolder.ts';
 import { planFor, type Step } from './steps.ts';
 import { slowestOf, type Results } from './resultReporter.ts';
 import { cacheFolder, projectRoot } from './workbench/folders.ts';
-import type { Wait } from './workbench/until.ts';
 import { startSupervised, type SupervisedProcess } from './workbench/supervisedProcess.ts';
 
 interface Outcome extends Results {
@@ -19,7 +18,6 @@ interface Outcome extends Results {
 
 const stepLimitMs = 1_800_000;
 const reportedTests = 15;
-const reportedWaits = 10;
 
 const names = process.argv.slice(2);
 const plan = planFor(...(names.length > 0 ? names : ['test']));
@@ -28,11 +26,7 @@ const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
 const memory = await makeMemoryFolder();
 const running = new Set<SupervisedProcess>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void abort());
-const tallyFile = path.join(scratch, 'tally.jsonl');
-const waitsFile = path.join(scratch, 'waits.jsonl');
 const outcomes: Outcome[] = [];
-let tally: ReadonlyMap<string, number>;
-let waits: readonly Wait[];
 try {
   for (const stage of plan) {
     // The first step of a stage prints its output at once, the others print theirs when they end.
@@ -40,8 +34,6 @@ try {
     if (first === undefined) continue;
     outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
   }
-  tally = await readTally();
-  waits = await readLines<Wait>(waitsFile);
 } finally {
   removeFolders();
 }
@@ -74,8 +66,6 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
       NODE_COMPILE_CACHE: path.join(cacheFolder, '..', 'compiled'),
       ...(step.isFull === true && { FULL_RUN: '1' }),
       RESULTS_FILE: resultsFile,
-      TEST_TALLY_FILE: tallyFile,
-      TEST_WAITS_FILE: waitsFile,
     },
     output: live ? 'inherit' : output.fd,
   });
@@ -106,21 +96,6 @@ async function readResults(file: string): Promise<Results | undefined> {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Adds up by name what the suites counted in addition to tests: faults, generated inputs, places searched. */
-async function readTally(): Promise<ReadonlyMap<string, number>> {
-  const sums = new Map<string, number>();
-  for (const { name, count } of await readLines<{ readonly name: string; readonly count: number }>(tallyFile))
-    sums.set(name, (sums.get(name) ?? 0) + count);
-  return sums;
-}
-
-/** Reads one JSON value from each line. Returns [] if no suite has written the file. */
-async function readLines<T>(file: string): Promise<T[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  const lines = text.split('\n').filter((each) => each !== '');
-  return lines.map((line): T => JSON.parse(line));
-}
-
 function report(): void {
   console.log('\n──');
   for (const { step, seconds, passed, failed } of outcomes) {
@@ -130,8 +105,12 @@ function report(): void {
   }
   for (const step of plan.flat())
     if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);
-  reportTimes();
-  for (const [what, count] of tally) console.log(`${what.padEnd(24)} ${count}`);
+  const tests = outcomes.flatMap(({ step, slowest }) =>
+    slowest.map((test) => ({ ...test, step: step.name })),
+  );
+  console.log('\nSlowest tests and hooks');
+  for (const { title, milliseconds, step } of slowestOf(tests, reportedTests))
+    console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${step}: ${title}`);
   // Here too, because they are hard to find in the output of a step.
   for (const { step, failures } of outcomes)
     for (const failure of failures) console.log(`\nFailed: ${step.name}: ${failure}`);
@@ -140,20 +119,4 @@ function report(): void {
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
   console.log(`${sum('passed')} passed, ${sum('failed')} failed${skipped}`);
   process.exitCode = sum('failed') > 0 ? 1 : 0;
-}
-
-/** Shows where the time goes, because a test that is slow or waits long is the first to fail on a busy machine. */
-function reportTimes(): void {
-  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1).padStart(7)} s`;
-  const timed = outcomes.flatMap(({ step, slowest }) =>
-    slowest.map((test) => ({ ...test, step: step.name })),
-  );
-  console.log('\nSlowest tests and hooks');
-  for (const { title, milliseconds, step } of slowestOf(timed, reportedTests))
-    console.log(`${seconds(milliseconds)}  ${step}: ${title}`);
-  const total = waits.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-  console.log(`\nLongest waits, of ${(total / 1000).toFixed(0)} s in all`);
-  for (const { title, milliseconds } of slowestOf(waits, reportedWaits))
-    console.log(`${seconds(milliseconds)}  ${title}`);
-  console.log('');
 }

@@ -5,33 +5,23 @@ import type { Exchange } from './recorder.ts';
 
 const API_PATH = '/api/v2';
 
-export interface Checked {
-  readonly requests: number;
-  readonly replies: number;
-  /** What the document does not allow, except the listed differences. */
-  readonly violations: readonly string[];
-}
-
-const NOTHING: Checked = { requests: 0, replies: 0, violations: [] };
-
-export function checkExchange(exchange: Exchange): Checked {
+/** Returns what the document does not allow, except the listed differences. */
+export function violationsIn(exchange: Exchange): string[] {
   const { method, target, status } = exchange;
   const { pathname, searchParams } = URL.parse(target, 'http://localhost') ?? new URL('http://localhost');
   // Leases belong to the local service alone.
-  if (pathname === '/lease') return NOTHING;
+  if (pathname === '/lease') return [];
   const operation = pathname.startsWith(`${API_PATH}/`)
     ? findOperation(method === 'HEAD' ? 'GET' : method, decoded(pathname.slice(API_PATH.length)))
     : undefined;
   const name = operation?.name ?? `${method || 'broken request'} ${pathname.slice(0, 80)}`;
-  const isRequestChecked = mustBeValid(exchange);
   const found = [
-    ...(isRequestChecked ? requestProblems(exchange, operation, searchParams) : []),
+    ...(mustBeValid(exchange) ? requestProblems(exchange, operation, searchParams) : []),
     ...replyProblems(exchange, operation),
   ];
-  const violations = found
+  return found
     .filter((problem) => findDifference(name, problem) === undefined)
     .map((problem) => `${name} ${status}: ${problem}`);
-  return { requests: isRequestChecked ? 1 : 0, replies: 1, violations };
 }
 
 /**

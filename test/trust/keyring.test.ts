@@ -10,7 +10,6 @@ import { RotatingAccount } from '../helpers/rotatingAccount.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
-import { tell } from './tally.ts';
 
 const { secretStore } = await import('../../src/ui/state/secrets.ts');
 
@@ -54,7 +53,6 @@ describe('A keyring that', () => {
   beforeEach(() => {
     keyring = new Keyring();
   });
-  after(() => tell('keyring faults', rows.length));
 
   for (const [what, failing] of rows) {
     it(`${what}: connecting fails with the reason, and works once the keyring does`, async () => {

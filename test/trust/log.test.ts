@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { Client } from '../../src/api/client.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTS, type FaultName } from '../helpers/faultProxyFaults.ts';
-import { tell } from './tally.ts';
 
 const { Log } = await import('../../src/ui/log/log.ts');
 
@@ -14,19 +13,14 @@ const limits = { attempt: 300, total: 2000 };
 
 describe('The log', () => {
   let proxy: FaultProxy;
-  let searched = 0;
 
   before(async () => {
     proxy = await FaultProxy.start({
       upstream: ({ headers }) => ({ json: { endpoints: [], said: headers.authorization } }),
     });
   });
-  after(async () => {
-    await proxy.stop();
-    tell('log lines searched for the key', searched);
-  });
+  after(() => proxy.stop());
   afterEach(() => {
-    searched += outputLines.length;
     outputLines.length = 0;
   });
 

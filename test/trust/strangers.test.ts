@@ -11,7 +11,6 @@ import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../
 import { roundsOf } from '../helpers/fullRun.ts';
 import * as generated from './replies.ts';
 import type { GeneratedReply } from './replies.ts';
-import { tell } from './tally.ts';
 
 const KEY = 'a-key-that-must-stay-secret';
 const RUNS = roundsOf(500, 10_000);
@@ -100,8 +99,6 @@ const lists: readonly {
 ];
 
 describe('Client with generated replies', () => {
-  let replies = 0;
-  let inputs = 0;
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown) => void unhandled.push(reason);
 
@@ -115,14 +112,11 @@ describe('Client with generated replies', () => {
     await new Promise(setImmediate);
     process.off('unhandledRejection', onUnhandled);
     Error.stackTraceLimit = stackTraceLimit;
-    tell('generated replies', replies);
-    tell('generated ids and keys', inputs);
     assert.deepEqual(unhandled, []);
   });
 
   /** Runs a call, which may only throw an ApiError without the key in it. */
   async function recordsOrApiError(call: () => Promise<unknown>): Promise<void> {
-    replies += 1;
     try {
       await call();
     } catch (error) {
@@ -154,7 +148,6 @@ describe('Client with generated replies', () => {
     it(`${name} keeps the good records of a list`, () =>
       fc.assert(
         fc.asyncProperty(generated.mixedList(good), async ({ goodIds, list }) => {
-          replies += 1;
           const body = JSON.stringify(wrap(list));
           const { items, unreadable } = await call(clientThatGets(() => new Response(body)));
           const read = new Set(items.map(({ id }) => id));
@@ -188,7 +181,6 @@ describe('Client with generated replies', () => {
     );
     return fc.assert(
       fc.asyncProperty(ids, ids, async (projectId, id) => {
-        inputs += 2;
         const seen: string[] = [];
         const client = clientThatGets(() => new Response('{"endpoints":[]}'), seen);
         await client.listComputes(projectId).catch(onlyInvalid);
@@ -216,7 +208,6 @@ describe('Client with generated replies', () => {
     );
     return fc.assert(
       fc.asyncProperty(keys, async (key) => {
-        inputs += 1;
         let sent: string | null = null;
         const fetch: typeof globalThis.fetch = async (_, init) => {
           sent = new Headers(init?.headers).get('authorization');

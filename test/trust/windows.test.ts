@@ -13,7 +13,6 @@ import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
-import { tell } from './tally.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -33,16 +32,12 @@ describe('Windows on one account', () => {
   let secrets: SecretMap;
   let windows: Window[];
   let projectId: string;
-  let opened = 0;
 
   before(async () => {
     service = await startLocalService({ postgres: false, args: ['--operation-delay', '400'] });
     for await (const page of service.client.projectPages()) projectId = page.items[0]?.id ?? '';
   });
-  after(async () => {
-    await service.stop();
-    tell('windows opened on one account', opened);
-  });
+  after(() => service.stop());
 
   beforeEach(async () => {
     proxy = await FaultProxy.start({ upstream: service.baseUrl });
@@ -74,7 +69,6 @@ describe('Windows on one account', () => {
     });
     const window = { ...store, memory, ends, refresh };
     windows.push(window);
-    opened += 1;
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes(projectId);
     return window;

@@ -11,7 +11,6 @@ import type { FaultName } from '../../helpers/faultProxy.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { shopAccount } from '../../helpers/shopAccount.ts';
-import { tell } from '../../trust/tally.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { findOwnService, ownServiceFolder } from './ownService.ts';
@@ -178,8 +177,6 @@ describe('the key', () => {
       return placesWith(places, secret).map((place) => `${name} in ${place}`);
     });
     assert.deepEqual(found, []);
-    tell('places searched for the key', places.size);
-    tell('secrets searched for', secrets.size);
   });
 
   it('would have been found, because other text is found in each kind of place', () => {
