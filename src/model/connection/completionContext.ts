@@ -27,7 +27,7 @@ export function completionContext(line: string, column: number): CompletionConte
   for (const pattern of TYPED) {
     const typed = pattern.exec(before.slice(-MAX_TYPED_LENGTH))?.[0];
     if (typed === undefined) continue;
-    const kind = wantedAfter(before.slice(0, before.length - typed.length), after);
+    const kind = kindAfter(before.slice(0, before.length - typed.length), after);
     if (kind === undefined) continue;
     const rest = REST.exec(after)?.[0] ?? '';
     return { kind, typed, start: column - typed.length, end: column + rest.length };
@@ -35,7 +35,7 @@ export function completionContext(line: string, column: number): CompletionConte
   return undefined;
 }
 
-function wantedAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
+function kindAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
   if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
   const name = variableBefore(lead);

@@ -25,7 +25,7 @@ const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 const FORMAT_ENTRY = 'hostedPostgres.copyFormat';
 
 /** Remembered projects; the least recently used one is forgotten first. */
-const REMEMBERED_PROJECTS = 50;
+const MAX_REMEMBERED_PROJECTS = 50;
 
 export class ConnectionDefaults {
   readonly #session: Pick<Session, 'connection'>;
@@ -36,13 +36,13 @@ export class ConnectionDefaults {
     this.#memory = memory;
   }
 
-  /** @param set the user's settings, which come first */
-  propose(projectId: string | undefined, set: RoleAndDatabase): RoleAndDatabase {
+  /** @param settings the user's settings, which come first */
+  propose(projectId: string | undefined, settings: RoleAndDatabase): RoleAndDatabase {
     const used = this.#used().find((login) => login.projectId === projectId);
     const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
     return {
-      role: set.role || used?.role || local?.role || '',
-      database: set.database || used?.database || local?.database || '',
+      role: settings.role || used?.role || local?.role || '',
+      database: settings.database || used?.database || local?.database || '',
     };
   }
 
@@ -54,10 +54,10 @@ export class ConnectionDefaults {
   /** @param login without `pooled`, the last choice of a host stays */
   async remember(projectId: string, login: RoleAndDatabase & Partial<Login>): Promise<void> {
     const { role, database, pooled = this.prefersPooled(projectId) } = login;
-    const others = this.#used().filter((other) => other.projectId !== projectId);
+    const rest = this.#used().filter((used) => used.projectId !== projectId);
     await this.#memory.update(
       DEFAULTS_ENTRY,
-      [{ projectId, role, database, pooled }, ...others].slice(0, REMEMBERED_PROJECTS),
+      [{ projectId, role, database, pooled }, ...rest].slice(0, MAX_REMEMBERED_PROJECTS),
     );
   }
 
@@ -71,8 +71,8 @@ export class ConnectionDefaults {
   }
 
   #used(): readonly UsedDefaults[] {
-    const kept = this.#memory.get(DEFAULTS_ENTRY);
-    return Array.isArray(kept) ? kept.filter(isUsedLogin) : [];
+    const stored = this.#memory.get(DEFAULTS_ENTRY);
+    return Array.isArray(stored) ? stored.filter(isUsedLogin) : [];
   }
 }
 

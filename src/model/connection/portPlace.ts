@@ -12,14 +12,14 @@ export type PortPlace =
   /** Instead of the port that is there already. Columns are UTF-16 units. */
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
 
-/** What is read of an editor's document. */
+/** The part of an editor's document that is read. */
 export interface Lines {
   readonly lineCount: number;
   lineAt(line: number): { readonly text: string };
 }
 
 /** Lines read on each side of the host. */
-const NEARBY = 20;
+const MAX_DISTANCE = 20;
 const WITH_HOST: PortPlace = { kind: 'withHost' };
 
 /** @returns `withHost` if there is no other place, so that the port is not lost */
@@ -43,11 +43,11 @@ export function portPlace(
   }
   const name = variableBefore(lead);
   if (name === undefined || portName(name) === name) return WITH_HOST;
-  for (let distance = 0; distance <= NEARBY; distance += 1) {
+  for (let distance = 0; distance <= MAX_DISTANCE; distance += 1) {
     for (const near of [line + distance, line - distance]) {
       if (near < 0 || near >= document.lineCount) continue;
-      const other = document.lineAt(near).text;
-      const found = isComment(other) === isComment(text) && portIn(other, portName(name), near, 0);
+      const nearText = document.lineAt(near).text;
+      const found = isComment(nearText) === isComment(text) && portIn(nearText, portName(name), near, 0);
       if (found) return found;
     }
   }
@@ -65,12 +65,12 @@ const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
 /** The value of a port that is set in the text, which starts at a column of its line. */
 function portIn(text: string, name: string, line: number, column: number): PortPlace | undefined {
-  const set = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
+  const match = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
     text,
   );
-  if (set === null) return undefined;
-  const end = column + set.index + set[0].length;
-  return { kind: 'instead', line, start: end - (set[1] ?? '').length, end };
+  if (match === null) return undefined;
+  const end = column + match.index + match[0].length;
+  return { kind: 'instead', line, start: end - (match[1] ?? '').length, end };
 }
 
 /** `host=`, `host: '` and the like, in a keyword/value string or a call. */

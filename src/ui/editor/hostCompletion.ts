@@ -15,7 +15,7 @@ export interface ItemContext {
   readonly place: CompletionContext;
   readonly line: number;
   readonly portPlace: PortPlace;
-  /** @param projectId undefined if the compute is not known yet */
+  /** @param projectId undefined if the compute isn't loaded yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
   readonly projectName: (projectId: string) => string;
   /** Undefined if it isn't known. */
@@ -23,34 +23,34 @@ export interface ItemContext {
 }
 
 class HostItem extends CompletionItem {
-  readonly known: ComputeHost;
+  readonly computeHost: ComputeHost;
   readonly branchName: string | undefined;
 
-  constructor(known: ComputeHost, label: CompletionItem['label'], branchName: string | undefined) {
+  constructor(computeHost: ComputeHost, label: CompletionItem['label'], branchName: string | undefined) {
     super(label, CompletionItemKind.Value);
-    this.known = known;
+    this.computeHost = computeHost;
     this.branchName = branchName;
   }
 }
 
 /** The items keep the order of the hosts. */
 export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
-  hosts.map((known, order) => {
-    const { compute, host } = known;
+  hosts.map((computeHost, order) => {
+    const { compute, host, isPooled } = computeHost;
     // Hosts of the local service differ only in their port, so they need the name of the compute.
     const name = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
-    const parts = [name, statusText(compute), sizeText(compute), known.isPooled ? l10n.t('pooled') : ''];
+    const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
     const description = parts.filter((part) => part !== '').join(' · ');
     const branchName = context.branchName(compute);
-    const item = new HostItem(known, { label: host, description }, branchName);
+    const item = new HostItem(computeHost, { label: host, description }, branchName);
     const projectName = context.projectName(compute.project_id);
     const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
     item.detail = sanitize([labelOf(compute), ...names].join(' · '));
-    if (context.place.kind === 'uri') item.insertText = uriSnippet(known, context);
+    if (context.place.kind === 'uri') item.insertText = uriSnippet(computeHost, context);
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
-    return placed(item, context, String(order).padStart(4, '0'));
+    return withRange(item, context, String(order).padStart(4, '0'));
   });
 
 function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
@@ -66,7 +66,7 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
 
 /** VS Code calls this for the focused item only. */
 export function addDocumentation(item: CompletionItem): CompletionItem {
-  if (item instanceof HostItem) item.documentation = computeTable(item.known.compute, item.branchName);
+  if (item instanceof HostItem) item.documentation = computeTable(item.computeHost.compute, item.branchName);
   return item;
 }
 
@@ -77,12 +77,12 @@ export function loadItem(context: ItemContext): CompletionItem {
   // The command inserts the host at the cursor.
   item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
   item.command = { title, command: 'hostedPostgres.compute.insertHost' };
-  // Always matches what is typed.
+  // Always matches the typed text.
   item.filterText = `${context.place.typed} `;
-  return placed(item, context, '~');
+  return withRange(item, context, '~');
 }
 
-function placed(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
+function withRange(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
   const cursor = place.start + place.typed.length;
   item.range = {
     inserting: new Range(line, place.start, line, cursor),
@@ -92,10 +92,10 @@ function placed(item: CompletionItem, { place, line }: ItemContext, sortText: st
   return item;
 }
 
-/** Placeholders for role, password and database. Without a host, the cursor goes to its place. */
-function uriSnippet(known: ComputeHost | undefined, context: ItemContext): SnippetString {
-  const host = known?.host;
-  const login = context.login(known?.compute.project_id);
+/** Has placeholders for role, password and database. Without a host, the cursor goes where the host belongs. */
+function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext): SnippetString {
+  const host = computeHost?.host;
+  const login = context.login(computeHost?.compute.project_id);
   const uri = new SnippetString('postgresql://');
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
   part(encodeURIComponent(login.role) || 'role');

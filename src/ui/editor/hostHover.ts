@@ -31,7 +31,7 @@ export function hostHover(
   return new Hover(content, new Range(line, mention.start, line, end));
 }
 
-/** Whether an unknown host could be a compute of the account that isn't loaded yet. */
+/** Whether a host could belong to a compute that isn't loaded yet. */
 export function mayBeCompute({ host, port }: HostAtPosition, account: Account | undefined): boolean {
   if (looksLikeCompute(host)) return true;
   if (account === undefined || port === undefined || !isLoopback(host)) return false;

@@ -79,8 +79,8 @@ export class HostProvider implements Disposable {
   ): Promise<Hover | undefined> {
     const mention = hostAtPosition(document.lineAt(position.line).text, position.character);
     if (mention === undefined) return undefined;
-    const known = this.#index.find(mention);
-    if (known !== undefined) return await this.#hoverFor(known, mention, position, token);
+    const cached = this.#index.find(mention);
+    if (cached !== undefined) return await this.#hoverFor(cached, mention, position, token);
     if (!mayBeCompute(mention, this.#parts.session.connection?.account)) return undefined;
     await Promise.race([this.#prefetch.start(), canceled(token)]);
     const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
@@ -93,8 +93,8 @@ export class HostProvider implements Disposable {
     { line }: Position,
     token: CancellationToken,
   ): Promise<Hover> {
-    const named = this.#parts.inventory.branches.ensureLoaded(found.compute.project_id);
-    await Promise.race([named, canceled(token)]);
+    const names = this.#parts.inventory.branches.ensureLoaded(found.compute.project_id);
+    await Promise.race([names, canceled(token)]);
     return hostHover(found, mention, line, this.#branchName(found.compute));
   }
 

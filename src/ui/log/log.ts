@@ -4,7 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { redact } from './redact.ts';
 
 export class Log implements Disposable {
-  #created: LogOutputChannel | undefined;
+  #output: LogOutputChannel | undefined;
   /** Known secrets, which may not match a pattern. In memory only. */
   readonly #secrets = new Set<string>();
 
@@ -26,9 +26,9 @@ export class Log implements Disposable {
     this.#channel.warn(this.clean(text));
   }
 
-  /** @param doing what failed, such as `Loading computes` */
-  error(doing: string, error: unknown): void {
-    this.#channel.error(this.clean(`${doing}: ${describe(error)}`));
+  /** @param activity what failed, such as `Loading computes` */
+  error(activity: string, error: unknown): void {
+    this.#channel.error(this.clean(`${activity}: ${describe(error)}`));
   }
 
   show(): void {
@@ -36,12 +36,12 @@ export class Log implements Disposable {
   }
 
   dispose(): void {
-    this.#created?.dispose();
+    this.#output?.dispose();
   }
 
   /** Created with the first line: most windows need no output channel. */
   get #channel(): LogOutputChannel {
-    return (this.#created ??= window.createOutputChannel('Hosted Postgres', { log: true }));
+    return (this.#output ??= window.createOutputChannel('Hosted Postgres', { log: true }));
   }
 }
 

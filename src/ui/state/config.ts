@@ -9,7 +9,7 @@ const SECTION = 'hostedPostgres';
 export class Config implements Disposable {
   readonly #changed = new Emitter<(setting: string) => boolean>();
   readonly #marksChanged = new Emitter<void>();
-  readonly #listener: Disposable;
+  readonly #subscription: Disposable;
 
   /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
   readonly onDidChange = this.#changed.event;
@@ -20,36 +20,36 @@ export class Config implements Disposable {
       affectsConfiguration(section: string): boolean;
     }> = workspace.onDidChangeConfiguration,
   ) {
-    this.#listener = onDidChange((event) => {
+    this.#subscription = onDidChange((event) => {
       if (!event.affectsConfiguration(SECTION)) return;
       if (event.affectsConfiguration(`${SECTION}.marks`)) this.#marksChanged.fire();
       this.#changed.fire((setting) => event.affectsConfiguration(`${SECTION}.${setting}`));
     });
   }
 
-  /** Not validated here; callers do. */
+  /** Callers validate it. */
   get baseUrl(): string {
     return this.#text('baseUrl') ?? '';
   }
 
-  /** The one that was chosen for the account, or else the setting. */
+  /** The organization chosen for the account, or else that of the setting. */
   organizationOf(account: { readonly organizationId?: string | undefined } | undefined): string | undefined {
     return account?.organizationId ?? this.#text('organizationId');
   }
 
   /** Invalid entries are left out. */
   get marks(): Marks {
-    const marks = this.#markEntries.flatMap(([of, value]) => {
-      const mark = MARKS.find((known) => known === value);
-      return mark === undefined ? [] : [[of, mark] as const];
+    const marks = this.#markEntries.flatMap(([entry, value]) => {
+      const mark = MARKS.find((valid) => valid === value);
+      return mark === undefined ? [] : [[entry, mark] as const];
     });
     return Object.fromEntries(marks);
   }
 
-  /** Keeps invalid entries, which the user may correct. @param of see `Marks`. @param mark undefined to remove it */
-  async setMark(of: string, mark: Mark | undefined): Promise<void> {
-    const { [of]: _, ...others } = Object.fromEntries(this.#markEntries);
-    const marks = mark === undefined ? others : { ...others, [of]: mark };
+  /** Keeps invalid entries, which the user may correct. @param entry see `Marks`. @param mark undefined to remove it */
+  async setMark(entry: string, mark: Mark | undefined): Promise<void> {
+    const { [entry]: _, ...rest } = Object.fromEntries(this.#markEntries);
+    const marks = mark === undefined ? rest : { ...rest, [entry]: mark };
     await workspace.getConfiguration(SECTION).update('marks', marks, ConfigurationTarget.Global);
   }
 
@@ -65,7 +65,7 @@ export class Config implements Disposable {
     return this.#text('localService.postgresPath');
   }
 
-  /** Of the machine on which the extension runs. */
+  /** Sets the folder for the machine on which the extension runs. */
   async setPostgresPath(folder: string): Promise<void> {
     const target = ConfigurationTarget.Global;
     await workspace.getConfiguration(SECTION).update('localService.postgresPath', folder, target);
@@ -79,12 +79,12 @@ export class Config implements Disposable {
   }
 
   dispose(): void {
-    this.#listener.dispose();
+    this.#subscription.dispose();
     this.#changed.dispose();
     this.#marksChanged.dispose();
   }
 
-  get #markEntries(): readonly (readonly [of: string, value: unknown])[] {
+  get #markEntries(): readonly (readonly [entry: string, value: unknown])[] {
     const marks = workspace.getConfiguration(SECTION).get<unknown>('marks');
     return typeof marks === 'object' && marks !== null ? Object.entries(marks) : [];
   }

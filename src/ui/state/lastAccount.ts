@@ -3,22 +3,22 @@ import type { Memento } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 
-/** What the last session was connected to, in a window of any machine. */
+/** The kind of the last account, in a window of any machine. */
 export type LastAccount = 'none' | 'local' | 'remote';
 
 const ENTRY = 'hostedPostgres.lastAccount';
 
 export function lastAccount(memory: Pick<Memento, 'get'>): LastAccount {
-  const kept = memory.get<unknown>(ENTRY);
-  return kept === 'local' || kept === 'remote' ? kept : 'none';
+  const stored = memory.get<unknown>(ENTRY);
+  return stored === 'local' || stored === 'remote' ? stored : 'none';
 }
 
 export function rememberAccount(session: Session, memory: Pick<Memento, 'get' | 'update'>): Disposable {
   return session.onDidChange(({ kind, connection }) => {
-    // Still reading the secret store, or reading it failed.
+    // The secret store is still being read, or couldn't be read.
     if (connection === undefined && kind !== 'signedOut') return;
     const account = connection?.account;
-    const now: LastAccount = account === undefined ? 'none' : account.local === true ? 'local' : 'remote';
-    if (now !== lastAccount(memory)) void memory.update(ENTRY, now);
+    const last: LastAccount = account === undefined ? 'none' : account.local === true ? 'local' : 'remote';
+    if (last !== lastAccount(memory)) void memory.update(ENTRY, last);
   });
 }

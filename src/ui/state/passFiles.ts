@@ -6,7 +6,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { isAlive } from '../../base/processIdentity.ts';
 import { window } from '../window.ts';
 
-/** The name has the process that created it. */
+/** The name contains the id of the process that created the folder. */
 const FOLDER = /^psql-(\d+)-/;
 
 /** Removes what killed windows left behind. */
@@ -24,7 +24,7 @@ export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'f
 export class PassFiles implements Disposable {
   readonly #storage: string;
   readonly #folders = new Map<Terminal, string>();
-  #closing: Disposable | undefined;
+  #subscription: Disposable | undefined;
 
   constructor(globalStorage: Pick<Uri, 'fsPath'>) {
     this.#storage = globalStorage.fsPath;
@@ -42,13 +42,13 @@ export class PassFiles implements Disposable {
     const env = { ...options.env, PGPASSFILE: file, PGPASSWORD: null };
     const terminal = window.createTerminal({ ...options, env });
     this.#folders.set(terminal, folder);
-    this.#closing ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
+    this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
     return terminal;
   }
 
-  /** Sessions of psql continue, and ask for the password if they connect again. */
+  /** Running psql sessions continue, and ask for the password if they connect again. */
   dispose(): void {
-    this.#closing?.dispose();
+    this.#subscription?.dispose();
     for (const terminal of this.#folders.keys()) this.#remove(terminal);
   }
 

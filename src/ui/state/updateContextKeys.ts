@@ -19,7 +19,7 @@ export function updateContextKeys(
   };
   update();
   const disposables = new DisposableStore();
-  // Each service is asked again.
+  // Another service may offer it.
   disposables.add(session.onDidChange(() => setStartOffered(true)));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));

@@ -2,14 +2,14 @@
 import { env } from 'vscode';
 import { sanitize } from './sanitize.ts';
 
-const unknownTime = (text: string): string => sanitize(text, 40);
+export const formatDay = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleDateString(env.language));
 
-export const formatDay = (timestamp: string): string => {
-  const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleDateString(env.language);
-};
+export const formatDate = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleString(env.language));
 
-export const formatDate = (timestamp: string): string => {
-  const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? unknownTime(timestamp) : new Date(time).toLocaleString(env.language);
+/** Text that is no timestamp is shown as it is, up to a limit. */
+const format = (timestamp: string, toText: (date: Date) => string): string => {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
 };

@@ -54,13 +54,13 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     setViewMessage(this.view, this.#message() ?? '');
     const nodes = keysNodes(this.#keys);
     const { connection } = this.#session;
-    const isOtherKey = connection !== this.#connection;
-    const isOtherAccount = isOtherKey && connection?.isSameAccount(this.#connection) !== true;
+    const isKeyChanged = connection !== this.#connection;
+    const isAccountChanged = isKeyChanged && connection?.isSameAccount(this.#connection) !== true;
     this.#connection = connection;
     // The connection decides which key is in use.
-    if (isOtherKey) this.#drawn.clear();
-    if (isOtherAccount) this.#nodes.clear();
-    if (isOtherAccount || this.#nodes.childrenDiffer(undefined, nodes)) {
+    if (isKeyChanged) this.#drawn.clear();
+    if (isAccountChanged) this.#nodes.clear();
+    if (isAccountChanged || this.#nodes.childrenDiffer(undefined, nodes)) {
       this.#drawn.clear();
       return this.#changed.fire(undefined);
     }

@@ -19,11 +19,11 @@ import { tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
-const PAGE = 400;
+const PAGE_SIZE = 400;
 
-/** Of the local service. */
+/** Whether the local service has Postgres. */
 export interface PostgresState {
-  /** Why no compute can start, for users. */
+  /** The text for users that says why no compute can start. */
   readonly postgresProblem: string | undefined;
   readonly onDidChangePostgres: Event<void>;
 }
@@ -45,7 +45,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #expanded = new Set<string>();
   /** The visible parts of each project as last drawn. */
   readonly #drawn = new Map<string, string>();
-  #shownRoots = PAGE;
+  #shownRoots = PAGE_SIZE;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
@@ -130,7 +130,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const { projectId } = node;
     const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
     const position = projects.indexOf(projectId);
-    if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE) * PAGE);
+    if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
     if (node.kind !== 'project') {
       // VS Code gives up without an error if a parent is redrawn while it expands, as when the names of branches arrive.
       const names = this.#inventory.branches.ensureLoaded(projectId);
@@ -153,7 +153,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   showMore(): void {
-    this.#show(this.#shownRoots + PAGE);
+    this.#show(this.#shownRoots + PAGE_SIZE);
   }
 
   dispose(): void {
@@ -210,7 +210,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       this.#nodes.clear();
       this.#drawn.clear();
       this.#expanded.clear();
-      this.#shownRoots = PAGE;
+      this.#shownRoots = PAGE_SIZE;
       return this.#changed.fire(undefined);
     }
     const nodes: TreeNode[] = [];
@@ -219,10 +219,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       if (change.kind === 'key') this.#refreshExpanded();
       else if (change.kind === 'projects') {
         this.#forgetDeleted();
-        const now = this.#roots();
-        if (this.#nodes.childrenDiffer(undefined, now)) return this.#changed.fire(undefined);
+        const rootNodes = this.#roots();
+        if (this.#nodes.childrenDiffer(undefined, rootNodes)) return this.#changed.fire(undefined);
         // Another page has arrived: only the number of remaining projects changes.
-        nodes.push(...now.filter(({ kind }) => kind === 'more'));
+        nodes.push(...rootNodes.filter(({ kind }) => kind === 'more'));
       } else if (!this.#isUpToDate(change)) nodes.push(change);
     }
     const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);

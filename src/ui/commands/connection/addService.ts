@@ -23,8 +23,9 @@ import { askText } from '../input/quickInput.ts';
 import { requireTrust } from '../input/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
+import { ignoreMissing } from './realFile.ts';
 
-/** The limit of Postgres. */
+/** Postgres truncates longer names. */
 const MAX_NAME_BYTES = 63;
 
 export const addService: Command = async (context, argument, run) => {
@@ -70,11 +71,11 @@ export async function saveService(name: string, compute: Compute, login: Login):
         path.basename(file),
       ),
     );
-  const known = findService(await readText(file), name);
-  if (known !== undefined && isEqual(known.toSorted(), lines.toSorted())) return true;
-  if (known !== undefined) {
+  const current = findService(await readText(file), name);
+  if (current !== undefined && isEqual(current.toSorted(), lines.toSorted())) return true;
+  if (current !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
-    const detail = l10n.t('Current values:\n{0}', known.map(shown).join('\n'));
+    const detail = l10n.t('Current values:\n{0}', current.map(hidePassword).join('\n'));
     if (!(await confirm(question, detail, l10n.t('Replace')))) return false;
   }
   // The file may have changed during the question.
@@ -86,13 +87,13 @@ export async function saveService(name: string, compute: Compute, login: Login):
   return true;
 }
 
-/** Without passwords. */
-const shown = (line: string): string =>
+/** For a question, which must not show a password. */
+const hidePassword = (line: string): string =>
   Buffer.from(line, 'latin1')
     .toString()
     .replace(/^((?:ssl)?password=).*/i, '$1…');
 
-/** Where libpq looks. */
+/** The file that libpq reads. */
 function serviceFilePath(): string {
   const { PGSERVICEFILE: file, APPDATA: appData } = process.env;
   if (file !== undefined && path.isAbsolute(file)) return file;
@@ -103,18 +104,14 @@ function serviceFilePath(): string {
 
 /** The file that a link leads to, which may not exist yet. */
 async function targetOf(file: string): Promise<string> {
-  const real = await realpath(file).catch(ifMissing);
-  const link = real === undefined ? await readlink(file).catch(ifMissing) : undefined;
+  const real = await realpath(file).catch(ignoreMissing);
+  const link = real === undefined ? await readlink(file).catch(ignoreMissing) : undefined;
   if (link === undefined) return real ?? file;
   return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
 
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
-}
-
 /** As bytes, so that text in any encoding stays as it is. */
 const readText = async (file: string): Promise<string> =>
-  (await readFile(file, 'latin1').catch(ifMissing)) ?? '';
+  (await readFile(file, 'latin1').catch(ignoreMissing)) ?? '';
 
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');

@@ -43,8 +43,8 @@ export async function undoChanges(changes: readonly WrittenFile[]): Promise<void
 
 /** Open documents with unsaved changes. */
 export const unsaved = (uris: readonly Uri[]) => {
-  const wanted = new Set(uris.map(String));
-  return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && wanted.has(uri.toString()));
+  const texts = new Set(uris.map(String));
+  return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && texts.has(uri.toString()));
 };
 
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);

@@ -12,12 +12,12 @@ export async function gitIgnored(file: string): Promise<Ignored> {
   // Git has the same exit code if there is no repository and if it rejects the repository.
   if (!(await isInRepository(path.dirname(file)))) return 'outside';
   const git = await gitProgram();
-  const ask = (...args: string[]) =>
-    exitCode(git, ['-C', path.dirname(file), ...SAFE, ...args, '--', `./${path.basename(file)}`]);
-  const listed = await ask('--literal-pathspecs', 'ls-files', '--error-unmatch');
+  const runGit = (...args: string[]) =>
+    exitCode(git, ['-C', path.dirname(file), ...SAFE_OPTIONS, ...args, '--', `./${path.basename(file)}`]);
+  const listed = await runGit('--literal-pathspecs', 'ls-files', '--error-unmatch');
   if (listed === 0) return 'tracked';
   if (listed !== 1) return 'unknown';
-  switch (await ask('check-ignore', '--quiet')) {
+  switch (await runGit('check-ignore', '--quiet')) {
     case 0:
       return 'ignored';
     case 1:
@@ -37,7 +37,7 @@ async function isInRepository(folder: string): Promise<boolean> {
 }
 
 /** The configuration of a repository must not run programs. */
-const SAFE = ['-c', 'core.fsmonitor=false'];
+const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
 /** Without a shell. @returns undefined if the program couldn't be run */
 function exitCode(program: string, args: readonly string[]): Promise<number | undefined> {
@@ -51,9 +51,9 @@ function exitCode(program: string, args: readonly string[]): Promise<number | un
 
 function gitEnvironment(): NodeJS.ProcessEnv {
   // GIT_DIR and others would select another repository.
-  const others = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
+  const environment = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(environment),
     GIT_OPTIONAL_LOCKS: '0',
     // Allows no protocol, so that git fetches nothing for a partial clone.
     GIT_ALLOW_PROTOCOL: '',

@@ -107,9 +107,9 @@ async function findInProject(context: CommandContext, compute: string, project: 
 
 async function findAnywhere(context: CommandContext, compute: string): Promise<Compute> {
   const { inventory } = context;
-  // An id is unique, so a known one needs no lists.
-  const known = [...inventory.allComputes()].find(({ id }) => id === compute);
-  if (known !== undefined) return known;
+  // An id is unique, so a compute that is loaded needs no further requests.
+  const loaded = [...inventory.allComputes()].find(({ id }) => id === compute);
+  if (loaded !== undefined) return loaded;
   await inventory.projects?.load();
   const found = await findLoaded(context, compute, {
     projectIds: [...(inventory.projects?.entries.keys() ?? [])],
@@ -140,8 +140,8 @@ async function findLoaded(
   };
   // A failure matters only if the compute isn't in the other lists.
   await inventory.loadComputesOf(projectIds).catch(() => undefined);
-  const known = find();
-  if (known !== undefined) return known;
+  const loaded = find();
+  if (loaded !== undefined) return loaded;
   // It may be newer than the loaded lists.
   let failure: unknown;
   await inventory.refreshComputesOf(projectIds).catch((error: unknown) => (failure = error));
@@ -166,13 +166,13 @@ async function findProject({ inventory }: CommandContext, project: string): Prom
 /** @param ambiguous the error if several have this name */
 function findByIdOrName<Item extends { readonly id: string; readonly name?: string | null | undefined }>(
   items: readonly Item[],
-  wanted: string,
+  idOrName: string,
   ambiguous: string,
 ): Item | undefined {
-  const withId = items.find(({ id }) => id === wanted);
+  const withId = items.find(({ id }) => id === idOrName);
   if (withId !== undefined) return withId;
-  const [found, another] = items.filter(({ name }) => name === wanted);
-  if (another !== undefined) throw new Error(ambiguous);
+  const [found, duplicate] = items.filter(({ name }) => name === idOrName);
+  if (duplicate !== undefined) throw new Error(ambiguous);
   return found;
 }
 

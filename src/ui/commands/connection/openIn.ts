@@ -16,18 +16,18 @@ import { window } from '../../window.ts';
 interface ClientConnection {
   readonly name: string;
   readonly computeId: string;
-  /** As on the record. */
+  /** With the port, as in the compute's record. */
   readonly host: string;
   readonly login: Login;
 }
 
 interface SqlClient {
-  /** Of the extension. */
+  /** The id of the extension. */
   readonly id: string;
   readonly label: string;
   /** Returns false if the user declined. */
   readonly open: (connection: ClientConnection) => Promise<boolean>;
-  /** What the user sees afterwards. */
+  /** The announcement after it was opened. */
   readonly done: (label: string, role: string) => string;
 }
 
@@ -108,7 +108,7 @@ async function offerClients(argument: unknown): Promise<void> {
   if (chosen === copy) await commands.executeCommand('hostedPostgres.compute.copyAs', argument);
 }
 
-/** Its links may not contain a password. */
+/** The links of this client may not contain a password. */
 export async function openInPgsql({ name, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const values = {
@@ -136,17 +136,17 @@ export async function openInPgsql({ name, host, login }: ClientConnection): Prom
 
 export async function openInSqlTools({ name, computeId, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
-  const known: unknown = workspace.getConfiguration('sqltools').get('connections');
+  const connections: unknown = workspace.getConfiguration('sqltools').get('connections');
   const target = {
     server: server.name,
     port: server.port,
     database: login.database,
     username: login.role,
   };
-  if (hasEntry(known, target)) return true;
+  if (hasEntry(connections, target)) return true;
   const connection = {
-    // It rejects a name that exists, such as that of a compute on another branch.
-    name: hasEntry(known, { name }) ? `${name} ${computeId} ${sanitize(login.role)}` : name,
+    // SQLTools rejects a name that exists, such as that of a compute on another branch.
+    name: hasEntry(connections, { name }) ? `${name} ${computeId} ${sanitize(login.role)}` : name,
     driver: 'PostgreSQL',
     connectionMethod: 'Server and Port',
     ...target,
@@ -164,7 +164,7 @@ const hasEntry = (list: unknown, values: Readonly<Record<string, unknown>>): boo
     Object.entries(values).every(([key, value]) => entry?.[key] === value),
   );
 
-/** It takes no connection from other extensions, but reads one that the user pastes. */
+/** This client takes no connection from other extensions, but the user can paste one. */
 async function openInDatabaseClient({ host, login }: ClientConnection): Promise<boolean> {
   await env.clipboard.writeText(connectionString({ ...login, host }));
   await commands.executeCommand('postgresql.connection.add');

@@ -14,11 +14,11 @@ export interface RealFile {
 export async function realFile(file: string, folders: readonly string[]): Promise<RealFile> {
   const name = path.basename(file);
   const parent = await realpath(path.dirname(file));
-  const entry = await lstat(path.join(parent, name)).catch(absent);
+  const entry = await lstat(path.join(parent, name)).catch(ignoreMissing);
   if (entry === undefined) return { path: path.join(parent, name), isLink: false };
-  const real = await realpath(path.join(parent, name)).catch(absent);
+  const real = await realpath(path.join(parent, name)).catch(ignoreMissing);
   if (real === undefined) throw new Error(l10n.t("{0} is a link to a file that doesn't exist.", name));
-  const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(absent)));
+  const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(ignoreMissing)));
   if (!roots.some((root) => root !== undefined && isWithin(root, real)))
     throw new Error(l10n.t("{0} is a link to {1}, which isn't in the workspace.", name, real));
   if (!(await stat(real)).isFile()) throw new Error(l10n.t("{0} isn't a file.", name));
@@ -30,6 +30,7 @@ function isWithin(root: string, file: string): boolean {
   return !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
 }
 
-function absent(error: NodeJS.ErrnoException): undefined {
+/** For operations on a file that may not exist. */
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }

@@ -16,8 +16,8 @@ import { window } from '../../window.ts';
 
 const VARIABLE = 'DATABASE_URL';
 const FILE = '.env';
-/** Only the user may read the password. */
-const PRIVATE = 0o600;
+/** The mode of a file that only the user may read. */
+const PRIVATE_MODE = 0o600;
 
 export const writeEnv: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't write {0}", VARIABLE);
@@ -40,7 +40,7 @@ export const writeEnv: Command = async (context, argument, run) => {
     throw new Error(l10n.t('{0} was changed in the meantime.', FILE));
   const changes: WrittenFile[] = [];
   if (ignoreFile !== undefined) changes.push(await changeFile(ignoreFile, (text) => appendLine(text, FILE)));
-  changes.push(await changeFile(target.uri, (text) => setVariable(text, VARIABLE, result.uri), PRIVATE));
+  changes.push(await changeFile(target.uri, (text) => setVariable(text, VARIABLE, result.uri), PRIVATE_MODE));
   await vscodeWindow.showTextDocument(target.uri);
   offerUndo(context, changes);
 };
