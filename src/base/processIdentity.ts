@@ -22,11 +22,11 @@ export const ownIdentity = (): ProcessIdentity => ({
   mark: processMark(process.pid),
 });
 
-/** In seconds. Start times from different sources are rounded differently. */
-const TOLERANCE = 3;
+/** Start times from different sources are rounded differently. */
+const TOLERANCE_SECONDS = 3;
 
-/** Clock ticks per second in /proc, on any Linux that Node supports. */
-const TICKS = 100;
+/** In /proc, on any Linux that Node supports. */
+const CLOCK_TICKS_PER_SECOND = 100;
 
 /**
  * @param startedAt seconds since 1970, from the pid file
@@ -37,7 +37,10 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
   if (!isAlive(pid)) return false;
   const actual = startTime(pid);
   if (actual === undefined) return false;
-  return Math.abs(actual - startedAt) <= TOLERANCE || (argument !== undefined && hasArgument(pid, argument));
+  return (
+    Math.abs(actual - startedAt) <= TOLERANCE_SECONDS ||
+    (argument !== undefined && hasArgument(pid, argument))
+  );
 }
 
 /** Whether the process still runs. */
@@ -53,7 +56,7 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, startTimeOptions());
-  const actual = await read.then(({ stdout }) => secondsOf(stdout)).catch(() => undefined);
+  const actual = await read.then(({ stdout }) => parseSeconds(stdout)).catch(() => undefined);
   return matches(pid, actual, startedAt);
 }
 
@@ -62,8 +65,8 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
  * a second service on the data would be worse than none.
  */
 function matches(pid: number, actual: number | undefined, startedAt: number): boolean {
-  if (actual === undefined) return process.platform === 'win32' && maySignal(pid);
-  return Math.abs(actual - startedAt) <= TOLERANCE;
+  if (actual === undefined) return process.platform === 'win32' && canSignal(pid);
+  return Math.abs(actual - startedAt) <= TOLERANCE_SECONDS;
 }
 
 /**
@@ -91,7 +94,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Whether a process with this pid exists and belongs to this user. */
-export function maySignal(pid: number): boolean {
+export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
@@ -103,7 +106,7 @@ export function maySignal(pid: number): boolean {
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
-    return secondsOf(execFileSync(...startTimeCommand(pid), startTimeOptions()));
+    return parseSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
   } catch {
     return undefined; // It ended in between.
   }
@@ -118,10 +121,10 @@ export function statFields(stat: string): string[] {
 function startTimeFromProc(pid: number): number | undefined {
   const ticks = ticksAtStart(pid);
   const bootTime = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
-  return ticks === undefined ? undefined : Number(bootTime) + ticks / TICKS;
+  return ticks === undefined ? undefined : Number(bootTime) + ticks / CLOCK_TICKS_PER_SECOND;
 }
 
-/** Since the system started. */
+/** Clock ticks from the start of the system to the start of the process. */
 function ticksAtStart(pid: number): number | undefined {
   const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return fields[0] === 'Z' ? undefined : Number(fields[19]);
@@ -148,7 +151,7 @@ function startTimeCommand(pid: number): [command: string, args: string[]] {
   return [powershell, ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]];
 }
 
-function secondsOf(date: string): number | undefined {
+function parseSeconds(date: string): number | undefined {
   const time = Date.parse(date.trim()) / 1000;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -8,6 +8,7 @@ import { formatDate } from '../text/date.ts';
 import { ago } from '../text/durationText.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
+import { unreadableRecordItem } from './treeItems.ts';
 
 /** Shown instead of keys if the key in use may not list them. */
 export interface HiddenKeysNode {
@@ -56,8 +57,10 @@ function apiKeyItem(list: ApiKeyList, node: KeysNode): TreeItem {
   switch (node.kind) {
     case 'apiKey':
       return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
-    case 'unreadableKey':
-      return unreadableKeyItem(list.unreadable[node.index]);
+    case 'unreadableKey': {
+      const { id, field = '' } = list.unreadable[node.index] ?? {};
+      return unreadableRecordItem(id ?? l10n.t('API key'), field);
+    }
     case 'hiddenKeys':
       return hiddenItem(list.keyKind === 'personal');
     default:
@@ -98,16 +101,6 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('From'), key.last_used_from_addr],
   [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
 ];
-
-function unreadableKeyItem(
-  record: { readonly id: string | undefined; readonly field: string } | undefined,
-): TreeItem {
-  const item = new TreeItem(sanitize(record?.id ?? l10n.t('API key')));
-  item.description = l10n.t('unreadable (field {0})', sanitize(record?.field ?? ''));
-  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
-  item.contextValue = 'unreadable';
-  return item;
-}
 
 /** @param isPersonal otherwise the key is an organization's, as far as is known */
 function hiddenItem(isPersonal: boolean): TreeItem {

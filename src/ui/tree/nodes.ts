@@ -1,5 +1,6 @@
 /** The nodes of the Computes view: ids, parents and children. */
 import { isRejected } from '../../api/errors.ts';
+import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
@@ -107,10 +108,7 @@ function childrenOfProject(inventory: Inventory, projectId: string): readonly Tr
   return nodes.length === 0 ? [{ kind: 'noComputes', projectId }] : nodes;
 }
 
-const unreadable = (
-  projectId: string | undefined,
-  records: readonly { readonly id: string | undefined; readonly field: string }[],
-): TreeNode[] =>
+const unreadable = (projectId: string | undefined, records: readonly UnreadableRecord[]): TreeNode[] =>
   records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
 
 /** The failure to show above the tree, if visible data couldn't be refreshed. */

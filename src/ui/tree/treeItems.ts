@@ -16,6 +16,8 @@ import { sanitize } from '../text/sanitize.ts';
 import { usageText } from '../text/usageText.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
+const WARNING_ICON = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
   const item = itemOf(inventory, node);
   item.id = nodeId(node);
@@ -116,17 +118,20 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
 }
 
 function unreadableItem({ projectId, recordId, field }: UnreadableNode): TreeItem {
-  const what = projectId === undefined ? l10n.t('Project') : l10n.t('Compute');
-  const item = new TreeItem(sanitize(recordId ?? what));
+  const kind = projectId === undefined ? l10n.t('Project') : l10n.t('Compute');
+  return unreadableRecordItem(recordId ?? kind, field);
+}
+
+export function unreadableRecordItem(label: string, field: string): TreeItem {
+  const item = hint(sanitize(label), 'unreadable');
   item.description = l10n.t('unreadable (field {0})', sanitize(field));
-  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
-  item.contextValue = 'unreadable';
+  item.iconPath = WARNING_ICON;
   return item;
 }
 
 function failureItem(node: HintNode, error: unknown): TreeItem {
   const item = hint(l10n.t("Couldn't load: {0}", explainError(error).message), 'failure');
-  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.iconPath = WARNING_ICON;
   const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
   item.command = { ...retry, arguments: [{ kind: 'project', projectId: node.projectId }] };
   return item;
@@ -134,7 +139,7 @@ function failureItem(node: HintNode, error: unknown): TreeItem {
 
 function setUpPostgresItem(): TreeItem {
   const item = hint(l10n.t('Set Up Postgres…'), 'setUpPostgres');
-  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.iconPath = WARNING_ICON;
   item.command = {
     title: l10n.t('Set Up Postgres…'),
     command: 'hostedPostgres.localService.setUpPostgres',

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isSameProcess, maySignal } from '../../../base/processIdentity.ts';
+import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
 import type { Storage } from '../data/storage.ts';
 
@@ -41,7 +41,7 @@ interface PidRecord {
  * a server of this service.
  */
 const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
-  maySignal(pid) && isSameProcess(pid, startedAt, argument);
+  canSignal(pid) && isSameProcess(pid, startedAt, argument);
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
 export async function endOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
