@@ -24,7 +24,6 @@ function logToFile(line: string): void {
   log(line);
 }
 
-/** With `--no-postgres`. */
 const SIMULATED =
   'Computes are simulated (--no-postgres): they change state, but nothing runs and they accept no connections.';
 
@@ -67,7 +66,7 @@ interface Resources {
 async function serve(options: ServiceOptions, { directory, lock, account }: Resources): Promise<void> {
   const { postgres, postgresPath, projectsFile } = options;
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
-  const ending = endings();
+  const shutdown = shutdownSignal();
   const { startService } = await import('./startService.ts');
   const projects = projectsFile === undefined ? undefined : await readProjects(projectsFile);
   const { storage, create } = await loadEngine({ directory, postgres, postgresPath, account, log: writeLog });
@@ -81,14 +80,14 @@ async function serve(options: ServiceOptions, { directory, lock, account }: Reso
       engine,
       clock: serviceClock,
       log: writeLog,
-      onEnd: ending.end,
+      onEnd: shutdown.end,
     });
     lock.publish(service.baseUrl, service.leaseSecret);
     if (!postgres) writeLog(SIMULATED);
     const simulated = postgres ? {} : { computes: 'simulated' };
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
-    const failure = await ending.reason;
+    const failure = await shutdown.reason;
     const unclean = await service.close().then(
       () => undefined,
       (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
@@ -123,7 +122,10 @@ async function readProjects(file: string): Promise<ProjectsFile> {
 }
 
 /** Resolves `reason` on a signal or when `end` is called. */
-function endings(): { end: (failure: string | undefined) => void; reason: Promise<string | undefined> } {
+function shutdownSignal(): {
+  end: (failure: string | undefined) => void;
+  reason: Promise<string | undefined>;
+} {
   let end: (failure: string | undefined) => void = () => undefined;
   const reason = new Promise<string | undefined>((resolve) => {
     end = resolve;

@@ -101,14 +101,14 @@ async function openStore(parts: ServiceParts): Promise<Store> {
   return store;
 }
 
-function addFirstKey(plane: ControlPlane, given: string | undefined, log: (line: string) => void): void {
-  if (given !== undefined) {
-    if (plane.keys.isRevoked(given)) {
+function addFirstKey(plane: ControlPlane, apiKey: string | undefined, log: (line: string) => void): void {
+  if (apiKey !== undefined) {
+    if (plane.keys.isRevoked(apiKey)) {
       const message =
         'The given API key was revoked and cannot be used again. Pass another with --api-key or --api-key-stdin.';
       throw new StartError('revokedKey', message);
     }
-    plane.keys.add('given at start', given);
+    plane.keys.add('given at start', apiKey);
     return;
   }
   if (plane.store.found !== undefined) return;

@@ -37,9 +37,9 @@ export class ApiKeys {
    * cannot choose a value by the beginning of its SHA-256, and the final comparison takes constant time.
    */
   isValid(value: string, from: string): boolean {
-    const given = hashOfKey(value);
-    const key = this.#store.account.keys.get(this.#idsByHash.get(given) ?? 0);
-    if (key === undefined || !timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(key.hash, 'hex')))
+    const hash = hashOfKey(value);
+    const key = this.#store.account.keys.get(this.#idsByHash.get(hash) ?? 0);
+    if (key === undefined || !timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(key.hash, 'hex')))
       return false;
     this.#uses.set(key.id, { at: this.#clock.now(), from });
     return true;
@@ -52,8 +52,8 @@ export class ApiKeys {
 
   /** Makes the value a valid key unless it already is one. */
   add(name: string, value: string): StoredKey {
-    const known = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
-    if (known !== undefined) return known;
+    const existing = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
+    if (existing !== undefined) return existing;
     const key: StoredKey = {
       id: this.#store.account.nextKeyId(),
       name,

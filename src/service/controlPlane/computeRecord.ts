@@ -24,59 +24,66 @@ import {
 const hostAtPort = (port: number): string => `127.0.0.1:${port}`;
 
 /** A missing bound of the size is the default, or the other bound if that is larger. */
-export function sizeOfNew(wanted: Pick<ComputeCreation, SizeFields>): SizeRange {
-  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = wanted;
+export function sizeOfNew(creation: Pick<ComputeCreation, SizeFields>): SizeRange {
+  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = creation;
   if (min !== undefined) return { min, max: max ?? Math.max(min, DEFAULT_SIZE.max) };
   return { min: DEFAULT_SIZE.min, max: max ?? DEFAULT_SIZE.max };
 }
 type SizeFields = 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu';
 
 /** Adds the project's defaults. If the request sets one bound of the size, neither default bound is used. */
-export function withDefaults(wanted: ComputeCreation, project: ProjectRecord): ComputeCreation {
-  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...others } =
+export function withDefaults(creation: ComputeCreation, project: ProjectRecord): ComputeCreation {
+  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...defaults } =
     project.default_endpoint_settings ?? {};
   const hasSize =
-    wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined;
+    creation.autoscaling_limit_min_cu !== undefined || creation.autoscaling_limit_max_cu !== undefined;
   return {
     ...(hasSize ? {} : { autoscaling_limit_min_cu, autoscaling_limit_max_cu }),
     ...(pg_settings === undefined ? {} : { settings: { pg_settings } }),
-    ...others,
-    ...wanted,
+    ...defaults,
+    ...creation,
   };
 }
 
 export interface NewCompute {
   readonly id: string;
   readonly project: ProjectRecord;
-  readonly wanted: ComputeCreation;
+  readonly creation: ComputeCreation;
   readonly address: ComputeAddress;
   readonly pooledSessions: PooledSessions;
   readonly now: number;
 }
 
 /** A compute that has never been started: `init`. */
-export function newCompute({ id, project, wanted, address, pooledSessions, now }: NewCompute): StoredCompute {
-  const size = sizeOfNew(wanted);
+export function newCompute({
+  id,
+  project,
+  creation,
+  address,
+  pooledSessions,
+  now,
+}: NewCompute): StoredCompute {
+  const size = sizeOfNew(creation);
   const record: ComputeRecord = {
     id,
-    ...(wanted.name === undefined ? {} : { name: wanted.name }),
+    ...(creation.name === undefined ? {} : { name: creation.name }),
     host: hostAtPort(address.port),
     project_id: project.id,
-    branch_id: wanted.branch_id,
-    type: wanted.type,
+    branch_id: creation.branch_id,
+    type: creation.type,
     region_id: project.region_id,
     provisioner: project.provisioner,
     autoscaling_limit_min_cu: size.min,
     autoscaling_limit_max_cu: size.max,
-    suspend_timeout_seconds: wanted.suspend_timeout_seconds ?? 0,
+    suspend_timeout_seconds: creation.suspend_timeout_seconds ?? 0,
     current_state: 'init',
-    settings: { pg_settings: wanted.settings?.pg_settings ?? {} },
-    pooler_enabled: wanted.pooler_enabled ?? false,
+    settings: { pg_settings: creation.settings?.pg_settings ?? {} },
+    pooler_enabled: creation.pooler_enabled ?? false,
     pooler_mode: 'transaction',
     pooled_sessions: pooledSessions,
-    ...poolerHost(wanted.pooler_enabled ?? false, address),
-    disabled: wanted.disabled ?? false,
-    passwordless_access: wanted.passwordless_access ?? false,
+    ...poolerHost(creation.pooler_enabled ?? false, address),
+    disabled: creation.disabled ?? false,
+    passwordless_access: creation.passwordless_access ?? false,
     creation_source: CREATION_SOURCE,
     created_at: toTimestamp(now),
     updated_at: toTimestamp(now),
@@ -92,26 +99,26 @@ const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: 
 export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
   hostAtPort(address.poolerPort);
 
-/** Returns the record with the given attributes. The caller updates the state. */
+/** Returns the record with the attributes of the request. The caller updates the state. */
 export function applyChange(
   { record, address }: StoredCompute,
-  wanted: ComputePatch,
+  patch: ComputePatch,
   now: number,
 ): ComputeRecord {
   const { pooler_host: _, ...rest } = record;
-  const pooler = wanted.pooler_enabled ?? record.pooler_enabled;
+  const pooler = patch.pooler_enabled ?? record.pooler_enabled;
   return {
     ...rest,
-    ...(wanted.name === undefined ? {} : { name: wanted.name }),
-    branch_id: wanted.branch_id ?? record.branch_id,
-    autoscaling_limit_min_cu: wanted.autoscaling_limit_min_cu ?? record.autoscaling_limit_min_cu,
-    autoscaling_limit_max_cu: wanted.autoscaling_limit_max_cu ?? record.autoscaling_limit_max_cu,
-    suspend_timeout_seconds: wanted.suspend_timeout_seconds ?? record.suspend_timeout_seconds,
-    settings: { pg_settings: wanted.settings?.pg_settings ?? record.settings.pg_settings },
+    ...(patch.name === undefined ? {} : { name: patch.name }),
+    branch_id: patch.branch_id ?? record.branch_id,
+    autoscaling_limit_min_cu: patch.autoscaling_limit_min_cu ?? record.autoscaling_limit_min_cu,
+    autoscaling_limit_max_cu: patch.autoscaling_limit_max_cu ?? record.autoscaling_limit_max_cu,
+    suspend_timeout_seconds: patch.suspend_timeout_seconds ?? record.suspend_timeout_seconds,
+    settings: { pg_settings: patch.settings?.pg_settings ?? record.settings.pg_settings },
     pooler_enabled: pooler,
     ...poolerHost(pooler, address),
-    disabled: wanted.disabled ?? record.disabled,
-    passwordless_access: wanted.passwordless_access ?? record.passwordless_access,
+    disabled: patch.disabled ?? record.disabled,
+    passwordless_access: patch.passwordless_access ?? record.passwordless_access,
     updated_at: toTimestamp(now),
   };
 }
@@ -215,13 +222,13 @@ export function requireRegion({ region_id }: ProjectRecord, regionId: string | u
   throw unprocessable(`region_id must be that of the project, ${region_id}.`);
 }
 
-/** Of new projects. Clients of the public service may treat an unknown one as an error. */
+/** The provisioner of new projects. Clients of the public service may treat an unknown one as an error. */
 export const PROVISIONER = 'k8s-neonvm';
-/** The public service's. Clients send one of them, whatever the project has. */
+/** The provisioners of the public service. Clients send one of them, whatever the project has. */
 const PUBLIC_PROVISIONERS: readonly string[] = [PROVISIONER, 'k8s-pod', 'serverless-platform'];
 
-export function requireProvisioner({ provisioner }: ProjectRecord, wanted = provisioner): void {
-  if (wanted === provisioner || PUBLIC_PROVISIONERS.includes(wanted)) return;
+export function requireProvisioner({ provisioner }: ProjectRecord, requested = provisioner): void {
+  if (requested === provisioner || PUBLIC_PROVISIONERS.includes(requested)) return;
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }
 

@@ -53,7 +53,7 @@ export interface ComputeResult {
 }
 
 /** What the engine decides about a new compute. */
-export interface Place {
+export interface Allocation {
   readonly address: ComputeAddress;
   readonly pooledSessions: PooledSessions;
 }
@@ -72,31 +72,37 @@ export class Computes {
     return compute;
   }
 
-  async create(project: ProjectState, wanted: ComputeCreation): Promise<ComputeResult> {
-    this.#requireCreatable(project, wanted);
+  async create(project: ProjectState, creation: ComputeCreation): Promise<ComputeResult> {
+    this.#requireCreatable(project, creation);
     const engine = await this.#options.engine;
-    if (wanted.disabled !== true) requirePostgres(engine);
-    const place = await this.place();
+    if (creation.disabled !== true) requirePostgres(engine);
+    const allocation = await this.allocate();
     // Another call may have taken the branch in the meantime.
-    this.#requireCreatable(project, wanted);
-    const compute = this.prepare(project.record, wanted, place);
+    this.#requireCreatable(project, creation);
+    const compute = this.prepare(project.record, creation, allocation);
     return this.#begin(project, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
   }
 
   /** Returns a compute that is to be created. */
-  prepare(project: ProjectRecord, wanted: ComputeCreation, place: Place): StoredCompute {
+  prepare(project: ProjectRecord, creation: ComputeCreation, allocation: Allocation): StoredCompute {
     const { store, clock } = this.#options;
     const now = clock.now();
     const id = generateId('ep-', (taken) => store.account.hadCompute(taken));
-    const compute = newCompute({ id, project, wanted: withDefaults(wanted, project), ...place, now });
+    const compute = newCompute({
+      id,
+      project,
+      creation: withDefaults(creation, project),
+      ...allocation,
+      now,
+    });
     const pending = compute.record.disabled ? 'idle' : 'active';
     return { ...compute, record: withState(compute.record, { pending }, now) };
   }
 
-  /** @param others the places of computes that are created together with this one */
-  async place(others: readonly Place[] = []): Promise<Place> {
+  /** @param previous the allocations of computes that are created together with this one */
+  async allocate(previous: readonly Allocation[] = []): Promise<Allocation> {
     const engine = await this.#options.engine;
-    const taken = others.map(({ address }) => address);
+    const taken = previous.map(({ address }) => address);
     const address = await freeAddress(engine, this.#options.store.account, taken);
     return { address, pooledSessions: engine.pooledSessions };
   }
@@ -111,26 +117,26 @@ export class Computes {
     await Promise.allSettled(opened);
   }
 
-  #requireCreatable(project: ProjectState, wanted: ComputeCreation): void {
-    findBranch(project, wanted.branch_id);
-    this.#options.operations.requireFree(wanted.branch_id);
-    this.requireValid(project.record, wanted);
-    if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+  #requireCreatable(project: ProjectState, creation: ComputeCreation): void {
+    findBranch(project, creation.branch_id);
+    this.#options.operations.requireFree(creation.branch_id);
+    this.requireValid(project.record, creation);
+    if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
   }
 
   /** Checks what does not depend on the branch. */
-  requireValid(project: ProjectRecord, wanted: ComputeCreation): void {
-    requireRegion(project, wanted.region_id);
-    requireProvisioner(project, wanted.provisioner);
-    requireValidSize(sizeOfNew(withDefaults(wanted, project)), this.#options.plan);
+  requireValid(project: ProjectRecord, creation: ComputeCreation): void {
+    requireRegion(project, creation.region_id);
+    requireProvisioner(project, creation.provisioner);
+    requireValidSize(sizeOfNew(withDefaults(creation, project)), this.#options.plan);
   }
 
-  async update(project: ProjectState, id: string, wanted: ComputePatch): Promise<ComputeResult> {
-    const engine = wanted.settings === undefined ? undefined : await this.#options.engine;
+  async update(project: ProjectState, id: string, patch: ComputePatch): Promise<ComputeResult> {
+    const engine = patch.settings === undefined ? undefined : await this.#options.engine;
     const compute = this.#findFree(project, id);
     const now = this.#options.clock.now();
-    const next = applyChange(compute, wanted, now);
-    this.#requireChangeable(project, compute.record, next, wanted);
+    const next = applyChange(compute, patch, now);
+    this.#requireChangeable(project, compute.record, next, patch);
     // Postgres itself checks them.
     if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
     const { steps, pending } = stepsOfChange(compute, next, project);
@@ -143,19 +149,19 @@ export class Computes {
 
   #requireChangeable(
     project: ProjectState,
-    now: ComputeRecord,
+    before: ComputeRecord,
     next: ComputeRecord,
-    wanted: ComputePatch,
+    patch: ComputePatch,
   ): void {
-    requireProvisioner(project.record, wanted.provisioner);
+    requireProvisioner(project.record, patch.provisioner);
     findBranch(project, next.branch_id);
-    if (next.branch_id !== now.branch_id) this.#options.operations.requireFree(next.branch_id);
-    if (wanted.autoscaling_limit_min_cu !== undefined || wanted.autoscaling_limit_max_cu !== undefined) {
+    if (next.branch_id !== before.branch_id) this.#options.operations.requireFree(next.branch_id);
+    if (patch.autoscaling_limit_min_cu !== undefined || patch.autoscaling_limit_max_cu !== undefined) {
       const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
       requireValidSize({ min, max }, this.#options.plan);
     }
-    if (next.type === 'read_write' && next.branch_id !== now.branch_id) {
-      requireNoPrimary(project, next.branch_id, now.id);
+    if (next.type === 'read_write' && next.branch_id !== before.branch_id) {
+      requireNoPrimary(project, next.branch_id, before.id);
     }
   }
 
@@ -231,12 +237,12 @@ export class Computes {
     project: ProjectState,
     compute: StoredCompute,
     steps: readonly OperationStep[],
-    urgent = false,
+    startBeforeDurable = false,
   ): ComputeResult {
     const change = { set: 'compute', value: compute } as const;
     const target = computeTarget(compute.record);
     const tasks = steps.map((step) => ({ step, target }));
-    const operations = this.#options.operations.begin(project.record.id, tasks, [change], urgent);
+    const operations = this.#options.operations.begin(project.record.id, tasks, [change], startBeforeDurable);
     return { endpoint: compute.record, operations };
   }
 }
@@ -271,8 +277,8 @@ export async function freeAddress(
   account: AccountState,
   alsoTaken: readonly ComputeAddress[] = [],
 ): Promise<ComputeAddress> {
-  const others = new Set(alsoTaken.flatMap(({ port, poolerPort }) => [port, poolerPort]));
-  const isTaken = (port: number) => account.ports.has(port) || others.has(port);
+  const takenPorts = new Set(alsoTaken.flatMap(({ port, poolerPort }) => [port, poolerPort]));
+  const isTaken = (port: number) => account.ports.has(port) || takenPorts.has(port);
   for (let attempt = 0; attempt < ADDRESS_ATTEMPTS; attempt += 1) {
     const address = await engine.allocateAddress();
     if (!isTaken(address.port) && !isTaken(address.poolerPort)) return address;

@@ -67,13 +67,13 @@ export class Operations {
 
   /**
    * Records the tasks together with other changes, and starts the first one.
-   * @param urgent starts before the record is on disk, because a client is waiting at the compute's address
+   * @param startBeforeDurable whether not to wait for the disk, because a client waits at the compute's address
    */
   begin(
     projectId: string,
     tasks: readonly Task[],
     changes: readonly Change[],
-    urgent = false,
+    startBeforeDurable = false,
   ): readonly OperationRecord[] {
     const { clock, store } = this.#options;
     const { projects } = store.account;
@@ -92,7 +92,7 @@ export class Operations {
     // The changes may create the project.
     store.commit(...changes, ...additions, ...removeOldOperations(projects.get(projectId)));
     const project = projects.get(projectId);
-    if (project !== undefined) this.#run(project, operations, urgent);
+    if (project !== undefined) this.#run(project, operations, startBeforeDurable);
     return operations.map(({ record }) => record);
   }
 
@@ -117,12 +117,12 @@ export class Operations {
     return this.#stop.signal.aborted;
   }
 
-  #run(project: ProjectState, operations: readonly StoredOperation[], urgent: boolean): void {
+  #run(project: ProjectState, operations: readonly StoredOperation[], startBeforeDurable: boolean): void {
     if (this.isStopped) return;
     const operationIds = operations.map(({ record }) => record.id);
     const subjects = subjectsOf(project, operations);
     const work = { project, operationIds, subjects };
-    const ended = this.#runSteps(work, urgent)
+    const ended = this.#runSteps(work, startBeforeDurable)
       .catch((error: unknown) => this.#options.onUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
         // The next work may have started since the last change.
@@ -131,13 +131,13 @@ export class Operations {
     for (const id of subjects) this.#running.set(id, { work, ended });
   }
 
-  async #runSteps(work: Work, urgent: boolean): Promise<void> {
+  async #runSteps(work: Work, startBeforeDurable: boolean): Promise<void> {
     const { store, clock, minimumDuration } = this.#options;
-    if (!urgent) await store.whenDurable();
+    if (!startBeforeDurable) await store.whenDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
-      if (!isUnfinished(operation)) continue; // Skipped since an earlier one failed.
+      if (!isUnfinished(operation)) continue; // Skipped because an earlier one failed.
       if (operation.record.status === 'scheduling') {
         store.commit(this.#withStatus(operation, 'running'));
       }
@@ -222,7 +222,7 @@ const dependsOn = (later: StoredOperation, earlier: StoredOperation): boolean =>
   isBranchStep(later.step) ||
   later.record.endpoint_id === earlier.record.endpoint_id;
 
-/** A change of a branch also keeps others from its computes. */
+/** A change of a branch also locks its computes. */
 function subjectsOf(project: ProjectState, operations: readonly StoredOperation[]): readonly string[] {
   const ids = new Set<string>();
   for (const { step, record } of operations) {

@@ -69,7 +69,7 @@ export const setPooledSessions = (account: AccountState, pooled_sessions: Pooled
     }));
 
 /** Computes attached in parallel. */
-const PARALLEL = 32;
+const BATCH_SIZE = 32;
 
 /**
  * Opens the address of every compute, except where an unfinished operation will do it. A failure is reported and does not
@@ -81,8 +81,8 @@ export async function attachAll(
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
   const ids = [...account.computes()].map(({ record }) => record.id);
-  for (let some = ids.splice(0, PARALLEL); some.length > 0; some = ids.splice(0, PARALLEL)) {
-    const specs = some.flatMap((id) => specOfIdle(account, id));
+  for (let batch = ids.splice(0, BATCH_SIZE); batch.length > 0; batch = ids.splice(0, BATCH_SIZE)) {
+    const specs = batch.flatMap((id) => specOfIdle(account, id));
     await Promise.all(
       specs.map((spec) => engine.attach(spec).catch((error: unknown) => onFailure(spec.id, error))),
     );

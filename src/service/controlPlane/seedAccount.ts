@@ -114,17 +114,17 @@ class SeedBuilder {
   }
 
   async #compute(project: ProjectState, branch_id: string, description: ComputeDescription): Promise<void> {
-    const { id: given, current_state, ...rest } = description;
-    const id = given ?? generateId('ep-', (taken) => this.#account.compute(taken) !== undefined);
+    const { id: chosenId, current_state, ...rest } = description;
+    const id = chosenId ?? generateId('ep-', (taken) => this.#account.compute(taken) !== undefined);
     if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
-    const wanted = { ...rest, branch_id };
-    this.#requireCreatable(project, wanted, given === undefined ? 'a compute' : `compute ${given}`);
+    const creation = { ...rest, branch_id };
+    this.#requireCreatable(project, creation, chosenId === undefined ? 'a compute' : `compute ${chosenId}`);
     const { pooledSessions, postgresProblem } = this.#engine;
     const address = await freeAddress(this.#engine, this.#account);
     const compute = newCompute({
       id,
       project: project.record,
-      wanted,
+      creation,
       address,
       pooledSessions,
       now: this.#now,
@@ -133,7 +133,7 @@ class SeedBuilder {
       ...compute,
       record: withState(compute.record, { current: 'idle', pending: undefined }, this.#now),
     };
-    if (current_state !== 'active' || wanted.disabled === true || postgresProblem !== undefined) {
+    if (current_state !== 'active' || creation.disabled === true || postgresProblem !== undefined) {
       this.#account.apply({ set: 'compute', value: idle });
     } else if (this.#options.runsPostgres) {
       const record = withState(idle.record, { pending: 'active' }, this.#now);
@@ -155,16 +155,16 @@ class SeedBuilder {
   }
 
   /** Adds to the message of a rule which compute of the file breaks it. */
-  #requireCreatable(project: ProjectState, wanted: ComputeCreation, which: string): void {
+  #requireCreatable(project: ProjectState, creation: ComputeCreation, which: string): void {
     try {
-      requireRegion(project.record, wanted.region_id);
-      requireProvisioner(project.record, wanted.provisioner);
-      requireValidSize(sizeOfNew(wanted), this.#options.plan);
-      if (wanted.type === 'read_write') requireNoPrimary(project, wanted.branch_id);
+      requireRegion(project.record, creation.region_id);
+      requireProvisioner(project.record, creation.provisioner);
+      requireValidSize(sizeOfNew(creation), this.#options.plan);
+      if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
       const { status, code, message } = error;
-      throw new HttpError(status, code, `${which} of branch ${wanted.branch_id}: ${message}`);
+      throw new HttpError(status, code, `${which} of branch ${creation.branch_id}: ${message}`);
     }
   }
 

@@ -28,9 +28,9 @@ function uncountedUsageOf({ record, uncountedSince }: StoredCompute, now: number
   return { cpu_used_sec: active_time * record.autoscaling_limit_min_cu, active_time };
 }
 
-const sum = (one: Usage, other: Usage): Usage => ({
-  cpu_used_sec: one.cpu_used_sec + other.cpu_used_sec,
-  active_time: one.active_time + other.active_time,
+const sum = (a: Usage, b: Usage): Usage => ({
+  cpu_used_sec: a.cpu_used_sec + b.cpu_used_sec,
+  active_time: a.active_time + b.active_time,
 });
 
 /** Returns the usage since the last write by project. */

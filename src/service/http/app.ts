@@ -55,7 +55,7 @@ async function answer(
   return route.answer({ request, param, query: target.query });
 }
 
-/** Errors of an engine are for the client to resolve; others than these and `HttpError` are unexpected. */
+/** Clients can resolve an `HttpError` and an `EngineError`. Every other error is unexpected, and logged. */
 function failureReply(plane: ControlPlane, request: IncomingMessage, error: unknown): JsonReply {
   const requestId = requestIdOf(request);
   if (error instanceof HttpError) return errorReply(error, requestId);

@@ -12,7 +12,7 @@ export interface JsonReply {
 
 export const reply = (value: unknown, status = 200): JsonReply => ({ status, json: JSON.stringify(value) });
 
-/** @param result undefined if what the client deletes is already gone */
+/** @param result undefined if it was already deleted */
 export const deletionReply = (result: object | undefined): JsonReply =>
   result === undefined ? { status: 204, json: undefined } : reply(result);
 

@@ -120,7 +120,7 @@ export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: 
   return { ...rest, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
 }
 
-/** Only the current data of a branch is kept, so a position in its history cannot be honoured. */
+/** Only the current data of a branch is kept, so a position in its history is not supported. */
 export function requireHead(fields: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined)

@@ -13,7 +13,7 @@ import type {
 } from '../../state/storedRecords.ts';
 import { withState } from '../computeRecord.ts';
 import type { BranchCatalogs } from '../catalog/branchCatalogs.ts';
-import { requirePostgres, type Computes, type Place } from '../computes.ts';
+import { requirePostgres, type Computes, type Allocation } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { computeTarget, type OperationTarget, type Task } from '../operationRecord.ts';
@@ -65,15 +65,18 @@ export class Branches {
 
   async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
     const { catalogs, computes } = this.#options;
-    const { parent_id: parentId = '' } = this.#planned(project, body);
+    const { parent_id: parentId = '' } = this.#buildBranch(project, body);
     const catalog = await catalogs.readWithPassword({ project, branchId: parentId });
-    const placed: { readonly wanted: ComputeOfBranch; readonly place: Place }[] = [];
-    for (const wanted of body.endpoints ?? [])
-      placed.push({ wanted, place: await computes.place(placed.map(({ place }) => place)) });
+    const allocated: { readonly endpoint: ComputeOfBranch; readonly allocation: Allocation }[] = [];
+    for (const endpoint of body.endpoints ?? [])
+      allocated.push({
+        endpoint,
+        allocation: await computes.allocate(allocated.map((each) => each.allocation)),
+      });
     // Another call may have changed the project in the meantime.
-    const branch = this.#planned(project, body);
-    const created = placed.map(({ wanted, place }) =>
-      computes.prepare(project.record, { ...wanted, branch_id: branch.id }, place),
+    const branch = this.#buildBranch(project, body);
+    const created = allocated.map(({ endpoint, allocation }) =>
+      computes.prepare(project.record, { ...endpoint, branch_id: branch.id }, allocation),
     );
     const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
     const operations = this.#options.operations.begin(
@@ -86,27 +89,27 @@ export class Branches {
     return { branch, endpoints, operations, ...catalogRecords(branch, catalog, created) };
   }
 
-  /** Checks the rules. @returns the branch that is to be created */
-  #planned(project: ProjectState, body: BranchCreationBody): BranchRecord {
-    const { branch: wanted = {}, endpoints = [], annotation_value } = body;
+  /** Checks the rules. Returns the new branch. */
+  #buildBranch(project: ProjectState, body: BranchCreationBody): BranchRecord {
+    const { branch: creation = {}, endpoints = [], annotation_value } = body;
     const now = this.#options.clock.now();
-    const parent = wanted.parent_id ? findBranch(project, wanted.parent_id) : defaultBranch(project);
-    requireHead({ parent_lsn: wanted.parent_lsn, parent_timestamp: wanted.parent_timestamp });
-    if ((wanted.init_source ?? 'parent-data') !== 'parent-data')
+    const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
+    requireHead({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
+    if ((creation.init_source ?? 'parent-data') !== 'parent-data')
       throw unprocessable('init_source: this service supports parent-data only.');
     this.#requireValid(project, endpoints);
     requireReady(project, parent);
     requireMayHaveChildren(parent);
     const id = this.newId();
-    const { name = id } = wanted;
+    const { name = id } = creation;
     requireNewName(project, name);
     const basics = { id, project_id: project.record.id, parent_id: parent.id, name, default: false };
     const branch = {
       ...newBranch(basics, now),
-      protected: wanted.protected ?? false,
+      protected: creation.protected ?? false,
       ...(annotation_value === undefined ? {} : { annotation_value }),
     };
-    const expiring = withExpiry(branch, wanted.expires_at ?? null, now);
+    const expiring = withExpiry(branch, creation.expires_at ?? null, now);
     requireExpiryAllowed(project, expiring);
     return expiring;
   }
@@ -122,18 +125,18 @@ export class Branches {
     return generateId('br-', (id) => this.#options.store.account.projectOfBranch(id) !== undefined);
   }
 
-  update(project: ProjectState, id: string, wanted: BranchPatch): BranchResult {
+  update(project: ProjectState, id: string, patch: BranchPatch): BranchResult {
     const { store, clock } = this.#options;
     const branch = findBranch(project, id);
-    if (wanted.name !== undefined) requireNewName(project, wanted.name, id);
+    if (patch.name !== undefined) requireNewName(project, patch.name, id);
     const now = clock.now();
     const changed = {
       ...branch,
-      name: wanted.name ?? branch.name,
-      protected: wanted.protected ?? branch.protected,
+      name: patch.name ?? branch.name,
+      protected: patch.protected ?? branch.protected,
       updated_at: toTimestamp(now),
     };
-    const value = wanted.expires_at === undefined ? changed : withExpiry(changed, wanted.expires_at, now);
+    const value = patch.expires_at === undefined ? changed : withExpiry(changed, patch.expires_at, now);
     requireExpiryAllowed(project, value);
     store.commit({ set: 'branch', value });
     return { branch: value, operations: [] };
@@ -145,9 +148,9 @@ export class Branches {
     const updated_at = toTimestamp(clock.now());
     const value = { ...branch, default: true, updated_at };
     requireExpiryAllowed(project, value);
-    const others = [...project.branches.values()].filter((each) => each.default && each.id !== id);
+    const previous = [...project.branches.values()].filter((each) => each.default && each.id !== id);
     store.commit(
-      ...others.map((each): Change => ({ set: 'branch', value: { ...each, default: false, updated_at } })),
+      ...previous.map((each): Change => ({ set: 'branch', value: { ...each, default: false, updated_at } })),
       { set: 'branch', value },
     );
     return { branch: value, operations: [] };
@@ -175,14 +178,14 @@ export class Branches {
   }
 
   /** Replaces the data of a branch with that of another one. Its active computes are restarted. */
-  async restore(project: ProjectState, id: string, wanted: BranchRestoreBody): Promise<BranchResult> {
+  async restore(project: ProjectState, id: string, request: BranchRestoreBody): Promise<BranchResult> {
     const { clock, operations } = this.#options;
     requirePostgres(await this.#options.engine);
     const now = clock.now();
-    this.#requireRestorable(project, id, wanted);
+    this.#requireRestorable(project, id, request);
     const branch = findFree(project, id);
-    requireReady(project, findBranch(project, wanted.source_branch_id));
-    const preserved = this.#preserved(project, branch, wanted.preserve_under_name, now);
+    requireReady(project, findBranch(project, request.source_branch_id));
+    const preserved = this.#buildPreservedBranch(project, branch, request.preserve_under_name, now);
     const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
     const pending = active.map((compute): StoredCompute => {
       return { ...compute, record: withState(compute.record, { pending: 'active' }, now) };
@@ -197,7 +200,7 @@ export class Branches {
     };
     const step = {
       kind: 'restoreBranch',
-      sourceId: wanted.source_branch_id,
+      sourceId: request.source_branch_id,
       ...(preserved === undefined ? {} : { preservedId: preserved.id }),
     } as const;
     const tasks: Task[] = [
@@ -213,21 +216,21 @@ export class Branches {
     return { branch: value, operations: operations.begin(project.record.id, tasks, changes) };
   }
 
-  #requireRestorable(project: ProjectState, id: string, wanted: BranchRestoreBody): void {
+  #requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
     const branch = findBranch(project, id);
-    requireMayHaveChildren(findBranch(project, wanted.source_branch_id));
-    requireHead({ source_lsn: wanted.source_lsn, source_timestamp: wanted.source_timestamp });
-    if (wanted.source_branch_id === id)
+    requireMayHaveChildren(findBranch(project, request.source_branch_id));
+    requireHead({ source_lsn: request.source_lsn, source_timestamp: request.source_timestamp });
+    if (request.source_branch_id === id)
       throw unprocessable(
         'source_branch_id: this service keeps no history, so the source must be another branch.',
       );
     if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
     const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
-    if (hasChildren && !wanted.preserve_under_name)
+    if (hasChildren && !request.preserve_under_name)
       throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
   }
 
-  #preserved(
+  #buildPreservedBranch(
     project: ProjectState,
     branch: BranchRecord,
     name: string | undefined,

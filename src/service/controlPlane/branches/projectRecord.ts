@@ -15,19 +15,19 @@ const BRANCH_SIZE_LIMIT = 204_800;
 
 /** @param pgVersion of the engine; undefined without Postgres */
 export function projectRecord(
-  { id, name, ...wanted }: Omit<ProjectDescription, 'branches'>,
+  { id, name, ...description }: Omit<ProjectDescription, 'branches'>,
   pgVersion: number | undefined,
   now: number,
 ): ProjectRecord {
-  const branch_logical_size_limit = wanted.branch_logical_size_limit ?? BRANCH_SIZE_LIMIT;
+  const branch_logical_size_limit = description.branch_logical_size_limit ?? BRANCH_SIZE_LIMIT;
   return {
     id,
     name,
-    platform_id: wanted.platform_id ?? 'local',
-    region_id: wanted.region_id ?? 'local',
-    provisioner: wanted.provisioner ?? PROVISIONER,
-    pg_version: wanted.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
-    cpu_used_sec: wanted.cpu_used_sec ?? 0,
+    platform_id: description.platform_id ?? 'local',
+    region_id: description.region_id ?? 'local',
+    provisioner: description.provisioner ?? PROVISIONER,
+    pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
+    cpu_used_sec: description.cpu_used_sec ?? 0,
     locked: false,
     branch_logical_size_limit,
     branch_logical_size_limit_bytes: bytesOfMiB(branch_logical_size_limit),
@@ -36,27 +36,27 @@ export function projectRecord(
     creation_source: CREATION_SOURCE,
     owner_id: LOCAL_USER.id,
     proxy_host: '127.0.0.1',
-    created_at: wanted.created_at ?? toTimestamp(now),
-    updated_at: wanted.created_at ?? toTimestamp(now),
+    created_at: description.created_at ?? toTimestamp(now),
+    updated_at: description.created_at ?? toTimestamp(now),
   };
 }
 
 /** A project that a call creates. @throws {HttpError} 422 */
 export function newProject(
   id: string,
-  wanted: ProjectCreation,
+  creation: ProjectCreation,
   pgVersion: number | undefined,
   now: number,
 ): ProjectRecord {
   const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_version, history_retention_seconds } =
-    wanted;
+    creation;
   if (pgVersion !== undefined && pg_version !== undefined && pg_version !== pgVersion)
     throw unprocessable(`pg_version: this service runs Postgres ${pgVersion}.`);
   const size = { autoscaling_limit_min_cu, autoscaling_limit_max_cu };
-  const { region_id, provisioner, name = id } = wanted;
+  const { region_id, provisioner, name = id } = creation;
   return {
     ...projectRecord({ id, name, region_id, provisioner, pg_version }, pgVersion, now),
-    default_endpoint_settings: { ...size, ...wanted.default_endpoint_settings },
+    default_endpoint_settings: { ...size, ...creation.default_endpoint_settings },
     ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
   };
 }

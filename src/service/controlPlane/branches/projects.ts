@@ -13,7 +13,7 @@ import {
   type ProjectRecord,
 } from '../../state/storedRecords.ts';
 import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
-import { requireUsable } from '../catalog/branchCatalogs.ts';
+import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { locked } from '../computeRecord.ts';
 import { requirePostgres, type Computes } from '../computes.ts';
 import { generateId } from '../generateId.ts';
@@ -50,20 +50,20 @@ export class Projects {
   }
 
   /** Creates a project with a default branch and its primary compute. */
-  async create(wanted: ProjectCreation): Promise<CreatedProject> {
+  async create(creation: ProjectCreation): Promise<CreatedProject> {
     const { store, computes, branches, operations, clock } = this.#options;
-    const owner = ownerOf(wanted.branch ?? {});
+    const owner = ownerOf(creation.branch ?? {});
     const engine = await this.#options.engine;
     requirePostgres(engine);
     const now = clock.now();
     const id = generateId('', (taken) => store.account.hasProject(taken));
-    const project = newProject(id, wanted, engine.pgVersion, now);
+    const project = newProject(id, creation, engine.pgVersion, now);
     const endpoint = { type: 'read_write', branch_id: '' } as const;
     computes.requireValid(project, endpoint);
-    const name = wanted.branch?.name ?? DEFAULT_BRANCH;
+    const name = creation.branch?.name ?? DEFAULT_BRANCH;
     const branch = newBranch({ id: branches.newId(), project_id: id, name, default: true }, now);
-    const place = await computes.place();
-    const compute = computes.prepare(project, { ...endpoint, branch_id: branch.id }, place);
+    const allocation = await computes.allocate();
+    const compute = computes.prepare(project, { ...endpoint, branch_id: branch.id }, allocation);
     const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
     const started = operations.begin(
       id,
@@ -82,13 +82,13 @@ export class Projects {
     return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
   }
 
-  update({ record }: ProjectState, wanted: ProjectPatch): void {
+  update({ record }: ProjectState, patch: ProjectPatch): void {
     const { store, computes, clock } = this.#options;
     const {
       name = record.name,
       default_endpoint_settings = record.default_endpoint_settings ?? {},
       history_retention_seconds = record.history_retention_seconds,
-    } = wanted;
+    } = patch;
     const project: ProjectRecord = {
       ...record,
       name,
@@ -140,15 +140,15 @@ export class Projects {
 }
 
 /** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */
-function ownerOf(wanted: {
+function ownerOf(branch: {
   role_name?: string | undefined;
   database_name?: string | undefined;
 }): BranchOwner | undefined {
-  const { role_name, database_name } = wanted;
+  const { role_name, database_name } = branch;
   if (role_name === undefined && database_name === undefined) return undefined;
   const database = database_name ?? 'app';
   const role = role_name ?? `${database}_owner`;
-  requireUsable('role', role);
-  requireUsable('database', database);
+  rejectReservedName('role', role);
+  rejectReservedName('database', database);
   return { role, database };
 }

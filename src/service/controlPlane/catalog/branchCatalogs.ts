@@ -94,7 +94,7 @@ export function findNamed<T extends { readonly name: string }>(
 }
 
 /** @throws {HttpError} 422 */
-export function requireUsable(kind: 'database' | 'role', name: string): void {
+export function rejectReservedName(kind: 'database' | 'role', name: string): void {
   const isReserved = kind === 'role' ? isSystemRole(name) : isSystemDatabase(name);
   if (isReserved) throw unprocessable(`The ${kind} name ${JSON.stringify(name)} is reserved.`);
 }

@@ -2,7 +2,7 @@
 import type { BranchCatalog, BranchDatabase } from '../../core/computeEngine.ts';
 import { conflict } from '../../core/httpError.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
-import { findNamed, requireUsable, type BranchCatalogs, type BranchTarget } from './branchCatalogs.ts';
+import { findNamed, rejectReservedName, type BranchCatalogs, type BranchTarget } from './branchCatalogs.ts';
 
 /** As the public service returns a database. */
 export interface DatabaseRecord {
@@ -38,24 +38,24 @@ export class Databases {
 
   /** @throws {HttpError} 404 for an unknown owner, 409 if the name is taken, 422 for a reserved name */
   async create(target: BranchTarget, name: string, owner: string): Promise<DatabaseResult> {
-    requireUsable('database', name);
+    rejectReservedName('database', name);
     const { catalog } = await this.#catalogs.read(target);
     findNamed('role', catalog.roles, owner);
     requireNewName(catalog, name);
     return this.#change(target, { kind: 'createDatabase', name, owner }, name);
   }
 
-  /** Renames a database, which ends its connections, and gives it another owner. @throws {HttpError} as `create` */
+  /** Renames a database, which ends its connections, and gives it another owner. @throws {HttpError} like {@link create} */
   async update(
     target: BranchTarget,
     name: string,
-    wanted: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
+    patch: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
   ): Promise<DatabaseResult> {
-    requireUsable('database', name);
+    rejectReservedName('database', name);
     const { branch, catalog } = await this.#catalogs.read(target);
     const now = findNamed('database', catalog.databases, name);
-    const { name: newName = name, owner_name: owner = now.owner } = wanted;
-    requireUsable('database', newName);
+    const { name: newName = name, owner_name: owner = now.owner } = patch;
+    rejectReservedName('database', newName);
     findNamed('role', catalog.roles, owner);
     if (newName !== name) requireNewName(catalog, newName);
     else if (owner === now.owner) return { database: databaseRecord(branch, now), operations: [] };
@@ -64,7 +64,7 @@ export class Databases {
 
   /** Ends the connections to the database. Returns undefined for an unknown one. @throws {HttpError} 422 for a reserved name */
   async delete(target: BranchTarget, name: string): Promise<DatabaseResult | undefined> {
-    requireUsable('database', name);
+    rejectReservedName('database', name);
     const database = (await this.list(target)).find((each) => each.name === name);
     if (database === undefined) return undefined;
     const { operations } = await this.#catalogs.change(target, { kind: 'deleteDatabase', name });

@@ -4,7 +4,7 @@ import { conflict, preconditionFailed } from '../../core/httpError.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
   findNamed,
-  requireUsable,
+  rejectReservedName,
   type BranchCatalogs,
   type BranchTarget,
   type CatalogResult,
@@ -46,7 +46,7 @@ export class Roles {
 
   /** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
   async create(target: BranchTarget, name: string, canLogin: boolean): Promise<RoleResult> {
-    requireUsable('role', name);
+    rejectReservedName('role', name);
     if ((await this.list(target)).some((role) => role.name === name))
       throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
     return resultOf(await this.#catalogs.change(target, { kind: 'createRole', name, canLogin }), name);
@@ -54,7 +54,7 @@ export class Roles {
 
   /** Returns undefined if there is no such role. @throws {HttpError} 409 if it owns databases, 422 if it is reserved */
   async delete(target: BranchTarget, name: string): Promise<RoleResult | undefined> {
-    requireUsable('role', name);
+    rejectReservedName('role', name);
     const role = (await this.list(target)).find((each) => each.name === name);
     if (role === undefined) return undefined;
     const { operations } = await this.#catalogs.change(target, { kind: 'deleteRole', name });
@@ -68,7 +68,7 @@ export class Roles {
 
   /** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
   async resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
-    requireUsable('role', name);
+    rejectReservedName('role', name);
     requireLogin(await this.find(target, name));
     return resultOf(await this.#catalogs.change(target, { kind: 'resetPassword', name }), name);
   }
