@@ -4,6 +4,7 @@
  * address and one side, so a program that receives one cannot use it again.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { fieldsOf } from '../base/fieldsOf.ts';
 
 export interface LeaseChallenge {
   readonly secret: string;
@@ -14,27 +15,13 @@ export interface LeaseChallenge {
 
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
-/**
- * The lines of a lease's response. The one about Postgres follows as soon as the service knows; `problem` is why no compute
- * can start, for users.
- */
-export const LEASE_HELD = 'held';
-export const postgresLine = (problem: string | undefined): string =>
-  JSON.stringify({ postgres: problem === undefined ? 'found' : 'missing', problem });
+/** The service sends this line during a lease, once it knows. `problem`, for users, is why no compute can start. */
+export const postgresLine = (problem: string | undefined): string => JSON.stringify({ problem });
 
-/** In characters. The service sends no longer lines. */
-export const MAX_LEASE_LINE = 65_536;
-
-/** Returns undefined for other lines. */
-export function parsePostgresLine(line: string): { readonly problem: string | undefined } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined; // `held`, for example.
-  }
-  if (typeof value !== 'object' || value === null || !('postgres' in value)) return undefined;
-  return { problem: 'problem' in value && typeof value.problem === 'string' ? value.problem : undefined };
+/** @returns the problem. @throws {SyntaxError} if the line is incomplete, because the service has ended */
+export function parsePostgresLine(line: string): string | undefined {
+  const { problem } = fieldsOf(JSON.parse(line));
+  return typeof problem === 'string' ? problem : undefined;
 }
 
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');

@@ -16,7 +16,7 @@ export const IMPOSTORS: Readonly<Record<string, RequestListener | undefined>> = 
   // It even sends back what looks like a proof.
   'answers 200': ({ url = '' }, response) => {
     const proof = new URL(url, 'http://127.0.0.1').searchParams.get('proof') ?? '';
-    response.writeHead(200, { 'x-lease-proof': proof }).write('held\n');
+    response.writeHead(200, { 'x-lease-proof': proof }).flushHeaders();
   },
 };
 

@@ -7,8 +7,9 @@ import { setImmediate } from 'node:timers/promises';
 import { request } from 'undici';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { Leases } from '../../src/service/http/lease.ts';
+import { takeLease } from '../../src/ui/localService/localServiceLease.ts';
 import { GRACE } from '../../src/ui/localService/localServiceProcess.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { ManualClock } from './inProcess.ts';
 
 const MINUTE = 60_000;
@@ -30,9 +31,14 @@ describe('The program with leases', () => {
     return { statusCode, release: () => abort.abort() };
   };
 
+  const secretOf = ({ dataDir }: LocalService): string => {
+    const { leaseSecret } = JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8'));
+    return leaseSecret;
+  };
+
   it('ends by itself if no client holds one', async () => {
     const service = await start({ args: ['--end-with-leases', '100'] });
-    assert.equal(await service.ended, 0);
+    assert.equal(await service.ended, 0, service.stderr());
   });
 
   it('ends after the last client has released its own', async () => {
@@ -94,10 +100,6 @@ describe('The program with leases', () => {
       body.on('error', () => undefined).destroy();
       return [statusCode, isLeaseProof('service', challenge, headers[LEASE_PROOF_HEADER])];
     };
-    const secretOf = ({ dataDir }: LocalService): string => {
-      const { leaseSecret } = JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8'));
-      return leaseSecret;
-    };
 
     it('grants one and proves that it knows the secret too', async () => {
       const service = await start();
@@ -128,6 +130,14 @@ describe('The program with leases', () => {
       assert.notEqual(secretOf(one), secretOf(two));
       await Promise.all([one.stop(), two.stop()]);
     });
+  });
+
+  it('reports with the lease why no compute can start', async () => {
+    const missing = path.join(temporaryFolder(), 'missing');
+    const service = await startLocalService({ args: ['--postgres-path', missing] });
+    const lease = await takeLease({ baseUrl: service.baseUrl, leaseSecret: secretOf(service) });
+    assert.match((await lease?.postgresProblem) ?? '', /missing/);
+    await service.stop();
   });
 
   it('ends on a signal even if leases are open', async () => {

@@ -1,4 +1,4 @@
-/** The extension restarts its local service after the key of that service was revoked. */
+/** The extension replaces the key of its local service if that was revoked or is another one. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -81,14 +81,15 @@ describe('The local service of the extension after another client revoked its ke
     await (await current()).client.listApiKeys();
   });
 
-  it('gives the current account the new key when a window resumes it', async () => {
+  it('does not start for a window that resumes it, until the user starts it', async () => {
     const info = path.join(dataDir, 'service.json');
     const { pid } = JSON.parse(readFileSync(info, 'utf8')) as { pid: number };
     localService.dispose();
     process.kill(pid, 'SIGTERM');
     await until('the service to end', async () => hasReleasedLock(dataDir));
     localService = openWindow();
-    await localService.ready();
+    await assert.rejects(localService.ready(), { name: 'LocalServiceError', reason: 'revokedKey' });
+    await localService.start();
     await (await current()).client.listApiKeys();
   });
 });

@@ -7,7 +7,7 @@ import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
-import { holdLease, type Leases } from './lease.ts';
+import { holdLease, type LeaseAccess } from './lease.ts';
 import { authenticate, parseTarget, rejectWebPages, type RequestTarget, type Route } from './request.ts';
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { userRoutes } from './userRoutes.ts';
@@ -17,10 +17,8 @@ const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
 
-export interface AppOptions {
+export interface AppOptions extends LeaseAccess {
   readonly plane: ControlPlane;
-  readonly leases: Leases;
-  readonly leaseSecret: string;
 }
 
 export function createListener(options: AppOptions): RequestListener {
@@ -37,20 +35,19 @@ export function createListener(options: AppOptions): RequestListener {
 
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
 async function answer(
-  { plane, leases, leaseSecret: secret }: AppOptions,
+  options: AppOptions,
   routes: readonly PatternRoute[],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<JsonReply | undefined> {
   rejectWebPages(request);
-  const { keys, postgresProblem } = plane;
   const target = parseTarget(request.url ?? '');
   if (request.method === 'GET' && target.parts.join('/') === 'lease') {
     const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-    holdLease({ leases, keys, secret, baseUrl, postgresProblem }, request, response, target.query);
+    holdLease(options, baseUrl, request, response, target.query);
     return undefined;
   }
-  authenticate(request, keys);
+  authenticate(request, options.plane.keys);
   const { route, param } = findRoute(routes, request.method, target);
   return route.answer({ request, param, query: target.query });
 }

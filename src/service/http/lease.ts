@@ -3,14 +3,8 @@
  * the system closes that connection even if the program is killed. Without a lease for the grace time, the service ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  isLeaseProof,
-  LEASE_HELD,
-  LEASE_PROOF_HEADER,
-  leaseProof,
-  postgresLine,
-} from '../../api/leaseProof.ts';
-import type { ApiKeys } from '../controlPlane/apiKeys.ts';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, postgresLine } from '../../api/leaseProof.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
@@ -26,7 +20,7 @@ export interface LeasesOptions {
 
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #held = new Set<{ readonly end: () => void }>();
+  readonly #held = new Set<() => void>();
   #isClosed = false;
   #graceTimer: AbortController | undefined;
 
@@ -40,18 +34,17 @@ export class Leases {
    * @returns releases the lease; further calls do nothing
    */
   hold(end: () => void): () => void {
-    const lease = { end };
-    this.#held.add(lease);
+    this.#held.add(end);
     this.#restartGrace();
     return () => {
-      if (this.#held.delete(lease)) this.#restartGrace();
+      if (this.#held.delete(end)) this.#restartGrace();
     };
   }
 
   close(): void {
     this.#isClosed = true;
     this.#restartGrace();
-    for (const { end } of this.#held) end();
+    for (const end of this.#held) end();
   }
 
   #restartGrace(): void {
@@ -66,41 +59,32 @@ export class Leases {
 }
 
 export interface LeaseAccess {
+  readonly plane: Pick<ControlPlane, 'keys' | 'postgresProblem'>;
   readonly leases: Leases;
-  readonly keys: ApiKeys;
-  readonly secret: string;
-  readonly baseUrl: string;
-  /** Resolves to the reason why no compute can start, if there is one. */
-  readonly postgresProblem: Promise<string | undefined>;
+  readonly leaseSecret: string;
 }
-
-/** Milliseconds. Clients close a connection that stays silent. */
-const HEARTBEAT_INTERVAL = 15_000;
 
 /**
  * Accepts clients with a key, and clients that prove that they know the lease secret, who get a proof in return.
  * @throws {HttpError} 401
  */
 export function holdLease(
-  { leases, keys, secret, baseUrl, postgresProblem }: LeaseAccess,
+  { plane, leases, leaseSecret: secret }: LeaseAccess,
+  baseUrl: string,
   request: IncomingMessage,
   response: ServerResponse,
   query: URLSearchParams,
 ): void {
   const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
   const isProved = isLeaseProof('window', challenge, query.get('proof'));
-  if (!isProved) authenticate(request, keys);
+  if (!isProved) authenticate(request, plane.keys);
   const release = leases.hold(() => response.end());
+  response.once('close', release);
   response.writeHead(200, {
     'content-type': 'text/plain',
     'cache-control': 'no-store',
     ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
   });
-  response.write(`${LEASE_HELD}\n`);
-  void postgresProblem.then((problem) => response.write(`${postgresLine(problem)}\n`));
-  const timer = setInterval(() => response.write(`${LEASE_HELD}\n`), HEARTBEAT_INTERVAL);
-  response.once('close', () => {
-    clearInterval(timer);
-    release();
-  });
+  response.flushHeaders();
+  void plane.postgresProblem.then((problem) => response.write(`${postgresLine(problem)}\n`));
 }

@@ -104,12 +104,8 @@ export class LocalService implements Disposable {
   /** Starts it when its account becomes the current one, such as after a reload. */
   follow(session: Session): Disposable {
     this.#session = session;
-    let previous = session.connection;
     return session.onDidChange(({ connection }) => {
-      if (connection === previous) return;
-      previous = connection;
-      const account = connection?.account;
-      if (account?.local !== true) return;
+      if (connection?.account.local !== true) return;
       this.ready().catch((error: unknown) => this.#parts.log.error('Starting the local service', error));
     });
   }
@@ -151,25 +147,9 @@ export class LocalService implements Disposable {
   }
 
   async #joinOrStart(): Promise<Lease> {
-    const lease = await joinOrStart(await this.#options()).catch(async (error: unknown) => {
-      if (!(error instanceof LocalServiceError) || error.reason !== 'revokedKey') throw error;
-      return await this.#startWithNewKey();
-    });
+    const lease = await joinOrStart(await this.#options());
     if (this.#isDisposed) lease.release();
     this.#parts.log.info(`The local service is running at ${lease.baseUrl}`);
-    return lease;
-  }
-
-  /** Another client revoked the key. The data belongs to this extension, so a new key may replace it. */
-  async #startWithNewKey(): Promise<Lease> {
-    const { secrets, accounts } = this.#parts;
-    await secrets.delete(KEY_ENTRY);
-    const lease = await joinOrStart(await this.#options());
-    const { current } = await accounts.list();
-    if (current?.local === true) {
-      const { baseUrl, name, local } = current;
-      await accounts.add({ baseUrl, name, local }, await this.#key());
-    }
     return lease;
   }
 
@@ -177,9 +157,11 @@ export class LocalService implements Disposable {
     try {
       return await this.#joinOrStart();
     } catch (error) {
-      if (!(error instanceof LocalServiceError) || !['silent', 'otherKey'].includes(error.reason))
-        throw error;
-      this.#parts.log.error('Joining the local service, which is stopped now', error);
+      const reason = error instanceof LocalServiceError ? error.reason : undefined;
+      // The data belongs to this extension, so it may create a new key.
+      if (reason === 'revokedKey') await this.#parts.secrets.delete(KEY_ENTRY);
+      else if (reason !== 'silent' && reason !== 'otherKey') throw error;
+      this.#parts.log.error('Joining the local service, which is replaced now', error);
       return await this.#replace();
     }
   }
@@ -189,30 +171,29 @@ export class LocalService implements Disposable {
     return await this.#joinOrStart();
   }
 
-  #setPostgresProblem(problem: string | undefined): void {
-    if (problem === this.#postgresProblem) return;
-    this.#postgresProblem = problem;
-    this.#postgresChanged.fire();
-  }
-
   /** Handles the end of the lease, unless another lease has replaced it. */
   #track(pending: Promise<Lease>): Promise<Lease> {
-    const forget = () => {
-      const isCurrent = this.#lease === pending;
-      if (isCurrent) this.#lease = undefined;
-      return isCurrent;
-    };
-    pending.then(({ ended, postgresProblem }) => {
-      void postgresProblem.then((problem) => {
-        if (this.#lease === pending) this.#setPostgresProblem(problem);
+    const isCurrent = () => this.#lease === pending;
+    pending
+      .then(({ ended, postgresProblem }) => {
+        const setProblem = (problem: string | undefined) => {
+          if (!isCurrent() || problem === this.#postgresProblem) return;
+          this.#postgresProblem = problem;
+          this.#postgresChanged.fire();
+        };
+        postgresProblem.then(setProblem, () => undefined); // Then the lease has ended.
+        const startedAt = systemClock.now();
+        const onEnd = () => {
+          if (!isCurrent()) return;
+          this.#lease = undefined;
+          void this.#restart(systemClock.now() - startedAt);
+        };
+        if (ended.aborted) onEnd();
+        else ended.addEventListener('abort', onEnd);
+      })
+      .catch(() => {
+        if (isCurrent()) this.#lease = undefined;
       });
-      const startedAt = systemClock.now();
-      const onEnd = () => {
-        if (forget()) void this.#restart(systemClock.now() - startedAt);
-      };
-      if (ended.aborted) onEnd();
-      else ended.addEventListener('abort', onEnd);
-    }, forget);
     return pending;
   }
 

@@ -2,10 +2,10 @@
  * Reads the files that the local service writes for windows: `service.lock` names its process, `service.json` its address.
  * Both remain after a crash, so they count only while that process runs.
  */
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../../api/baseUrl.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
 
 export interface ServiceAddress {
@@ -34,23 +34,14 @@ export async function findAddress(
   return { baseUrl: address, leaseSecret };
 }
 
-/** Doesn't follow links and doesn't block on pipes. Windows lacks these flags. */
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-const MAX_BYTES = 64 * 1024;
-
-/** Returns the JSON object in a file that only this user can write, or {} for any other file. */
+/** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
 async function readOwnFile(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const handle = await open(file, OPEN_FLAGS).catch(() => undefined);
   try {
-    const stat = await handle?.stat();
-    if (handle === undefined || stat === undefined || !stat.isFile() || stat.size > MAX_BYTES) return {};
-    if (process.getuid !== undefined && (stat.uid !== process.getuid() || (stat.mode & 0o022) !== 0))
-      return {};
-    const value: unknown = JSON.parse(await handle.readFile('utf8'));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    const stat = await lstat(file);
+    const isOwn =
+      process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
+    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(await readFile(file, 'utf8'))) : {};
   } catch {
     return {};
-  } finally {
-    await handle?.close();
   }
 }

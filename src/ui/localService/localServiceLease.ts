@@ -5,14 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../api/baseUrl.ts';
-import {
-  isLeaseProof,
-  LEASE_PROOF_HEADER,
-  leaseProof,
-  MAX_LEASE_LINE,
-  parsePostgresLine,
-} from '../../api/leaseProof.ts';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from '../../api/leaseProof.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
@@ -48,21 +43,11 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   // Fires before the `close` of the response: nothing may be sent in between.
   response.socket.once('end', end);
   response.once('close', end);
-  const postgresProblem = readPostgresProblem(response);
+  // Reads the response to its end, so that the end is noticed.
+  const lines = createInterface({ input: response }).on('error', () => undefined);
+  const line = new Promise<string>((resolve) => lines.once('line', resolve));
+  const postgresProblem = line.then(parsePostgresLine);
   return { baseUrl, postgresProblem, ended: ending.signal, release: () => request.destroy() };
-}
-
-/** Reads the response to its end, so that the end is noticed. */
-async function readPostgresProblem(response: IncomingMessage): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let rest = '';
-    response.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MAX_LEASE_LINE) response.destroy();
-      for (const found of lines.map(parsePostgresLine)) if (found !== undefined) resolve(found.problem);
-    });
-  });
 }
 
 /** Returns the status of a request with the key, or undefined if the service has ended. @throws {LocalServiceError} if it is silent */

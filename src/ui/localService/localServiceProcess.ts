@@ -5,12 +5,12 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { MAX_LEASE_LINE, parsePostgresLine } from '../../api/leaseProof.ts';
+import { parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
-import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { isRunning } from '../../base/processIdentity.ts';
 import { LocalServiceError } from './localServiceError.ts';
 import { findAddress, findOwner } from './localServiceFiles.ts';
 import { statusWithKey, takeLease, type Lease } from './localServiceLease.ts';
@@ -43,23 +43,19 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const deadline = systemClock.now() + START_TIMEOUT_MS;
   let { port } = options;
+  let isStarted = false;
   for (;;) {
     const lease = await join(options);
     if (lease !== undefined) return lease;
+    if (isStarted) throw new LocalServiceError('ended', 'The local service ended right after it started');
     const failure = await start({ ...options, port });
-    if (failure === undefined) return await joinStarted(options);
-    if (failure.code === REVOKED_KEY) throw new LocalServiceError('revokedKey', failure.reason);
-    if (failure.code === PORT_IN_USE && port !== 0) port = 0;
+    if (failure === undefined) isStarted = true;
+    else if (failure.code === REVOKED_KEY) throw new LocalServiceError('revokedKey', failure.reason);
+    else if (failure.code === PORT_IN_USE && port !== 0) port = 0;
     else if (failure.code !== ALREADY_RUNNING) throw new Error(failure.reason);
     else if (systemClock.now() > deadline) throw new LocalServiceError('silent', failure.reason);
     else await pause(200); // It is starting or ending.
   }
-}
-
-async function joinStarted(options: LocalServiceOptions): Promise<Lease> {
-  const lease = await join(options);
-  if (lease !== undefined) return lease;
-  throw new LocalServiceError('ended', 'The local service ended right after it started');
 }
 
 /** Returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
@@ -93,65 +89,47 @@ const SIGNALS = [
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findOwner(dataDir);
   if (owner === undefined) return false;
-  for (const [signal, milliseconds] of SIGNALS) if (await endBy(signal, owner, milliseconds)) return true;
+  for (const [signal, milliseconds] of SIGNALS) {
+    const deadline = systemClock.now() + milliseconds;
+    try {
+      process.kill(owner.pid, signal);
+    } catch {
+      // It has already ended.
+    }
+    for (; systemClock.now() < deadline; await pause(50)) if (!(await isRunning(owner))) return true;
+  }
   throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);
 }
 
-/** @returns whether it ended in time */
-async function endBy(signal: NodeJS.Signals, owner: ProcessIdentity, timeout: number): Promise<boolean> {
-  const deadline = systemClock.now() + timeout;
-  try {
-    process.kill(owner.pid, signal);
-  } catch {
-    // It has already ended.
-  }
-  for (;;) {
-    if (!(await isRunning(owner))) return true;
-    if (systemClock.now() > deadline) return false;
-    await pause(50);
-  }
-}
-
 /** @returns why Postgres can't be used, for users. @throws {Error} if the check itself fails */
-export async function checkPostgres(
-  script: string,
-  postgresPath: string | undefined,
-): Promise<string | undefined> {
-  const args = [script, '--check-postgres', ...postgresArguments(postgresPath)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: environment(),
-    timeout: START_TIMEOUT_MS,
-    windowsHide: true,
-  });
-  const found = parsePostgresLine(stdout.trim());
-  if (found === undefined) throw new Error('The check for Postgres printed no result');
-  return found.problem;
+export async function checkPostgres(script: string, folder: string | undefined): Promise<string | undefined> {
+  const args = [script, '--check-postgres', ...postgresArguments(folder)];
+  const options = { env: environment(), timeout: START_TIMEOUT_MS, windowsHide: true };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return parsePostgresLine(stdout);
 }
 
 const postgresArguments = (folder: string | undefined): string[] =>
   folder === undefined ? [] : ['--postgres-path', folder];
 
-interface StartFailure {
-  readonly code: number | null;
-  readonly reason: string;
-}
-
-/** @returns undefined once it is running and has published its address */
-async function start(options: LocalServiceOptions): Promise<StartFailure | undefined> {
-  const log = await open(path.join(options.dataDir, 'service.log'), 'a+', 0o600);
+/** @returns why it ended, or undefined once it is running and has published its address */
+async function start(
+  options: LocalServiceOptions,
+): Promise<{ readonly code: number | null; readonly reason: string } | undefined> {
+  const file = path.join(options.dataDir, 'service.log');
+  const log = await open(file, 'a', 0o600);
   try {
     const { size } = await log.stat();
     const child = launch(options, log);
     const timeout = systemClock.after(START_TIMEOUT_MS, () => child.kill('SIGKILL'));
-    const exited = once(child, 'exit').finally(() => timeout.dispose());
-    const line = await Promise.race([firstLine(child), exited]);
-    if (typeof line === 'string' && line.includes('\n')) {
-      timeout.dispose();
-      child.unref();
-      return undefined;
-    }
-    await exited;
-    return { code: child.exitCode, reason: await lastLine(log, size) };
+    const exited = once(child, 'exit').then(() => true);
+    const ready = once(child.stdout ?? child, 'data').then(() => false);
+    const hasEnded = await Promise.race([exited, ready]).finally(() => timeout.dispose());
+    child.stdout?.destroy();
+    child.unref();
+    return hasEnded
+      ? { code: child.exitCode, reason: lastLine((await readFile(file)).subarray(size)) }
+      : undefined;
   } finally {
     await log.close();
   }
@@ -182,18 +160,5 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), ELECTRON_RUN_AS_NODE: '1' };
 }
 
-async function firstLine({ stdout }: ChildProcess): Promise<string> {
-  let text = '';
-  for await (const chunk of stdout ?? []) {
-    text += String(chunk);
-    if (text.includes('\n') || text.length > MAX_LEASE_LINE) break;
-  }
-  return text;
-}
-
-async function lastLine(log: FileHandle, from: number): Promise<string> {
-  const { size } = await log.stat();
-  const { buffer, bytesRead } = await log.read(Buffer.alloc(Math.min(size - from, 4096)), { position: from });
-  const lines = buffer.toString('utf8', 0, bytesRead).trim().split('\n');
-  return lines.at(-1) || 'The local service ended without a message';
-}
+const lastLine = (text: Buffer): string =>
+  text.toString().trim().split('\n').at(-1) || 'The local service ended without a message';
