@@ -6,15 +6,15 @@ describe('limitConcurrency', () => {
     const withLock = limitConcurrency(2);
     const order: number[] = [];
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const task = (number: number) => async () => {
       order.push(number);
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
     };
     await Promise.all([0, 1, 2, 3, 4, 5].map((number) => withLock(task(number))));
-    assert.equal(most, 2);
+    assert.equal(maxRunning, 2);
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
   });
 

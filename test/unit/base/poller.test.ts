@@ -12,7 +12,7 @@ describe('Poller', () => {
     runs = 0;
   });
 
-  const poller = (options: Partial<PollerOptions>, firstWait = 0) =>
+  const poller = (options: Partial<PollerOptions>, firstDelay = 0) =>
     new Poller(
       {
         poll: async () => void (runs += 1),
@@ -22,7 +22,7 @@ describe('Poller', () => {
         random: () => 1,
         ...options,
       },
-      firstWait,
+      firstDelay,
     );
 
   it('waits the interval from the end of one run to the start of the next', async () => {
@@ -35,10 +35,10 @@ describe('Poller', () => {
   it('never has two runs at a time, and runs again at once when requested during one', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const poll = async () => {
       runs += 1;
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       if (runs === 1) await promise;
       running -= 1;
     };
@@ -52,7 +52,7 @@ describe('Poller', () => {
     assert.deepEqual(clock.waits, [0]);
     await clock.turn();
     assert.equal(runs, 2);
-    assert.equal(most, 1);
+    assert.equal(maxRunning, 1);
   });
 
   it('doubles the pause with each consecutive failure, up to the longest, and resets it after a success', async () => {
@@ -84,11 +84,11 @@ describe('Poller', () => {
 
   it('reports failures and continues', async () => {
     const errors: unknown[] = [];
-    const error = new Error('down');
-    poller({ poll: () => Promise.reject(error), onError: (given) => errors.push(given) });
+    const failure = new Error('down');
+    poller({ poll: () => Promise.reject(failure), onError: (error) => errors.push(error) });
     await clock.turn();
     await clock.turn();
-    assert.deepEqual(errors, [error, error]);
+    assert.deepEqual(errors, [failure, failure]);
   });
 
   it('does not run again after it is disposed, even during a run', async () => {

@@ -13,31 +13,25 @@ const failed = (fault: Fault, mayHaveExecuted: boolean) => new ApiError('x', fau
 const network = (code: string) => ({ kind: 'network', code }) as const;
 
 describe('retryDelay', () => {
-  const rows: readonly [string, 'get' | 'change', unknown, boolean][] = [
-    ...[408, 423, 429, 500, 501, 502, 503, 504, 520, 599].map((status): [string, 'get', unknown, boolean] => [
-      `GET with ${status}`,
-      'get',
-      response(status),
-      true,
-    ]),
-    ...[301, 400, 401, 403, 404, 405, 409, 422, 499, 600].map((status): [string, 'get', unknown, boolean] => [
-      `GET with ${status}`,
-      'get',
-      response(status),
-      false,
-    ]),
-    ...[408, 409, 423, 429, 503].map((status): [string, 'change', unknown, boolean] => [
+  type Row = readonly [title: string, method: 'get' | 'change', error: unknown, isRetried: boolean];
+  const gets = (isRetried: boolean, ...statuses: number[]): Row[] =>
+    statuses.map((status) => [`GET with ${status}`, 'get', response(status), isRetried]);
+  const changes = (isRetried: boolean, ...statuses: number[]): Row[] =>
+    statuses.map((status) => [
       `change that was not made, with ${status}`,
       'change',
       response(status),
-      status === 423 || status === 429 || status === 503,
-    ]),
-    ...[500, 502, 503, 504, 999].map((status): [string, 'change', unknown, boolean] => [
-      `change that may have been made, with ${status}`,
-      'change',
-      response(status, undefined, true),
-      false,
-    ]),
+      isRetried,
+    ]);
+  const rows: readonly Row[] = [
+    ...gets(true, 408, 423, 429, 500, 501, 502, 503, 504, 520, 599),
+    ...gets(false, 301, 400, 401, 403, 404, 405, 409, 422, 499, 600),
+    ...changes(true, 423, 429, 503),
+    ...changes(false, 408, 409),
+    ...[500, 502, 503, 504, 999].map((status): Row => {
+      const error = response(status, undefined, true);
+      return [`change that may have been made, with ${status}`, 'change', error, false];
+    }),
     ['GET after a reset', 'get', failed(network('ECONNRESET'), true), true],
     ['change after a reset', 'change', failed(network('ECONNRESET'), true), false],
     ['change that was never sent', 'change', failed(network('ECONNREFUSED'), false), true],
@@ -47,9 +41,9 @@ describe('retryDelay', () => {
     ['GET that was cancelled', 'get', failed({ kind: 'cancelled' }, true), false],
     ['GET after a programming error', 'get', new TypeError('x is not a function'), false],
   ];
-  for (const [what, method, error, isMade] of rows) {
-    it(`${isMade ? 'retries' : 'does not retry'} a ${what}`, () =>
-      assert.equal(retryDelay(error, method === 'change', 1, limits) !== undefined, isMade));
+  for (const [title, method, error, isRetried] of rows) {
+    it(`${isRetried ? 'retries' : 'does not retry'} a ${title}`, () =>
+      assert.equal(retryDelay(error, method === 'change', 1, limits) !== undefined, isRetried));
   }
 
   it('ends after the given number of retries, for 423 after six times as many', () => {
@@ -85,7 +79,7 @@ describe('retryDelay', () => {
     });
   }
 
-  const asked = [
+  const requestedDelays = [
     [503, 0.001, 1],
     [423, 2, 2000],
     [429, 3, 3000],
@@ -93,7 +87,7 @@ describe('retryDelay', () => {
     [429, 31, undefined],
     [503, 3600, undefined],
   ] as const;
-  for (const [status, seconds, wait] of asked) {
+  for (const [status, seconds, wait] of requestedDelays) {
     it(`${wait === undefined ? 'does not retry' : `waits ${wait} ms after`} ${status} with Retry-After ${seconds}`, () => {
       for (const isChange of [false, true])
         assert.equal(retryDelay(response(status, seconds), isChange, 1, limits), wait);

@@ -64,18 +64,18 @@ describe('Accounts', () => {
 
   it('notifies other windows of a change', async () => {
     const other = new Accounts(secrets);
-    let told = 0;
-    other.onDidChange(() => (told += 1));
+    let events = 0;
+    other.onDidChange(() => (events += 1));
     await accounts.add(main, 'a');
-    assert.ok(told > 0);
+    assert.ok(events > 0);
     assert.deepEqual((await other.list()).current, main);
   });
 
   it('fires no event for other secrets', async () => {
-    let told = 0;
-    accounts.onDidChange(() => (told += 1));
+    let events = 0;
+    accounts.onDidChange(() => (events += 1));
     await secrets.store('another.secret', 'a');
-    assert.equal(told, 0);
+    assert.equal(events, 0);
   });
 
   it('gives a new key only to its account, and the current account stays', async () => {

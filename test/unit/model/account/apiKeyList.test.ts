@@ -49,11 +49,11 @@ describe('ApiKeyList', () => {
   });
 
   it('starts empty with another account and sends no request until it is shown', async () => {
-    const asked = service.requests.length;
+    const before = service.requests.length;
     await useKey('other', 'second-key');
     assert.deepEqual(keys.keys, []);
     assert.equal(keys.wasRequested, false);
-    assert.equal(service.requests.length, asked);
+    assert.equal(service.requests.length, before);
   });
 
   it('knows which key is in use if it is the only one or was created from here', async () => {
@@ -92,9 +92,9 @@ describe('ApiKeyList', () => {
     await keys.ensureLoaded();
     assert.equal(keys.wasRequested, true);
     assert.match(String(keys.failure), /status 403/);
-    const asked = service.requests.length;
+    const before = service.requests.length;
     await keys.ensureLoaded();
-    assert.equal(service.requests.length, asked);
+    assert.equal(service.requests.length, before);
   });
 
   it('shows a created key, and no longer a revoked one', async () => {
@@ -147,16 +147,16 @@ describe('ApiKeyList', () => {
   });
 
   it('reports changes until it is disposed', async () => {
-    let told = 0;
-    keys.onDidChange(() => (told += 1));
+    let events = 0;
+    keys.onDidChange(() => (events += 1));
     await keys.refresh();
-    assert.ok(told > 0);
-    const before = told;
+    assert.ok(events > 0);
+    const before = events;
     const refreshing = keys.refresh();
     keys.dispose();
     await refreshing;
     await useKey('other', 'second-key');
-    assert.equal(told, before);
+    assert.equal(events, before);
   });
 
   describe('when the reply to a change is lost', () => {

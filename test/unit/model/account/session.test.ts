@@ -109,12 +109,12 @@ describe('Session', () => {
   });
 
   it('reports being signed out once', async () => {
-    const told: string[] = [];
-    store.session.onDidChange(({ kind }) => told.push(kind));
+    const events: string[] = [];
+    store.session.onDidChange(({ kind }) => events.push(kind));
     await store.accounts.choose(undefined);
     await store.session.reread();
     await store.session.reread();
-    assert.deepEqual(told, ['signedOut']);
+    assert.deepEqual(events, ['signedOut']);
   });
 
   it('closes only the current connection when its service has ended', async () => {

@@ -11,7 +11,7 @@ function placeIn(marked: string): string | undefined {
   return `${kind} ${line.slice(start, column)}|${line.slice(column, end)}`;
 }
 
-const wanted: readonly (readonly [line: string, place: string])[] = [
+const hostPlaces: readonly (readonly [line: string, place: string])[] = [
   // Environment files and shells
   ['PGHOST=|', 'host |'],
   ['PGHOST=ep-lit|', 'host ep-lit|'],
@@ -64,7 +64,7 @@ const wanted: readonly (readonly [line: string, place: string])[] = [
   ['postgresql://me@127.0.0.1:5|/app', 'host 127.0.0.1:5|'],
 ];
 
-const unwanted: readonly string[] = [
+const otherPlaces: readonly string[] = [
   '|',
   'const x = |',
   'HOST=|',
@@ -100,11 +100,11 @@ describe('completionContext', () => {
     it(`finds a host in ${word}_SERVER`, () => assert.equal(placeIn(`${word}_SERVER=|`), 'host |'));
   }
 
-  for (const [line, place] of wanted) {
+  for (const [line, place] of hostPlaces) {
     it(`finds a host in ${line}`, () => assert.equal(placeIn(line), place));
   }
 
-  for (const line of unwanted) {
+  for (const line of otherPlaces) {
     it(`finds none in ${line}`, () => assert.equal(placeIn(line), undefined));
   }
 

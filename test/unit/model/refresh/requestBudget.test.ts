@@ -83,8 +83,10 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
     }
   };
   const mostInAMinute = () =>
-    Math.max(...sent.map(({ at }) => sent.filter((one) => one.at >= at && one.at < at + MINUTE).length));
-  const times = (call: string) => sent.filter((one) => one.call === call).map(({ at }) => at);
+    Math.max(
+      ...sent.map(({ at }) => sent.filter((request) => request.at >= at && request.at < at + MINUTE).length),
+    );
+  const times = (call: string) => sent.filter((request) => request.call === call).map(({ at }) => at);
 
   it('sends at most 350 requests in any minute, and at most 2 for each project in a refresh', async () => {
     await runFor(2.5);

@@ -19,7 +19,7 @@ describe('rememberAccount', () => {
     };
     assert.equal(lastAccount(memento), 'none');
     const listening = rememberAccount(store.session, memento);
-    const becomes = (wanted: string) => until(wanted, async () => lastAccount(memento) === wanted);
+    const becomes = (account: string) => until(account, async () => lastAccount(memento) === account);
 
     await store.accounts.add({ ...store.account, name: 'work' }, 'key-1');
     await becomes('remote');

@@ -48,12 +48,12 @@ describe('Open psql', () => {
   const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
   const open = async () => openPsql(context, row, { failureMessage: '', initialConnection: undefined });
 
-  for (const [status, action, given] of [
+  for (const [status, action, reply] of [
     [401, 'newKey', 401],
     [409, 'postgres', new CodedError(409, POSTGRES_MISSING)],
   ] as const)
     it(`offers the remedy instead of a prompt for the password after a ${status} (${action})`, async () => {
-      answer = given;
+      answer = reply;
       await assert.rejects(open(), (error) => explainError(error).action === action);
       assert.equal(fakeTerminals.opened.length, 0);
     });

@@ -1,7 +1,7 @@
 import type { InventoryEvent } from '../../src/model/inventory/inventory.ts';
 
 /** Describes a change, such as `compute shop br-main ep-one`. */
-export const wordsOf = (change: InventoryEvent): string => {
+export const eventText = (change: InventoryEvent): string => {
   const { kind, ...rest } = change;
   return [kind, ...Object.values(rest)].join(' ');
 };
