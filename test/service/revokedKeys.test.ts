@@ -1,9 +1,6 @@
 /** A revoked key stays revoked, even if the service is started with its value. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { encodeLine } from '../../src/service/state/journal.ts';
+import { rmSync } from 'node:fs';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { didNotStart } from './didNotStart.ts';
 
@@ -35,14 +32,5 @@ describe('A revoked key', () => {
     await first.client.revokeApiKey(own?.id ?? 0);
     await first.stop();
     for (const other of ['another', key]) await (await start(other)).stop();
-  });
-
-  it('is recognised even if an earlier version revoked it', async () => {
-    const hash = createHash('sha256').update('given').digest('hex');
-    const use = { last_used_at: null, last_used_from_addr: '' };
-    const value = { id: 1, name: 'given at start', hash, created_at: '', ...use };
-    const lines = [{ format: 1 }, [{ set: 'key', value }], [{ removed: 'key', id: 1 }]];
-    writeFileSync(path.join(folder, 'account.journal'), Buffer.concat(lines.map(encodeLine)));
-    await assert.rejects(start('given'), didNotStart(9, REVOKED));
   });
 });

@@ -12,8 +12,6 @@ import type { Change } from './storedRecords.ts';
 const LOST_BLOCK = Buffer.alloc(512);
 
 export interface JournalContents {
-  /** {@link FORMAT}, or an earlier one. */
-  readonly format: number;
   readonly changes: readonly Change[];
   /** Bytes up to the end of the last good line. */
   readonly goodBytes: number;
@@ -27,14 +25,14 @@ export function readJournal(file: string): JournalContents | undefined {
   if (bytes === undefined) return undefined;
   const [header, ...lines] = goodLines(bytes);
   if (header === undefined) throw damaged(file, 'its header is not readable');
-  const format = readFormat(header.value, file);
+  requireFormat(header.value, file);
   const goodBytes = lines.at(-1)?.end ?? header.end;
   const rest = bytes.subarray(goodBytes, bytes.findLastIndex((byte) => byte !== 0) + 1);
   if (rest.length > 0 && !isTornLine(rest))
     throw damaged(file, `the checksum of the line at byte ${goodBytes} is wrong`);
   // The checksum proves that this program wrote these bytes.
   const changes = lines.flatMap((line) => line.value as Change[]);
-  return { format, changes, goodBytes, tornBytes: rest.length };
+  return { changes, goodBytes, tornBytes: rest.length };
 }
 
 /** Yields the lines before the first unreadable one. */
@@ -65,11 +63,11 @@ function decodeLine(line: Buffer): unknown {
 }
 
 /** @throws {DataError} */
-function readFormat(header: unknown, file: string): number {
+function requireFormat(header: unknown, file: string): void {
   const format =
     typeof header === 'object' && header !== null && 'format' in header ? header.format : undefined;
   if (typeof format !== 'number') throw damaged(file, 'its header has no format');
-  if (format <= FORMAT) return format;
+  if (format === FORMAT) return;
   throw new DataError(
     'newerFormat',
     `${file} was written by a newer version of this service (format ${format}; this version reads ${FORMAT}). Use that version.`,

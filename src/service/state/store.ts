@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { systemReason } from '../core/systemReason.ts';
 import { DataError } from './dataError.ts';
-import { completed } from './earlierRecords.ts';
-import { FORMAT, Journal } from './journal.ts';
-import { readJournal, type JournalContents } from './journalReader.ts';
+import { Journal } from './journal.ts';
+import { readJournal } from './journalReader.ts';
 import type {
   BranchRecord,
   Change,
@@ -41,13 +40,9 @@ export class Store {
     const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
     try {
       const contents = readJournal(file);
-      for (const change of contents === undefined ? await seed() : currentChanges(contents))
-        account.apply(change);
+      for (const change of contents?.changes ?? (await seed())) account.apply(change);
       if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
-      const journal =
-        contents.format === FORMAT
-          ? Journal.resume(journalOptions, contents.goodBytes)
-          : Journal.create(journalOptions);
+      const journal = Journal.resume(journalOptions, contents.goodBytes);
       return new Store(account, journal, { tornBytes: contents.tornBytes });
     } catch (error) {
       throw asDataError(error, folder, file);
@@ -73,9 +68,6 @@ export class Store {
     return this.#journal.close();
   }
 }
-
-const currentChanges = ({ format, changes }: JournalContents): readonly Change[] =>
-  format === FORMAT ? changes : completed(changes);
 
 function asDataError(error: unknown, folder: string, file: string): unknown {
   if (!(error instanceof Error && 'errno' in error && 'syscall' in error)) return error;

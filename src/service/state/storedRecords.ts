@@ -65,7 +65,7 @@ export type BranchRecord = {
 
 export const bytesOfMiB = (mebibytes: number): number => mebibytes * 1024 * 1024;
 
-/** What a new branch is given; `format: 1` of the journal stored no more than this. */
+/** What a new branch is given. */
 export type BranchBasics = Pick<
   BranchRecord,
   'id' | 'project_id' | 'parent_id' | 'name' | 'default' | 'created_at' | 'updated_at'
