@@ -261,8 +261,8 @@ export class Inventory implements Disposable {
     const changes: InventoryEvent[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
     for (const branchId of change.branches) changes.push({ kind: 'branch', projectId, branchId });
     for (const computeId of change.computes) {
-      const branchId = list.computes.get(computeId)?.branch_id ?? '';
-      changes.push({ kind: 'compute', projectId, branchId, computeId });
+      const branchId = list.computes.get(computeId)?.branch_id;
+      if (branchId !== undefined) changes.push({ kind: 'compute', projectId, branchId, computeId });
     }
     this.#changed.fire(changes);
   }

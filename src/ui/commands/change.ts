@@ -2,17 +2,19 @@
 import type { SendOptions } from '../../model/operations/changeSender.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { announce } from '../notifications/announce.ts';
-import { approve, type ApprovalRequest } from '../notifications/approval.ts';
+import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
 import { window } from '../window.ts';
 import type { CommandContext, Run } from './context.ts';
 import { withProgress } from './input/dialogs.ts';
 
-export interface ApprovedAction<T> extends ApprovalRequest {
+export interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
   /** The title if the change fails; that of the command by default. */
   readonly failure?: string;
+  /** See `ApprovalRequest`. A function isn't called if the mark forbids changes. */
+  readonly detail?: string | (() => Promise<string | undefined>) | undefined;
   readonly progress: string;
   /** The announcement; undefined if the command shows the result itself. */
-  readonly done: string | ((result: T) => string) | undefined;
+  readonly done: string | ((result: T) => string | undefined) | undefined;
   readonly send: (options: SendOptions) => Promise<T>;
 }
 
@@ -20,15 +22,18 @@ export interface ApprovedAction<T> extends ApprovalRequest {
 export async function makeChange<T extends object>(
   { guards }: Pick<CommandContext, 'guards'>,
   run: Run,
-  { failure, progress, done, send, ...change }: ApprovedAction<T>,
+  { failure, detail, progress, done, send, ...change }: ApprovedAction<T>,
 ): Promise<T | undefined> {
   if (failure !== undefined) run.failureMessage = failure;
   const { initialConnection } = run;
-  if (!(await approve(guards, change, initialConnection))) return undefined;
+  requireWritable(guards, change);
+  const consequences = typeof detail === 'function' ? await detail() : detail;
+  if (!(await approve(guards, { ...change, detail: consequences }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // The status bar shows a pending change and its end.
   const isPending = 'isPending' in result && result.isPending === true;
-  if (done !== undefined && !isPending) announce(typeof done === 'string' ? done : done(result));
+  const announcement = typeof done === 'function' ? done(result) : done;
+  if (announcement !== undefined && !isPending) announce(announcement);
   return result;
 }
 

@@ -16,16 +16,16 @@ export const rename: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
   const { branch, branchId, list } = picked;
-  run.failureMessage = l10n.t("Couldn't rename {0}", branchTitle(branchId, branch));
+  run.failureMessage = l10n.t("Couldn't rename {0}", picked.name);
   const prompt = l10n.t('Name of {0}', branchId);
   const question = { prompt, value: branch.name, except: branchId };
   const name = await singleStep(title, (page) => askBranchName(page, list, question));
   if (name === undefined || name === branch.name) return;
   await makeChange(context, run, {
-    ...targetOf(picked),
-    question: l10n.t('Rename {0}?', branchTitle(branchId, branch)),
+    ...picked,
+    question: l10n.t('Rename {0}?', picked.name),
     button: l10n.t('Rename'),
-    progress: l10n.t('Renaming {0}', branchTitle(branchId, branch)),
+    progress: l10n.t('Renaming {0}', picked.name),
     done: l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })),
     send: (options) => context.branchActions.update(picked, { name }, options),
   });
@@ -37,9 +37,9 @@ export const protect: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Protect Branch'), argument, problem);
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
-  const name = branchTitle(picked.branchId, picked.branch);
+  const { name } = picked;
   await makeChange(context, run, {
-    ...targetOf(picked),
+    ...picked,
     failure: l10n.t("Couldn't protect {0}", name),
     question: l10n.t('Protect {0}?', name),
     button: l10n.t('Protect'),
@@ -54,9 +54,9 @@ export const unprotect: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.protected === true ? undefined : l10n.t('not protected'));
   const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
   if (picked === undefined) return;
-  const name = branchTitle(picked.branchId, picked.branch);
+  const { name } = picked;
   await makeChange(context, run, {
-    ...targetOf(picked),
+    ...picked,
     failure: l10n.t("Couldn't remove the protection of {0}", name),
     question: l10n.t('Remove the protection of {0}?', name),
     detail: l10n.t('It can then be deleted and reset.'),
@@ -73,9 +73,9 @@ export const setDefault: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Set as Default Branch'), argument, problem);
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
-  const name = branchTitle(picked.branchId, picked.branch);
+  const { name } = picked;
   await makeChange(context, run, {
-    ...targetOf(picked),
+    ...picked,
     failure: l10n.t("Couldn't set {0} as default", name),
     question: l10n.t('Set {0} as the default branch?', name),
     detail: l10n.t('New branches start from the default branch unless you choose another parent.'),
@@ -91,15 +91,14 @@ export const reset: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.parent_id ? undefined : l10n.t('has no parent'));
   const picked = await pickBranch(context, l10n.t('Reset from Parent'), argument, problem);
   if (picked === undefined) return;
-  const { branchId, branch } = picked;
-  const name = branchTitle(branchId, branch);
+  const { name } = picked;
   run.failureMessage = l10n.t("Couldn't reset {0}", name);
-  const parent = branch.parent_id;
+  const parent = picked.branch.parent_id;
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
   await makeChange(context, run, {
-    ...targetOf(picked),
+    ...picked,
     question: l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent))),
     detail: l10n.t(
       "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
@@ -111,15 +110,8 @@ export const reset: Command = async (context, argument, run) => {
   });
 };
 
-const targetOf = ({ projectId, branchId, branch }: PickedBranch) => ({
-  projectId,
-  branchId,
-  name: branchTitle(branchId, branch),
-});
-
 /** Why the service does not reset a branch. */
-function resetProblem({ branchId, branch, list }: PickedBranch): string | undefined {
-  const name = branchTitle(branchId, branch);
+function resetProblem({ branchId, name, branch, list }: PickedBranch): string | undefined {
   if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", name);
   if (branch.protected === true)
     return l10n.t("{0} is protected, so it can't be reset. Unprotect it first.", name);

@@ -7,10 +7,10 @@ import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { showCreated } from '../showCreated.ts';
+import { revealRow } from '../revealRow.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
 
@@ -42,13 +42,13 @@ export const create: Command = async (context, argument, run) => {
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
     send: (options) => context.branchActions.create(projectId, creation, options),
-    done: ({ branch }) => l10n.t('Created {0}', branchTitle(branch?.id ?? '', branch)),
+    done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
   });
   if (created?.branch === undefined) return;
   const { branch, computes = [] } = created;
   const [compute] = computes;
   const node = { kind: 'branch', projectId, branchId: branch.id } as const;
-  await showCreated(
+  await revealRow(
     context,
     compute === undefined ? node : { ...node, kind: 'compute', computeId: compute.id },
   );
@@ -85,8 +85,8 @@ function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): Branc
 const steps = (context: CommandContext): readonly Step<State>[] => [
   projectStep(context),
   {
-    ask: async (page, state) => {
-      const list = await requireBranches(context, state.projectId ?? '');
+    ask: inProject(async (page, state) => {
+      const list = await requireBranches(context, state.projectId);
       const prompt =
         state.parentId === undefined
           ? l10n.t('Name of the new branch')
@@ -96,17 +96,17 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
             );
       const name = await askBranchName(page, list, { prompt, value: state.name ?? '' });
       return mapAnswer(name, (text) => ({ ...state, name: text }));
-    },
+    }),
   },
   {
     applies: (state) => state.parentId === undefined,
-    ask: async (page, state) => {
-      const { projectId = '' } = state;
+    ask: inProject(async (page, state) => {
+      const { projectId } = state;
       const placeholder = l10n.t('Select the parent, whose data the branch starts with');
       const current = currentBranch(context, projectId);
       const parent = await askBranch(context, page, { projectId, placeholder, current });
       return mapAnswer(parent, (parentId) => ({ ...state, parentId }));
-    },
+    }),
   },
   {
     ask: async (page, state) =>

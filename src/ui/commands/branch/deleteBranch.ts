@@ -5,6 +5,7 @@ import { branchTitle } from '../../text/branchText.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { revealRow } from '../revealRow.ts';
 import { window } from '../../window.ts';
 
 /** If the service would reject it, says why instead of asking. */
@@ -12,38 +13,25 @@ export const deleteBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the branch");
   const picked = await pickBranch(context, l10n.t('Delete Branch'), argument);
   if (picked === undefined) return;
-  const name = branchTitle(picked.branchId, picked.branch);
+  const { name } = picked;
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
-  const { projectId, branchId, branch } = picked;
-  const isFromTree = asBranchNode(argument) !== undefined;
   await makeChange(context, run, {
-    projectId,
-    branchId,
-    name,
+    ...picked,
     question: l10n.t('Delete {0}?', name),
     detail: deletionDetail(context, picked),
     button: l10n.t('Delete'),
     progress: l10n.t('Deleting {0}', name),
     done: l10n.t('Deleted {0}', name),
     send: async (options) => {
-      if (isFromTree) await revealProject(context, picked);
-      return await context.branchActions.delete(picked, { unprotect: branch.protected === true }, options);
+      // Deleting the selected row would move the keyboard focus to the top of the tree.
+      if (asBranchNode(argument) !== undefined)
+        await revealRow(context, { kind: 'project', projectId: picked.projectId });
+      const unprotect = picked.branch.protected === true;
+      return await context.branchActions.delete(picked, { unprotect }, options);
     },
   });
 };
-
-/** Deleting the selected row would move the keyboard focus to the top of the tree. Never rejects. */
-async function revealProject(
-  { computesView, log }: CommandContext,
-  { projectId }: PickedBranch,
-): Promise<void> {
-  try {
-    await computesView.reveal({ kind: 'project', projectId });
-  } catch (error) {
-    log.error('Keeping the keyboard focus', error);
-  }
-}
 
 function deletionDetail({ inventory }: CommandContext, { projectId, branchId }: PickedBranch): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
@@ -55,8 +43,7 @@ function deletionDetail({ inventory }: CommandContext, { projectId, branchId }: 
       );
 }
 
-async function explain({ branchId, branch, list, projectId }: PickedBranch): Promise<void> {
-  const name = branchTitle(branchId, branch);
+async function explain({ name, branch, list, projectId }: PickedBranch): Promise<void> {
   const problem = deletionProblem(list, branch);
   if (problem?.kind === 'parent') {
     const child = branchTitle(problem.child.id, problem.child);

@@ -57,8 +57,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   const title = l10n.t('Change Expiry');
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
-  const { projectId, branchId, branch } = picked;
-  const name = branchTitle(branchId, branch);
+  const { name } = picked;
   run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
   const obstacle = expiryObstacle(picked);
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
@@ -66,9 +65,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   if (lifetime === undefined) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
   await makeChange(context, run, {
-    projectId,
-    branchId,
-    name,
+    ...picked,
     question: l10n.t('Change the expiry of {0}?', name),
     button: l10n.t('Change'),
     progress: l10n.t('Changing the expiry of {0}', name),
@@ -81,8 +78,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
 };
 
 /** Why the service accepts no expiry. */
-function expiryObstacle({ branchId, branch, list }: PickedBranch): string | undefined {
-  const name = branchTitle(branchId, branch);
+function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string | undefined {
   if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
   if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
   const [child] = list.childrenOf(branchId);

@@ -3,12 +3,12 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
-import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText, suspendText } from '../../text/effectText.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { nodeLabel, pickCompute } from '../input/pickers.ts';
+import { pickCompute } from '../input/pickers.ts';
+import { revealRow } from '../revealRow.ts';
 
 const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
@@ -17,14 +17,12 @@ const isActive = (compute: Compute): boolean => computeStatus(compute) === 'acti
 export const restart: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isEnabled);
   if (node === undefined) return;
-  const name = nodeLabel(context, node);
-  run.failureMessage = l10n.t("Couldn't restart {0}", name);
-  requireWritable(context.guards, node);
+  const { name } = node;
   await makeChange(context, run, {
     ...node,
-    name,
+    failure: l10n.t("Couldn't restart {0}", name),
     question: l10n.t('Restart {0}?', name),
-    detail: effectText('restart', { connections: await countConnections(context, node) }),
+    detail: async () => effectText('restart', { connections: await countConnections(context, node) }),
     button: l10n.t('Restart'),
     progress: l10n.t('Restarting {0}', name),
     done: l10n.t('Restarted {0}', name),
@@ -36,10 +34,9 @@ export const restart: Command = async (context, argument, run) => {
 export const start: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
   if (node === undefined) return;
-  const name = nodeLabel(context, node);
+  const { name } = node;
   await makeChange(context, run, {
     ...node,
-    name,
     failure: l10n.t("Couldn't start {0}", name),
     question: l10n.t('Start {0}?', name),
     button: l10n.t('Start'),
@@ -52,15 +49,15 @@ export const start: Command = async (context, argument, run) => {
 export const suspend: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, isActive);
   if (node === undefined) return;
-  const name = nodeLabel(context, node);
-  run.failureMessage = l10n.t("Couldn't suspend {0}", name);
-  requireWritable(context.guards, node);
-  const connections = await countConnections(context, node);
+  const { name } = node;
   await makeChange(context, run, {
     ...node,
-    name,
+    failure: l10n.t("Couldn't suspend {0}", name),
     question: l10n.t('Suspend {0}?', name),
-    detail: connections === 0 ? undefined : suspendText(connections),
+    detail: async () => {
+      const connections = await countConnections(context, node);
+      return connections === 0 ? undefined : suspendText(connections);
+    },
     button: l10n.t('Suspend'),
     progress: l10n.t('Suspending {0}', name),
     done: l10n.t('Suspended {0}', name),
@@ -71,11 +68,10 @@ export const suspend: Command = async (context, argument, run) => {
 export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
-  const name = nodeLabel(context, node);
-  const isFromTree = asComputeNode(argument) !== undefined;
+  const { name } = node;
+  const neighbor = asComputeNode(argument) && neighborOf(context, node);
   await makeChange(context, run, {
     ...node,
-    name,
     failure: l10n.t("Couldn't delete {0}", name),
     question: l10n.t('Delete {0}?', name),
     detail: l10n.t(
@@ -86,29 +82,21 @@ export const deleteCompute: Command = async (context, argument, run) => {
     progress: l10n.t('Deleting {0}', name),
     done: l10n.t('Deleted {0}', name),
     send: (options) => {
-      if (isFromTree) void revealNeighbor(context, node);
+      // Deleting the selected row would move the keyboard focus to the top of the tree. Done before the row disappears,
+      // because afterwards the user may be doing something else.
+      if (neighbor !== undefined) void revealRow(context, neighbor);
       return context.computeActions.delete(node, options);
     },
   });
 };
 
-/**
- * Deleting the selected row would move the keyboard focus to the top of the tree. Called before the row disappears,
- * because afterwards the user may be doing something else. Never rejects.
- */
-async function revealNeighbor(context: CommandContext, node: ComputeNode): Promise<void> {
-  const neighbor = neighborOf(context, node);
-  try {
-    if (neighbor !== undefined) await context.computesView.revealById(neighbor);
-  } catch (error) {
-    context.log.error('Keeping the keyboard focus', error);
-  }
-}
-
 /** The compute below on the same branch, or else the one above. */
-function neighborOf({ inventory }: CommandContext, { projectId, branchId, computeId }: ComputeNode) {
+function neighborOf(
+  { inventory }: CommandContext,
+  { projectId, branchId, computeId }: ComputeNode,
+): ComputeNode | undefined {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
   const index = computes.findIndex(({ id }) => id === computeId);
   const next = computes[index + 1] ?? computes[index - 1];
-  return next && { projectId, computeId: next.id };
+  return next && { kind: 'compute', projectId, branchId, computeId: next.id };
 }

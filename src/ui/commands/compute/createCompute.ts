@@ -8,9 +8,9 @@ import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
-import { showCreated } from '../showCreated.ts';
+import { revealRow } from '../revealRow.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
@@ -44,11 +44,11 @@ export const create: Command = async (context, argument, run) => {
     button: l10n.t('Create'),
     progress: l10n.t('Creating a compute'),
     send: (options) => context.computeActions.create(projectId, creation, options),
-    done: ({ compute }) => l10n.t('Created {0}', nameOrId(compute?.name, compute?.id ?? '')),
+    done: ({ compute }) => compute && l10n.t('Created {0}', nameOrId(compute.name, compute.id)),
   });
   if (created?.compute === undefined) return;
   const { id: computeId, branch_id: branchId } = created.compute;
-  await showCreated(context, { kind: 'compute', projectId, branchId, computeId });
+  await revealRow(context, { kind: 'compute', projectId, branchId, computeId });
 };
 
 /** @returns undefined if the user canceled. @throws {ApiError} */
@@ -87,19 +87,18 @@ const createSteps = (context: CommandContext): readonly Step<CreationState>[] =>
   projectStep(context),
   {
     applies: (state) => state.branchId === undefined,
-    ask: async (page, state) => {
-      const { projectId = '' } = state;
+    ask: inProject(async (page, state) => {
+      const { projectId } = state;
       const current = currentBranch(context, projectId);
       const branch = await askBranch(context, page, { projectId, current });
       return mapAnswer(branch, (branchId) => ({ ...state, branchId }));
-    },
+    }),
   },
   {
     applies: (state) => state.type === undefined,
-    ask: async (page, state) => {
-      const { projectId = '', branchId = '' } = state;
-      return mapAnswer(await askType(context, page, { projectId, branchId }), (type) => ({ ...state, type }));
-    },
+    ask: inProject(async (page, state) =>
+      mapAnswer(await askType(context, page, state), (type) => ({ ...state, type })),
+    ),
   },
   ...sizeSteps<CreationState>(() => undefined),
   {
@@ -118,8 +117,9 @@ interface TypeItem extends QuickPickItem {
 async function askType(
   context: CommandContext,
   page: Page,
-  { projectId, branchId }: { readonly projectId: string; readonly branchId: string },
+  { projectId, branchId }: { readonly projectId: string; readonly branchId?: string | undefined },
 ): Promise<Answer<ComputeType>> {
+  if (branchId === undefined) return undefined;
   const items = async (): Promise<readonly TypeItem[]> => {
     const list = await context.inventory.loadComputes(projectId);
     const primary = list?.branches().get(branchId)?.find(isPrimary);

@@ -49,15 +49,14 @@ async function questionFor(
   change: ComputePatch,
 ): Promise<Pick<ApprovalRequest, 'question' | 'button' | 'detail'>> {
   const { project_id: projectId, id: computeId } = compute;
-  const { branch_id: toBranchId } = change;
-  const toBranch =
-    toBranchId && branchLabel(toBranchId, context.inventory.branches.get(projectId, toBranchId));
+  const branchId = change.branch_id ?? compute.branch_id;
+  const branch = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
   const effect = changeEffect(compute, change);
   const connections =
     effect === 'none' ? undefined : await countConnections(context, { projectId, computeId });
-  const detail = effectText(effect, { connections, toBranch }) ?? poolerText(compute, change);
+  const detail = effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change);
   const size = sizeText({ ...compute, ...change });
-  return { ...buttonFor(effect, nameOrId(compute.name, computeId), { toBranch, size }), detail };
+  return { ...buttonFor(effect, nameOrId(compute.name, computeId), { branch, size }), detail };
 }
 
 /** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */
@@ -70,14 +69,14 @@ function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string 
 function buttonFor(
   effect: EditEffect,
   name: string,
-  { toBranch, size }: { readonly toBranch: string | undefined; readonly size: string },
+  { branch, size }: { readonly branch: string; readonly size: string },
 ) {
   switch (effect) {
     case 'disable':
       return { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') };
     case 'move':
       return {
-        question: l10n.t('Move {0} to {1}?', name, toBranch ?? ''),
+        question: l10n.t('Move {0} to {1}?', name, branch),
         button: l10n.t('Move'),
       };
     case 'restart':

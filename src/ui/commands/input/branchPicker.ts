@@ -6,11 +6,11 @@ import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { branchIdsOf } from '../../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inventory/nodes.ts';
-import { branchParts } from '../../text/branchText.ts';
+import { branchParts, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
-import { currentBranch, onlyProject, projectStep, requireConnection } from './pickers.ts';
+import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from './pickers.ts';
 import { pickOne } from './quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -99,8 +99,9 @@ function typedBranchItem(text: string): BranchItem {
   return { label: sanitize(text), description, alwaysShow: true, branchId: text, isUnavailable: !isValid };
 }
 
-/** A branch with its record and those of its project. */
+/** A branch with its name, its record and those of its project. */
 export interface PickedBranch extends BranchNode {
+  readonly name: string;
   readonly branch: Branch;
   readonly list: BranchList;
 }
@@ -131,7 +132,7 @@ export async function pickBranch(
     projectStep(context),
     {
       applies: ({ branchId }) => branchId === undefined,
-      ask: async (page, { projectId = '' }) => {
+      ask: inProject(async (page, { projectId }) => {
         await requireBranches(context, projectId);
         const problemOf = (id: string) => {
           const branch = inventory.branches.get(projectId, id);
@@ -142,7 +143,7 @@ export async function pickBranch(
         const question = { projectId, placeholder, current, problem: problemOf };
         const picked = await askBranch(context, page, question);
         return mapAnswer(picked, (branchId) => ({ projectId, branchId }));
-      },
+      }),
     },
   ]);
   return state?.projectId === undefined || state.branchId === undefined
@@ -158,7 +159,7 @@ async function requireBranch(
   const list = await requireBranches(context, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined) throw new Error(l10n.t('{0} no longer exists.', branchId));
-  return { kind: 'branch', projectId, branchId, branch, list };
+  return { kind: 'branch', projectId, branchId, name: branchTitle(branchId, branch), branch, list };
 }
 
 /**

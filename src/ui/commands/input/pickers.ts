@@ -43,14 +43,6 @@ export async function requireCompute(
   return compute;
 }
 
-/** The name of a compute, else its id. */
-export function nodeLabel(
-  { inventory }: Pick<CommandContext, 'inventory'>,
-  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
-): string {
-  return nameOrId(inventory.compute(projectId, computeId)?.name, computeId);
-}
-
 export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
   const { inventory } = context;
   const items = async (): Promise<Choice<string>[]> => {
@@ -63,8 +55,7 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
     }));
   };
   const placeholder = l10n.t('Select a project');
-  const current = currentProject(context);
-  const isCurrent = ({ value }: Choice<string>) => value === current;
+  const isCurrent = ({ value }: Choice<string>) => value === currentProject(context);
   const picked = await pickOne(page, { placeholder, items: items(), isCurrent });
   return mapAnswer(picked, (item) => item.value);
 }
@@ -76,16 +67,29 @@ export const projectStep = <State extends { readonly projectId?: string | undefi
   applies: ({ projectId }) => projectId === undefined,
   assume: (state) => {
     const projectId = currentProject(context);
-    const isListed = projectId !== undefined && context.inventory.projects?.entries.has(projectId) === true;
-    return isListed ? { ...state, projectId } : undefined;
+    return projectId === undefined ? undefined : { ...state, projectId };
   },
   ask: async (page, state) =>
     mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
 });
 
-/** The project of the selected row, or else of the compute used last. */
-const currentProject = ({ computesView, lastCompute }: PickerContext): string | undefined =>
-  projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
+/** The question of a step that comes after the project. */
+export const inProject =
+  <State extends { readonly projectId?: string | undefined }>(
+    ask: (page: Page, state: State & { readonly projectId: string }) => Promise<Answer<State>>,
+  ): Step<State>['ask'] =>
+  async (page, state) => {
+    const { projectId } = state;
+    return projectId === undefined ? undefined : await ask(page, { ...state, projectId });
+  };
+
+/** The project of the selected row, or else of the compute used last; undefined if it is no longer listed. */
+function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
+  const projectId = projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
+  return projectId !== undefined && inventory.projects?.entries.has(projectId) === true
+    ? projectId
+    : undefined;
+}
 
 const projectOf = (row: unknown): string | undefined =>
   (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
@@ -165,8 +169,8 @@ export const computeSteps = <State extends ComputeState>(
   },
   {
     applies: ({ projectId, node }) => projectId !== undefined && node === undefined,
-    ask: async (page, state) => {
-      const { projectId = '' } = state;
+    ask: inProject(async (page, state) => {
+      const { projectId } = state;
       const { inventory } = context;
       const items = async () => {
         await inventory.loadComputes(projectId);
@@ -174,7 +178,7 @@ export const computeSteps = <State extends ComputeState>(
       };
       const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
       return mapAnswer(picked, ({ value }) => ({ ...state, node: value }));
-    },
+    }),
   },
 ];
 
@@ -201,11 +205,8 @@ function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeN
 }
 
 function isCurrentLoaded(context: PickerContext): boolean {
-  const { inventory } = context;
-  const projectId = currentProject(context) ?? '';
-  return (
-    inventory.projects?.entries.has(projectId) !== true || inventory.computesOf(projectId)?.isLoaded === true
-  );
+  const projectId = currentProject(context);
+  return projectId === undefined || context.inventory.computesOf(projectId)?.isLoaded === true;
 }
 
 /**
@@ -237,25 +238,28 @@ async function allItems(
   return [...computes, ...projectItems];
 }
 
+/** A compute with its name, or else its id. */
+export interface PickedCompute extends ComputeNode {
+  readonly name: string;
+}
+
 /** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
   context: PickerContext,
   title: string,
   argument: unknown,
   canPick?: CanPick,
-): Promise<ComputeNode | undefined> {
+): Promise<PickedCompute | undefined> {
   requireConnection(context);
   const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), canPick);
   const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
   if (state?.node === undefined) return undefined;
-  const node = await currentNode(context, state.node);
-  await context.lastCompute.remember(node);
-  return node;
-}
-
-/** The row of an argument may be older than a move to another branch. */
-async function currentNode({ inventory }: PickerContext, node: ComputeNode): Promise<ComputeNode> {
-  await inventory.ensureComputes(node.projectId);
-  const branchId = inventory.compute(node.projectId, node.computeId)?.branch_id ?? node.branchId;
-  return { ...node, branchId };
+  const { inventory, lastCompute } = context;
+  const { projectId, computeId } = state.node;
+  await inventory.ensureComputes(projectId);
+  const compute = inventory.compute(projectId, computeId);
+  // The row of an argument may be older than a move to another branch.
+  const node = { ...state.node, branchId: compute?.branch_id ?? state.node.branchId };
+  await lastCompute.remember(node);
+  return { ...node, name: nameOrId(compute?.name, computeId) };
 }

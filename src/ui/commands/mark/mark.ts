@@ -8,7 +8,7 @@ import { accountLabel } from '../../text/accountLabel.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
-import { askProject, requireConnection } from '../input/pickers.ts';
+import { askProject, inProject, requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
@@ -36,13 +36,11 @@ export const markProject: Command = async (context, argument, run) => {
       ask: async (page) => mapAnswer(await askProject(context, page), (projectId) => ({ projectId })),
     },
     {
-      ask: async (page, { projectId = '' }) => {
+      ask: inProject(async (page, { projectId }) => {
         const current = context.guards.projectMark(projectId);
-        return mapAnswer(await askMark(page, nameOf(projectId), current), (answer) => ({
-          projectId,
-          answer,
-        }));
-      },
+        const picked = await askMark(page, nameOf(projectId), current);
+        return mapAnswer(picked, (answer) => ({ projectId, answer }));
+      }),
     },
   ]);
   const { projectId, answer } = state ?? {};

@@ -6,7 +6,7 @@ import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
-import { showCreated } from '../showCreated.ts';
+import { revealRow } from '../revealRow.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askProject, requireConnection } from '../input/pickers.ts';
 import { askText } from '../input/quickInput.ts';
@@ -37,7 +37,7 @@ export const create: Command = async (context, _argument, run) => {
     send: (options) => context.branchActions.createProject(creation, options),
   });
   if (created?.project !== undefined)
-    await showCreated(context, { kind: 'project', projectId: created.project.id });
+    await revealRow(context, { kind: 'project', projectId: created.project.id });
 };
 
 export const deleteProject: Command = async (context, argument, run) => {

@@ -14,7 +14,6 @@ import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -23,7 +22,6 @@ type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 export const resetPassword: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the password");
   const title = l10n.t('Reset Password');
-  requireConnection(context);
   const branch = await pickBranch(context, title, argument);
   if (branch === undefined) return;
   requireWritable(context.guards, branch);
@@ -34,8 +32,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   const label = branchLabel(branch.branchId, branch.branch);
   run.unknownOutcome = l10n.t('The old password may no longer work.');
   const result = await makeChange(context, run, {
-    projectId: branch.projectId,
-    branchId: branch.branchId,
+    ...branch,
     name,
     question: l10n.t('Reset the password of {0} on branch {1}?', name, label),
     detail: l10n.t(
