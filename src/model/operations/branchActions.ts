@@ -50,7 +50,9 @@ export class BranchActions {
         withBranches: true,
         send: ({ branches }, call) => branches.create(projectId, creation, call),
         find: () => {
-          const branch = [...(this.#listed(projectId)?.branches.values() ?? [])].find(isNew);
+          const branch = [...(this.#inventory.branches.forProject(projectId)?.branches.values() ?? [])].find(
+            isNew,
+          );
           const computes = this.#inventory.computesOf(projectId)?.branches();
           return branch && { branch, computes: computes?.get(branch.id) ?? [] };
         },
@@ -140,8 +142,8 @@ export class BranchActions {
   }
 
   async #isProtected({ projectId, branchId }: BranchIds): Promise<boolean> {
-    await this.#inventory.branches.refresh(projectId);
-    return this.#listed(projectId)?.branches.get(branchId)?.protected === true;
+    const list = await this.#inventory.branches.refresh(projectId);
+    return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
   }
 
   async #deleteProtected(branch: UnprotectedBranch, options: SendOptions): Promise<SendResult> {
@@ -178,20 +180,18 @@ export class BranchActions {
 
   /** @throws {ApiError} @throws {NotOfferedError} */
   async createProject(creation: ProjectCreation, options: SendOptions): Promise<SendResult> {
-    let before = new Set<string>();
+    // If the reply is lost, an older project with this name must not be taken for the new one.
+    await this.#inventory.refreshProjects();
+    const before = new Set(this.#inventory.projects?.entries.keys());
     const isNew = ({ id, name }: Project) => !before.has(id) && name === creation.name;
     return await this.#sender.send(
       {
         verb: 'create',
         feature: 'projects',
-        send: async (client, call) => {
-          // If the reply is lost, an older project with this name must not be taken for the new one.
-          await this.#inventory.refreshProjects().catch(() => undefined);
-          before = new Set(this.#inventory.projects?.entries.keys());
-          return await client.createProject(creation, call);
-        },
+        send: (client, call) => client.createProject(creation, call),
         find: () => {
-          const [project, ...others] = this.#projects().filter(isNew);
+          const entries = [...(this.#inventory.projects?.entries.values() ?? [])];
+          const [project, ...others] = entries.flatMap(({ record }) => record ?? []).filter(isNew);
           return project && others.length === 0 ? { project } : undefined;
         },
       },
@@ -201,46 +201,30 @@ export class BranchActions {
 
   /** Permanent: deletes its branches and their data. @throws {ApiError} @throws {NotOfferedError} */
   deleteProject(id: string, options: SendOptions): Promise<SendResult> {
-    const isListed = () => {
-      const { projects } = this.#inventory;
-      return projects?.failure === undefined ? projects?.entries.has(id) : undefined;
-    };
     return this.#sender.send(
       {
         verb: 'delete',
         feature: 'projects',
-        exists: () => isListed() === true,
+        exists: () => this.#inventory.projects?.entries.has(id) === true,
         send: async (client, call) => {
           await client.deleteProject(id, call);
           return { operations: [] };
         },
-        find: () => (isListed() === false ? {} : undefined),
+        find: () => (this.#inventory.projects?.entries.has(id) === false ? {} : undefined),
       },
       options,
     );
   }
 
-  #projects(): readonly Project[] {
-    const entries = [...(this.#inventory.projects?.entries.values() ?? [])];
-    return entries.flatMap(({ record }) => record ?? []);
-  }
-
   #change(
-    { projectId, branchId }: BranchIds,
+    { projectId }: BranchIds,
     options: SendOptions,
     { verb, send, wasMade }: BranchRequest,
   ): Promise<SendResult> {
     const find = () => {
-      const list = this.#listed(projectId);
+      const list = this.#inventory.branches.forProject(projectId);
       return list !== undefined && wasMade(list) ? {} : undefined;
     };
-    const before = this.#inventory.branches.get(projectId, branchId);
-    return this.#sender.send({ verb, projectId, withBranches: true, before, send, find }, options);
-  }
-
-  /** Undefined if the last request for the list failed. */
-  #listed(projectId: string): BranchList | undefined {
-    const list = this.#inventory.branches.forProject(projectId);
-    return list?.failure === undefined ? list : undefined;
+    return this.#sender.send({ verb, projectId, withBranches: true, send, find }, options);
   }
 }

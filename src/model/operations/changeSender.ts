@@ -39,8 +39,6 @@ export interface Mutation {
   readonly projectId?: string;
   /** Whether other branches may change as well. */
   readonly withBranches?: boolean;
-  /** The branch as it was, for its name. */
-  readonly before?: Branch | undefined;
   readonly send: (
     client: Client,
     options: CallOptions,
@@ -67,13 +65,14 @@ export class ChangeSender {
     this.#tracker = tracker;
   }
 
-  /** Sends something to the account that it began in. @throws {ApiError} @throws {AccountSwitchedError} */
+  /** Sends something to the account that it began in, until the connection is closed. @throws {ApiError} @throws {AccountSwitchedError} */
   async call<T>(
     send: (client: Client, options: CallOptions) => Promise<T>,
     { initialConnection, ...options }: SendOptions,
   ): Promise<T> {
     const connection = this.#requireConnection(initialConnection);
-    return await send(await connection.client(), untilClosed(connection, options));
+    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+    return await send(await connection.client(), { ...options, signal: AbortSignal.any(signals) });
   }
 
   /** @throws {ApiError} @throws {AccountSwitchedError} @throws {NotOfferedError} */
@@ -90,8 +89,7 @@ export class ChangeSender {
       // The list is out of date: another client has made a change.
       if (isRejected(error, 404, 409, 422)) void this.#refresh(request);
       if (!isOutcomeUnknown(error)) throw error;
-      await this.#refresh(request);
-      const records = request.find();
+      const records = (await this.#refresh(request)) ? request.find() : undefined;
       if (records === undefined) throw error;
       return { ...records, isPending: false };
     }
@@ -126,39 +124,36 @@ export class ChangeSender {
   /** @throws {NotOfferedError} */
   async #requireOffered(request: Mutation, error: unknown): Promise<void> {
     if (request.feature === undefined || !isNotOffered(error)) return;
-    if (!isRejected(error, 405) && request.exists !== undefined) {
-      await this.#refresh(request);
-      if (!request.exists()) return;
-    }
+    const mayBeMissing = !isRejected(error, 405) && request.exists !== undefined;
+    if (mayBeMissing && !((await this.#refresh(request)) && request.exists())) return;
     this.#notOffered.fire(request.feature);
     throw new NotOfferedError(request.feature);
   }
 
-  /** The lists keep a failure; the change itself was accepted or has an error. */
-  async #refresh({ projectId, withBranches = false }: Mutation): Promise<void> {
-    const refreshed =
-      projectId === undefined
-        ? this.#inventory.refreshProjects()
-        : this.#inventory.refreshComputes(projectId);
-    const branches =
-      withBranches && projectId !== undefined ? this.#inventory.branches.refresh(projectId) : undefined;
-    await Promise.all([refreshed.catch(() => undefined), branches]);
+  /** @returns false if a list couldn't be loaded. The lists keep the failure. */
+  async #refresh({ projectId, withBranches = false }: Mutation): Promise<boolean> {
+    if (projectId === undefined) return await succeeds(this.#inventory.refreshProjects());
+    const [isUpToDate, branches] = await Promise.all([
+      succeeds(this.#inventory.refreshComputes(projectId)),
+      withBranches ? this.#inventory.branches.refresh(projectId) : undefined,
+    ]);
+    return isUpToDate && branches?.failure === undefined;
   }
 }
 
 function targetOf(
-  { projectId, before }: Mutation,
+  { projectId }: Mutation,
   { project, branch, compute }: UpdatedRecords,
 ): ResourceRef | undefined {
   if (compute !== undefined)
     return { projectId: compute.project_id, computeId: compute.id, name: compute.name };
   if (branch !== undefined && projectId !== undefined)
-    return { projectId, branchId: branch.id, name: nameOf(branch) ?? nameOf(before) };
+    return { projectId, branchId: branch.id, name: nameOf(branch) };
   return project && { projectId: project.id, name: project.name };
 }
 
-/** Also ends the call when the connection is closed. */
-export function untilClosed(connection: AccountConnection, options: CallOptions): CallOptions {
-  const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-  return { ...options, signal: AbortSignal.any(signals) };
-}
+const succeeds = (promise: Promise<void>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  );

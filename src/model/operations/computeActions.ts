@@ -1,19 +1,12 @@
 /** The calls that change computes: see `ChangeSender`. */
+import type { CallOptions, Client } from '../../api/client.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import { onlyChanged } from './computeEdit.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
-import {
-  untilClosed,
-  type SendResult,
-  type SendOptions,
-  type Mutation,
-  type ChangeSender,
-} from './changeSender.ts';
-
-type Computes = ReadonlyMap<string, Compute>;
+import type { ChangeSender, Mutation, SendOptions, SendResult } from './changeSender.ts';
 
 interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
   /** Whether the list requested after a lost reply shows that the change was made. */
@@ -45,7 +38,9 @@ export class ComputeActions {
       compute.type === creation.type &&
       (creation.name === undefined || creation.name === compute.name);
     const find = () => {
-      const [compute, ...others] = [...(this.#listed(projectId)?.values() ?? [])].filter(isNew);
+      const [compute, ...others] = [
+        ...(this.#inventory.computesOf(projectId)?.computes.values() ?? []),
+      ].filter(isNew);
       return compute && others.length === 0 ? { compute } : undefined;
     };
     return await this.#sender.send(
@@ -109,15 +104,11 @@ export class ComputeActions {
     projectId,
     computeId,
   }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<number | undefined> {
-    const { connection } = this.#session;
-    if (connection === undefined) return undefined;
-    const options = untilClosed(connection, { signal: AbortSignal.timeout(MAX_WAIT) });
-    try {
-      const client = await connection.client();
-      return (await client.findCompute(projectId, computeId, options))?.connections ?? undefined;
-    } catch {
-      return undefined;
-    }
+    const { connection: initialConnection } = this.#session;
+    const options = { initialConnection, signal: AbortSignal.timeout(MAX_WAIT) };
+    const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);
+    const compute = await this.#sender.call(find, options).catch(() => undefined);
+    return compute?.connections ?? undefined;
   }
 
   #change(
@@ -125,20 +116,12 @@ export class ComputeActions {
     options: SendOptions,
     { verb, send, wasMade }: ComputeRequest,
   ): Promise<SendResult> {
-    const find = () => {
-      const list = this.#listed(projectId);
-      return list !== undefined && wasMade(list.get(computeId)) ? {} : undefined;
-    };
-    const exists = () => this.#listed(projectId)?.has(computeId) === true;
+    const compute = () => this.#inventory.compute(projectId, computeId);
+    const find = () => (wasMade(compute()) ? {} : undefined);
+    const exists = () => compute() !== undefined;
     const isOptional = verb === 'start' || verb === 'suspend';
     const optional = isOptional ? ({ feature: 'startAndSuspend', exists } as const) : {};
     return this.#sender.send({ verb, projectId, send, find, ...optional }, options);
-  }
-
-  /** Undefined if the last request for the list failed. */
-  #listed(projectId: string): Computes | undefined {
-    const list = this.#inventory.computesOf(projectId);
-    return list?.failure === undefined ? list?.computes : undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import { isEqual } from '../../base/equal.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
 
 /** The value of each attribute; one that the record doesn't have has its default. */
-function currentOf(compute: Compute): ComputePatch {
+function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
   return {
     branch_id: compute.branch_id,
     suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
@@ -14,18 +14,14 @@ function currentOf(compute: Compute): ComputePatch {
     disabled: compute.disabled ?? false,
     name: compute.name ?? '',
     settings: { pg_settings: settingsOn(compute) },
-    ...(typeof compute.autoscaling_limit_min_cu === 'number'
-      ? { autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu }
-      : {}),
-    ...(typeof compute.autoscaling_limit_max_cu === 'number'
-      ? { autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu }
-      : {}),
+    autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu,
+    autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu,
   };
 }
 
 /** The attributes of `patch` that differ from the compute; undefined if none does. */
 export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
-  const current: Readonly<Record<string, unknown>> = currentOf(compute);
+  const current = currentOf(compute);
   const different = Object.entries(patch).filter(([field, value]) => !isEqual(value, current[field]));
   return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputePatch);
 }

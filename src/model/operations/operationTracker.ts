@@ -92,11 +92,7 @@ export class OperationTracker implements Disposable {
   }
 
   /** Follows the operations from the reply to a change. @returns false if all have ended */
-  follow(
-    verb: Verb,
-    { projectId, branchId, computeId, name }: ResourceRef,
-    operations: readonly Operation[],
-  ): boolean {
+  follow(verb: Verb, target: ResourceRef, operations: readonly Operation[]): boolean {
     const { connection } = this.#options.session;
     const open = operations.filter((operation) => !isFinal(operation));
     const [first] = open;
@@ -105,10 +101,7 @@ export class OperationTracker implements Disposable {
       id: first.id,
       account: accountId(connection.account),
       verb,
-      projectId,
-      ...(branchId === undefined ? {} : { branchId }),
-      ...(computeId === undefined ? {} : { computeId }),
-      ...(name ? { name } : {}),
+      ...target,
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
       since: this.#clock.now(),
     };
@@ -178,14 +171,15 @@ export class OperationTracker implements Disposable {
         if (withBranches) await inventory.branches.refresh(projectId);
       } catch (error) {
         if (!isRejected(error, 404)) throw error;
-        for (const change of changes) this.#end(change, { change, outcome: 'lost', reason: undefined });
+        for (const change of changes) this.#end(change, 'lost');
         return; // The project was deleted.
       }
       for (const change of changes) await this.#advance(connection, change);
     });
     const results = await Promise.allSettled(ticks);
     const answered = [...byProject.values()].filter((_, index) => isAnswer(results[index]));
-    this.#giveUpStuck(answered.flat());
+    for (const change of answered.flat())
+      if (this.#clock.now() - change.since >= GIVE_UP_AFTER) this.#end(change, 'stuck');
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -207,12 +201,11 @@ export class OperationTracker implements Disposable {
       operations.push({ ...operation, status, failures, error: answer?.error ?? operation.error });
     }
     if (connection.isClosed || !this.#all.some((other) => other.id === change.id)) return;
-    const now: PendingChange = { ...change, operations };
+    const updated: PendingChange = { ...change, operations };
     if (!operations.every(isFinal))
-      return this.#replace(this.#all.map((c) => (c.id === change.id ? now : c)));
+      return this.#replace(this.#all.map((other) => (other.id === change.id ? updated : other)));
     const failed = operations.find(hasFailed);
-    const outcome = failed === undefined ? 'finished' : 'failed';
-    this.#end(now, { change: now, outcome, reason: failed?.error });
+    this.#end(updated, failed === undefined ? 'finished' : 'failed', failed?.error);
   }
 
   #isSettled({ projectId, branchId, computeId }: PendingChange): boolean {
@@ -233,18 +226,11 @@ export class OperationTracker implements Disposable {
     return true;
   }
 
-  #giveUpStuck(changes: readonly PendingChange[]): void {
-    for (const change of changes) {
-      if (this.#clock.now() - change.since < GIVE_UP_AFTER) continue;
-      this.#end(change, { change, outcome: 'stuck', reason: undefined });
-    }
-  }
-
-  #end(change: PendingChange, end: EndReport): void {
+  #end(change: PendingChange, outcome: EndReport['outcome'], reason?: string): void {
     if (!this.#all.some((other) => other.id === change.id)) return;
     this.#requests.delete(change.id);
     this.#replace(this.#all.filter((other) => other.id !== change.id));
-    this.#ended.fire(end);
+    this.#ended.fire({ change, outcome, reason });
   }
 }
 

@@ -1,9 +1,7 @@
 /** A change that was accepted and has no end yet: the operations of one call. */
-import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
 
-export const CHANGE_VERBS = ['create', 'edit', 'start', 'suspend', 'restart', 'reset', 'delete'] as const;
-export type Verb = (typeof CHANGE_VERBS)[number];
+export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
 
 export interface TrackedOperation {
   readonly id: string;
@@ -39,7 +37,7 @@ export interface PendingChange extends ResourceRef {
 export interface EndReport {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** The number of operations in progress. */
@@ -55,34 +53,8 @@ export const hasPending = (memory: { get(entry: string): unknown }, now: number)
 /** Milliseconds. An older change may be of an account that was removed, and would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
-/** Reads what an earlier window has kept. Invalid changes are left out. */
+/** Reads what an earlier window has stored. */
 export function parsePending(value: unknown, now: number): readonly PendingChange[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isPendingChange).filter(({ since }) => now - since < FORGOTTEN_AFTER);
+  return value.filter(({ since }: PendingChange) => now - since < FORGOTTEN_AFTER);
 }
-
-function isPendingChange(value: unknown): value is PendingChange {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, account, verb, projectId, branchId, computeId, name, operations, since } =
-    value as Partial<PendingChange>;
-  const isKnownVerb = CHANGE_VERBS.some((known) => known === verb);
-  const isAddressed =
-    typeof id === 'string' &&
-    typeof account === 'string' &&
-    isId(projectId) &&
-    (branchId === undefined || isBranchId(branchId)) &&
-    (computeId === undefined || isComputeId(computeId));
-  const isNamed = name === undefined || typeof name === 'string';
-  return isAddressed && isKnownVerb && isNamed && typeof since === 'number' && areOperations(operations);
-}
-
-const areOperations = (value: unknown): value is readonly TrackedOperation[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every(
-    (operation: Partial<TrackedOperation> | null) =>
-      typeof operation?.id === 'string' &&
-      typeof operation.action === 'string' &&
-      typeof operation.status === 'string' &&
-      typeof operation.failures === 'number',
-  );

@@ -290,11 +290,4 @@ describe('OperationTracker', () => {
     assert.equal(told, 3);
     assert.deepEqual(parsePending(memory.get(PENDING_ENTRY), store.clock.now()), []);
   });
-
-  it('starts empty if the stored value is invalid', async () => {
-    const odd = [{ id: 'x' }, null, 7, { ...store.tracker.pending[0], operations: [] }];
-    const next = await connectModel(service, { memory: { get: () => odd, update: async () => undefined } });
-    assert.deepEqual(next.tracker.pending, []);
-    next.dispose();
-  });
 });

@@ -21,35 +21,8 @@ const change: PendingChange = {
 const NOW = 60_000;
 
 describe('parsePending', () => {
-  it('reads valid changes, with or without a name', () => {
-    const named = { ...change, name: 'reports' };
-    assert.deepEqual(parsePending([change, named], NOW), [change, named]);
-  });
-
-  const oddFields = {
-    id: 1,
-    account: undefined,
-    verb: 'rename',
-    projectId: 'a/b',
-    computeId: 'br-one',
-    name: 7,
-    since: '0',
-    operations: {},
-  };
-  for (const [field, odd] of Object.entries(oddFields))
-    it(`leaves out a change whose ${field} is invalid`, () => {
-      assert.deepEqual(parsePending([{ ...change, [field]: odd }, change], NOW), [change]);
-    });
-
-  for (const field of Object.keys(operation))
-    it(`leaves out a change with an operation without ${field}`, () => {
-      const odd = { ...change, operations: [operation, { ...operation, [field]: undefined }] };
-      assert.deepEqual(parsePending([odd], NOW), []);
-    });
-
-  it('leaves out changes without operations and values of other kinds', () => {
-    const odd = [null, 'text', { ...change, operations: [] }, { ...change, operations: [null] }];
-    assert.deepEqual(parsePending(odd, NOW), []);
+  it('reads what was stored, if anything', () => {
+    assert.deepEqual(parsePending([change], NOW), [change]);
     assert.deepEqual(parsePending(undefined, NOW), []);
   });
 
