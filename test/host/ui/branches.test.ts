@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { neonctl } from '../../helpers/neonctl.ts';
 import {
   emptyBranch,
   mainBranch,
@@ -22,7 +21,6 @@ describe('Branches', () => {
   const computes = () => opened().workbench.tree('Computes');
   let service: LocalService;
   let api: Api;
-  const run = neonctl(() => service);
 
   before(async () => {
     service = await startLocalService({ args: shopAccount(temporaryFolder()) });
@@ -34,9 +32,12 @@ describe('Branches', () => {
   after(() => service.stop());
 
   const find = async (name: string) => (await api.branches(shop)).find((branch) => branch.name === name);
-  const settle = async () => {
-    const { operations } = await api.send('GET', `/${shop}/operations`);
-    await api.finish(shop, operations);
+  /** Created by another client. Each test that changes a branch has one. @returns its id, once it is in the tree */
+  const newBranch = async (name: string, fields: object = {}, more: object = {}): Promise<string> => {
+    const branch = { name, parent_id: mainBranch, ...fields };
+    const { id } = (await api.change('POST', `/${shop}/branches`, { branch, ...more })).branch;
+    await computes().waitFor(new RegExp(`^Branch ${id}, ${name}`));
+    return id;
   };
 
   it('have their name and marks next to their id, the default one first', async () => {
@@ -78,43 +79,41 @@ describe('Branches', () => {
     const { workbench } = opened();
     await computes().click('Project shop');
     await workbench.runCommand('Hosted Postgres: Create Branch…');
-    assert.match(await quickInput().validationMessage('Name of the new branch', 'qa'), /has this name/);
-    await quickInput().answer('Create Branch', 'draft');
+    assert.match(await quickInput().validationMessage('Name of the new branch', 'rewrite'), /has this name/);
+    await quickInput().answer('Create Branch', 'trial');
     await quickInput().choose('Select the parent', rewriteBranch);
     await quickInput().choose('Select whether the branch gets a compute', 'Without a compute');
     await quickInput().answer('Delete the branch automatically', '2 days');
-    await computes().waitFor(/^Branch br-\S+, draft, expires [\d/]+, no computes$/);
-    const created = await find('draft');
+    await computes().waitFor(/^Branch br-\S+, trial, expires [\d/]+, no computes$/);
+    const created = await find('trial');
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
     assert.ok(hours > 47 && hours < 49, `${hours} hours`);
-    await computes().waitUntilSelected(/^Branch br-\S+, draft/);
+    await computes().waitUntilSelected(/^Branch br-\S+, trial/);
   });
 
   it('are renamed', async () => {
-    await computes().contextMenu(`Branch ${emptyBranch}, empty, no computes`, 'Rename Branch…');
-    await quickInput().answer(`Name of ${emptyBranch}`, 'archive');
-    await computes().waitFor(`Branch ${emptyBranch}, archive, no computes`);
-    assert.equal((await find('archive'))?.id, emptyBranch);
-  });
-
-  it('show the name that another client gives them', async () => {
-    await run('branches', 'rename', 'archive', 'history', '--project-id', shop);
-    await computes().waitFor(`Branch ${emptyBranch}, history, no computes`);
+    const id = await newBranch('old');
+    await computes().contextMenu(`Branch ${id}, old, no computes`, 'Rename Branch…');
+    await quickInput().answer(`Name of ${id}`, 'archive');
+    await computes().waitFor(`Branch ${id}, archive, no computes`);
+    assert.equal((await find('archive'))?.id, id);
   });
 
   it('say that they expire instead of being protected, and no longer expire after Change Expiry…', async () => {
     const { notifications } = opened().workbench;
-    await computes().contextMenu(/^Branch br-\S+, draft, expires/, 'Protect Branch');
-    await notifications.press(/draft expires on .*, so it can't be protected/, 'Change Expiry…');
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
+    const id = await newBranch('brief', { expires_at });
+    await computes().contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'Protect Branch');
+    await notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
     await quickInput().choose('Delete the branch automatically', 'Never');
-    await computes().waitFor(/^Branch br-\S+, draft, no computes$/);
-    assert.equal((await find('draft'))?.expires_at, undefined);
+    await computes().waitFor(`Branch ${id}, brief, no computes`);
+    assert.equal((await find('brief'))?.expires_at, undefined);
     await notifications.clear();
   });
 
   it('are protected, and deleted only after their name is entered', async () => {
-    const id = (await find('draft'))?.id ?? '';
+    const id = await newBranch('draft');
     const [plain, marked] = [
       `Branch ${id}, draft, no computes`,
       `Branch ${id}, draft, protected, no computes, production`,
@@ -133,14 +132,14 @@ describe('Branches', () => {
   });
 
   it('are reset from their parent', async () => {
-    await settle();
-    await computes().contextMenu(/^Branch br-\S+, qa$/, 'Reset from Parent…');
+    const id = await newBranch('copy');
+    await computes().contextMenu(`Branch ${id}, copy, no computes`, 'Reset from Parent…');
     const { message, detail } = await opened().workbench.dialog.read();
-    assert.equal(message, 'Reset qa from main?');
+    assert.equal(message, 'Reset copy from main?');
     assert.match(detail, /connections are dropped/);
     await opened().workbench.dialog.press('Reset');
-    await opened().workbench.statusBar.waitFor('Reset qa');
-    await computes().waitFor(/^Branch br-\S+, qa$/);
+    await opened().workbench.statusBar.waitFor('Reset copy');
+    await computes().waitFor(`Branch ${id}, copy, no computes`);
   });
 
   it('say why they cannot be deleted, instead of asking', async () => {
@@ -149,12 +148,10 @@ describe('Branches', () => {
     const { message } = await notifications.waitFor(/main can't be deleted/);
     assert.match(message, /it is the default branch/);
     await notifications.clear();
-    await settle();
-    const qa = (await find('qa'))?.id ?? '';
-    await api.change('POST', `/${shop}/branches`, { branch: { name: 'child', parent_id: qa } });
-    await computes().waitFor(/^Branch br-\S+, child, no computes$/);
-    await computes().contextMenu(`Branch ${qa}, qa`, 'Delete Branch…');
-    await notifications.waitFor(/qa can't be deleted because it has child branches, such as child/);
+    const parent = await newBranch('parent');
+    await newBranch('child', { parent_id: parent });
+    await computes().contextMenu(`Branch ${parent}, parent, no computes`, 'Delete Branch…');
+    await notifications.waitFor(/parent can't be deleted because it has child branches, such as child/);
     await notifications.clear();
   });
 
@@ -169,15 +166,12 @@ describe('Branches', () => {
   });
 
   it('are deleted with their computes', async () => {
-    await computes().contextMenu(/^Branch br-\S+, child, no computes$/, 'Delete Branch…');
-    await opened().workbench.dialog.press('Delete');
-    await computes().waitUntilGone(/, child/);
-    await settle();
-    await computes().contextMenu(/^Branch br-\S+, qa$/, 'Delete Branch…');
+    const id = await newBranch('old feature', {}, { endpoints: [{ type: 'read_write' }] });
+    await computes().contextMenu(`Branch ${id}, old feature`, 'Delete Branch…');
     assert.match((await opened().workbench.dialog.read()).detail, /Its data and computes \(1\) are deleted/);
     await opened().workbench.dialog.press('Delete');
-    await computes().waitUntilGone(/, qa/);
-    assert.equal(await find('qa'), undefined);
+    await computes().waitUntilGone(/, old feature/);
+    assert.equal(await find('old feature'), undefined);
   });
 
   it('come and go with their project', async () => {

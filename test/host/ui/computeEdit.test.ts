@@ -6,6 +6,7 @@ import {
   emptyBranch,
   primary,
   reports,
+  rewrite,
   rewriteBranch,
   shop,
   shopAccount,
@@ -161,13 +162,12 @@ describe('Edit Compute…', () => {
 
   it('changes nothing if another client has done the same during the questions', async () => {
     const computes = opened().workbench.tree('Computes');
-    await computes.waitFor(/^Compute weekly reports, (?!disabled)/);
-    await computes.contextMenu(/^Compute weekly reports,/, 'Edit Compute…');
+    await computes.contextMenu(new RegExp(`^Compute ${rewrite},`), 'Edit Compute…');
     await quickInput().waitFor('Select what to change');
-    await service.client.updateCompute(shop, reports, { disabled: true });
-    await computes.waitFor(/^Compute weekly reports, disabled/);
+    await service.client.updateCompute(shop, rewrite, { disabled: true });
+    await computes.waitFor(new RegExp(`^Compute ${rewrite}, disabled`));
     await quickInput().choose('Select what to change', 'Disable…');
-    await opened().workbench.statusBar.waitFor('Nothing to change on weekly reports');
-    assert.equal((await find(reports))?.disabled, true);
+    await opened().workbench.statusBar.waitFor(`Nothing to change on ${rewrite}`);
+    assert.equal((await find(rewrite))?.disabled, true);
   });
 });

@@ -5,12 +5,12 @@ import { until } from '../../workbench/until.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
+const primary = 'ep-little-smoke-851426';
 const [playground, branchWithoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
 
 describe('the main job on a remote service', () => {
   const opened = useWorkbench();
   let service: LocalService;
-  let createdId: string;
   const computesOf = async (projectId: string) => (await service.client.listComputes(projectId)).items;
   const computes = () => opened().workbench.tree('Computes');
 
@@ -60,7 +60,7 @@ describe('the main job on a remote service', () => {
     await quickInput.choose('Select a fixed size', '0.25 CU');
     await quickInput.accept('Suspend after inactivity');
     const { label } = await computes().waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
-    createdId = label.slice('Compute '.length, label.indexOf(','));
+    const createdId = label.slice('Compute '.length, label.indexOf(','));
     const item = await statusBar.waitFor(/^[12] operations?\n/);
     assert.equal(item.spinning, true);
     assert.match(item.label, new RegExp(`pending\\. Creating ${createdId}`));
@@ -74,59 +74,23 @@ describe('the main job on a remote service', () => {
     );
   });
 
-  it('restarts it and shows the pending operations', async () => {
+  it('restarts a compute and shows the pending operations', async () => {
     const { statusBar, dialog } = opened().workbench;
-    const row = new RegExp(`^Compute ${createdId}`);
-    await computes().inlineAction(row, 'Restart Compute');
-    assert.equal((await dialog.read()).message, `Restart ${createdId}?`);
+    await computes().inlineAction(new RegExp(`^Compute ${primary}`), 'Restart Compute');
+    assert.equal((await dialog.read()).message, `Restart ${primary}?`);
     await dialog.press('Restart');
-    await computes().waitFor(new RegExp(`^Compute ${createdId}, (active, changing|idle → active)`));
+    await computes().waitFor(new RegExp(`^Compute ${primary}, (active, changing|idle → active)`));
     assert.equal((await statusBar.waitFor(/^\d operations?\n/)).spinning, true);
     await statusBar.click(/^\d operation/);
     const { items } = await opened().workbench.quickInput.waitFor('Select an operation');
     assert.match(
       items.join(),
-      new RegExp(`Restarting ${createdId} suspend_compute: \\w+, start_compute: \\w+`),
+      new RegExp(`Restarting ${primary} suspend_compute: \\w+, start_compute: \\w+`),
     );
     await opened().workbench.quickInput.cancel('Select an operation');
-    await statusBar.waitFor(`Restarted ${createdId}`);
-    await computes().waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
+    await statusBar.waitFor(`Restarted ${primary}`);
+    await computes().waitFor(new RegExp(`^Compute ${primary}, active, primary`));
     assert.ok((await computesOf(shop)).every(isSettled));
-  });
-
-  it('changes nothing if the confirmation is canceled', async () => {
-    const { dialog } = opened().workbench;
-    await computes().contextMenu(new RegExp(`^Compute ${createdId}`), 'Delete Compute');
-    await dialog.read();
-    await dialog.press('Cancel');
-    assert.ok((await computesOf(shop)).some(({ id }) => id === createdId));
-  });
-
-  it('deletes it', async () => {
-    const { statusBar, dialog } = opened().workbench;
-    const row = new RegExp(`^Compute ${createdId}`);
-    await computes().contextMenu(row, 'Delete Compute');
-    await dialog.read();
-    await dialog.press('Delete');
-    await statusBar.waitFor(new RegExp(`Deleting ${createdId}`));
-    await statusBar.waitFor(`Deleted ${createdId}`);
-    await computes().waitUntilGone(row);
-    assert.equal(
-      (await computesOf(shop)).some(({ id }) => id === createdId),
-      false,
-    );
-  });
-
-  it('explains why a branch cannot have a second primary', async () => {
-    const { quickInput } = opened().workbench;
-    await computes().contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
-    const items = await until('the types', async () => {
-      const shown = await quickInput.waitFor('Select the type');
-      return shown.items.length > 0 && shown.items;
-    });
-    const secondPrimary = 'Primary not available: ep-little-smoke-851426 is the primary of this branch';
-    assert.deepEqual(items, ['Read replica read-only, any number per branch', secondPrimary]);
-    await quickInput.cancel('Select the type');
   });
 
   it('shows the error of the service if another client was faster, and creates nothing', async () => {

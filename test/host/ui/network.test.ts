@@ -1,6 +1,6 @@
 /**
  * A company network: an HTTPS service with a certificate from a private authority, behind a proxy that requires a login.
- * Tests the failures that users see there, and records with hostile content.
+ * Tests the failures that users see there.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,6 @@ import { temporaryFolder } from '../../helpers/localService.ts';
 import { startLoginProxy, type LoginProxy } from '../../helpers/loginProxy.ts';
 import { computeRecord } from '../../helpers/scriptedService.ts';
 import { Editor } from '../../workbench/editor.ts';
-import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
@@ -23,36 +22,17 @@ const HOST = 'postgres.company.test';
 const baseUrl = `https://${HOST}/api/v2` as BaseUrl;
 /** Makes VS Code use Node's list of system certificates, which an OpenSSL variable can extend. */
 const certificates = { 'http.systemCertificatesNode': true };
-const IMAGE = '<img src=x onerror=alert(1)>';
-const LINK = '[click me](command:workbench.action.closeWindow)';
 
-const computes = [
-  computeRecord('ep-good'),
-  computeRecord('ep-image', { branch_id: 'br-other', name: IMAGE }),
-  computeRecord('ep-link', { type: 'read_only', name: `${LINK} $(bug) \u202Egpj.exe` }),
-  { ...computeRecord('ep-odd'), current_state: ['no', 'state'] },
-  { ...computeRecord('ep-path'), id: '../../api_keys' },
-];
-
-const answer: StubReply = ({ path: requested }) => {
-  if (requested.startsWith('/api_keys')) return { json: [] };
-  if (requested.includes('/endpoints')) return { json: { endpoints: computes } };
-  return {
-    json: {
-      projects: [
-        { id: 'shop', name: 'shop' },
-        { id: 'evil', name: IMAGE },
-      ],
-    },
-  };
-};
+const answer: StubReply = ({ path: requested }) =>
+  requested.includes('/endpoints')
+    ? { json: { endpoints: [computeRecord('ep-good')] } }
+    : { json: { projects: [{ id: 'shop', name: 'shop' }] } };
 
 describe('a network with a proxy and a private certificate authority', () => {
   const folder = temporaryFolder();
   const authority = path.join(folder, 'authority.pem');
   let service: FaultProxy;
   let proxy: LoginProxy;
-  let dialogs = 0;
 
   before(async () => {
     writeFileSync(authority, testAuthority.cert);
@@ -64,12 +44,6 @@ describe('a network with a proxy and a private certificate authority', () => {
   const opened = useWorkbench({
     settings: { 'hostedPostgres.refreshInterval': 5 },
     env: { SSL_CERT_FILE: authority },
-    prepare: async (page) => {
-      page.on('dialog', (dialog) => {
-        dialogs += 1;
-        void dialog.dismiss();
-      });
-    },
   });
   after(async () => {
     await proxy.stop();
@@ -77,7 +51,6 @@ describe('a network with a proxy and a private certificate authority', () => {
     await rm(folder, { recursive: true });
   });
 
-  const tree = () => opened().workbench.tree('Computes');
   /** Writes user settings in the editor, because machine settings cannot contain application settings. */
   async function setForUser(settings: Readonly<Record<string, unknown>>): Promise<void> {
     const { workbench } = opened();
@@ -105,30 +78,12 @@ describe('a network with a proxy and a private certificate authority', () => {
     const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://me:p%40ss@127.0.0.1:${proxy.port}` });
     await connect(workbench, { baseUrl, key: 'key-1234' });
-    await tree().expand('Project shop');
-    await tree().waitFor(/^Compute ep-good/);
+    const computes = workbench.tree('Computes');
+    await computes.expand('Project shop');
+    await computes.waitFor(/^Compute ep-good/);
     assert.deepEqual(new Set(proxy.opened), new Set([`${HOST}:443`]));
     assert.deepEqual([...service.keys], ['key-1234']);
-  });
-
-  it('shows hostile names as text, and invalid records as separate rows', async () => {
-    const { page } = opened().workbench;
-    await tree().waitFor(`Project ${IMAGE}`);
-    await tree().waitFor(/^Compute <img src=x onerror=alert\(1\)>, /);
-    const link = /^Compute \[click me\] \(command:/;
-    assert.match((await tree().waitFor(link)).label, /closeWindow\) \$ \(bug\) +gpj\.exe/);
-    assert.match((await tree().waitFor(/^ep-odd/)).label, /unreadable \(field current_state\)/);
-    assert.match((await tree().waitFor(/unreadable \(field id\)/)).label, /unreadable/);
-    const hover = page.locator('.monaco-hover:visible');
-    await tree().tooltip(link);
-    await until('the tooltip', async () => /\[click me\] ?\(command:/.test(await hover.innerText()));
-    assert.equal(await page.locator('.monaco-hover a[data-href^="command:"]').count(), 0);
-    assert.equal(await page.locator('img[src="x"]').count(), 0);
-    assert.equal(dialogs, 0);
-  });
-
-  it('shows no notification and sends nothing to another origin', async () => {
-    assert.deepEqual(await opened().workbench.notifications.all(), []);
     assert.deepEqual(service.strayed, []);
+    assert.deepEqual(await workbench.notifications.all(), []);
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { dashboards, rewriteBranch, shop, shopAccount } from '../../helpers/shopAccount.ts';
+import { dashboards, shop, shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -51,37 +50,6 @@ describe('Commands from the palette', () => {
     const [first] = await offered();
     assert.match(first ?? '', /^ep-purple-water-000003 /);
     await workbench.quickInput.cancel('Select a compute');
-  });
-
-  it('change the selected branch with Enter', async () => {
-    const { workbench } = opened();
-    await computes().click(/^Branch br-sweet-breeze-000002/);
-    await workbench.runCommand('Hosted Postgres: Protect Branch');
-    await until('the branches', async () => {
-      const { items } = await workbench.quickInput.waitFor('Select a branch');
-      return items.length === 3;
-    });
-    await workbench.quickInput.accept('Select a branch');
-    await workbench.statusBar.waitFor('Protected rewrite');
-    const branches = await branchCalls(service).branches(shop);
-    const protectedIds = branches.filter((branch) => branch.protected === true).map(({ id }) => id);
-    assert.deepEqual(protectedIds, [rewriteBranch]);
-  });
-
-  it('take the project of the selected row for a new compute, and offer the others with Back', async () => {
-    const { workbench } = opened();
-    const branchesOf = (project: string, branch: string) =>
-      until(`the branches of ${project}`, async () => {
-        const { items } = await workbench.quickInput.waitFor('Select a branch');
-        return items.join().includes(branch);
-      });
-    await computes().click(/^Project analytics/);
-    await workbench.runCommand('Hosted Postgres: Create Compute…');
-    await branchesOf('analytics', 'br-wispy-meadow-000004');
-    await workbench.quickInput.pressButton('Back');
-    await workbench.quickInput.choose('Select a project', 'shop');
-    await branchesOf('shop', rewriteBranch);
-    await workbench.quickInput.cancel('Select a branch');
   });
 
   it('ask a last time before a compute is deleted', async () => {

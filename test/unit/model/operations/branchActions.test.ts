@@ -128,10 +128,6 @@ describe('BranchActions', () => {
     status = 502;
     const made: readonly (readonly [() => unknown, () => Promise<unknown>])[] = [
       [
-        () => branches.push(record('br-new')),
-        () => changes.create('shop', { branch: { name: 'new' } }, store.options),
-      ],
-      [
         () => (branches[1] = record('br-dev', { name: 'qa' })),
         () => changes.update(dev, { name: 'qa' }, store.options),
       ],
