@@ -29,7 +29,7 @@ export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUr
   return `${url.origin}${path}` as BaseUrl;
 }
 
-/** For addresses that were checked before, such as saved ones and the local service's. */
+/** Use this for addresses that were checked before, such as saved ones and the local service's. */
 export function baseUrlOrUndefined(text: string): BaseUrl | undefined {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string' ? parsed : undefined;

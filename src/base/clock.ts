@@ -1,8 +1,8 @@
 import { toDisposable, type Disposable } from './disposable.ts';
 
-/** The time that pollers use, in milliseconds. In tests, a day passes at once. */
+/** The time that pollers use. Tests use a clock in which a day passes at once. */
 export interface Clock {
-  /** Since 1970. Not affected by changes to the system clock. */
+  /** Milliseconds since 1970. Changes to the system clock don't affect it. */
   now(): number;
   after(milliseconds: number, run: () => void): Disposable;
 }

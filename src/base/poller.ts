@@ -9,7 +9,7 @@ export interface PollerOptions {
   readonly poll: () => Promise<void>;
   /** Milliseconds from the end of a successful run to the next. Called each time. */
   readonly interval: () => number;
-  /** In milliseconds. The pause doubles with each consecutive failure, up to this. */
+  /** Milliseconds. The pause doubles with each consecutive failure, up to this. */
   readonly maxDelay: number;
   /** Milliseconds that the service asked to wait, which replace the poller's own pause. */
   readonly retryAfter?: (error: unknown) => number | undefined;

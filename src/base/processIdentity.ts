@@ -25,7 +25,7 @@ export const ownIdentity = (): ProcessIdentity => ({
 /** Start times from different sources are rounded differently. */
 const TOLERANCE_SECONDS = 3;
 
-/** In /proc, on any Linux that Node supports. */
+/** The unit of times in /proc, on any Linux that Node supports. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
 /**
@@ -102,7 +102,7 @@ export function canSignal(pid: number): boolean {
   }
 }
 
-/** In seconds since 1970; undefined if the process has ended, even if it is still a zombie. */
+/** Returns seconds since 1970, or undefined if the process has ended, even if it is still a zombie. */
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);

@@ -65,7 +65,7 @@ export abstract class RemoteList<Id, Item> {
     if (!this.isLoaded) await this.refresh();
   }
 
-  /** For callers that only show the list: loads once, and not again after a failure. Never rejects. */
+  /** Loads for callers that only show the list: once, and not again after a failure. Never rejects. */
   async ensureLoaded(): Promise<void> {
     if (this.failure === undefined) await this.load().catch(() => undefined);
   }

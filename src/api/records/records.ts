@@ -148,7 +148,7 @@ export const ResetRole = z.object({ name: printable, password: printable });
 /** How the service knows the sender of a request (public service). */
 export const Authentication = z.object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
 
-/** Of the account's user (public service). */
+/** An organization of the account's user (public service). */
 export const Organization = z.object({ id, name: text });
 export type Organization = z.infer<typeof Organization>;
 

@@ -7,7 +7,7 @@ import type { PgSettings } from './records.ts';
 const pgSettings: z.ZodMiniType<PgSettings> = z.record(z.string(), z.string());
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
 
-/** Common to creating and updating a compute. Sizes in CU, the delay in seconds (see `autosuspend.ts`). */
+/** The attributes that can be set when a compute is created or updated. Sizes are in CU, the delay is in seconds. */
 const attributes = {
   autoscaling_limit_min_cu: z.optional(z.number()),
   autoscaling_limit_max_cu: z.optional(z.number()),

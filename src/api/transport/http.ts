@@ -33,7 +33,7 @@ export interface CallOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** In milliseconds. */
+/** Limits in milliseconds. */
 export interface TimeLimits {
   /** From the request to the end of the response body. */
   readonly attempt: number;

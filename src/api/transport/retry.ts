@@ -55,7 +55,7 @@ export function retryDelay(
   return Math.min(maxDelay, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }
 
-/** In seconds. It also keeps delays below the longest that a timer can have. */
+/** Seconds. This also keeps delays below the maximum of a timer. */
 const MAX_RETRY_AFTER = 3600;
 
 /**

@@ -109,7 +109,7 @@ export class ApiKeyList implements Disposable {
     await this.#list?.load();
   }
 
-  /** For callers that only show the keys. Never rejects. */
+  /** Loads the keys for callers that only show them. Never rejects. */
   async ensureLoaded(): Promise<void> {
     await this.#list?.ensureLoaded();
   }

@@ -12,7 +12,7 @@ import type { Notes } from '../notes.ts';
 /** Names only, never a key. */
 export interface RotationNote {
   readonly id: string;
-  /** As shown to the user. */
+  /** The label that the user sees. */
   readonly account: string;
   readonly newName: string;
   /** Undefined if the user chose to keep all keys. */
@@ -40,7 +40,7 @@ export interface RotationParts {
   readonly openClient: OpenClient;
   readonly organizationId: string | undefined;
   readonly notes: Notes;
-  /** For the note. */
+  /** The label of the account in the note. */
   readonly accountLabel: string;
   /** Called with the new key before it is used. */
   readonly onSecret: (key: string) => void;

@@ -121,7 +121,7 @@ function dotnetString(parts: ConnectionStringParts): string {
 const dotnetValue = (value: string): string =>
   /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
 
-/** Not a URL, because SQLAlchemy doesn't decode the database in one. */
+/** SQLAlchemy doesn't decode the database in a URL, so this passes the parts separately. */
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
   const text = (value: string) => JSON.stringify(value.toWellFormed());
@@ -146,7 +146,7 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
   return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
 }
 
-/** In a container, this machine's address would mean the container. */
+/** Inside a container, the address of this machine would mean the container. */
 export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
   if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
   if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;

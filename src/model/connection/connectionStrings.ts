@@ -20,7 +20,7 @@ export function pooledHost(compute: Hosted): string | undefined {
 }
 
 export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
-  /** As on the record: a host name, with a port unless it is the default one. */
+  /** The host as in the compute's record, with a port unless it is the default one. */
   readonly host: string;
   readonly role: string;
   readonly database: string;
@@ -62,7 +62,7 @@ export const encode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Without the brackets of an IPv6 address. */
+/** Splits a host from its port, and removes the brackets of an IPv6 address. */
 export function splitHost(host: string): { readonly name: string; readonly port: number } {
   const [, address, name = host, port = '5432'] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(host) ?? [];
   return { name: address ?? name, port: Number(port) };

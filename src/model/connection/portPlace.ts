@@ -76,7 +76,7 @@ function portIn(text: string, name: string, line: number, column: number): PortP
 /** `host=`, `host: '` and the like, in a keyword/value string or a call. */
 const FIELD = /(?<![\w.])(host)(["']?\s*[:=]\s*["'`]?)$/i;
 
-/** In the syntax of the host: `host=… port=…`, `Host=…;Port=…` or `host: '…', port: '…'`. */
+/** Writes the port in the syntax of the host: `host=… port=…`, `Host=…;Port=…` or `host: '…', port: '…'`. */
 function nextField(name: string, syntax: string, rest: string): PortPlace {
   const quote = /["'`]$/.exec(syntax)?.[0] ?? '';
   const separator = quote !== '' ? `${quote}, ` : rest.startsWith(';') ? ';' : ' ';

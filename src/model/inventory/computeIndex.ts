@@ -116,7 +116,7 @@ export class ComputeIndex implements Disposable {
     if (direct !== undefined) this.#byKey.set(compute.id, direct);
   }
 
-  /** Keeps keys that another compute has taken over. */
+  /** Removes the keys of an entry, except those that another compute has by now. */
   #forget({ compute, hosts }: IndexEntry): void {
     for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
       if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);

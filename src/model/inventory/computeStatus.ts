@@ -29,14 +29,14 @@ export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => comput
 
 type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
 
-/** In compute units; undefined if the record has no size. */
+/** Returns compute units, or undefined if the record has no size. */
 export function sizeOf(compute: SizeFields): SizeRange | undefined {
   const min = compute.autoscaling_limit_min_cu ?? compute.autoscaling_limit_max_cu;
   const max = compute.autoscaling_limit_max_cu ?? min;
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
-/** Such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */
+/** Returns text such as `0.25 CU` or `1–4 CU`, which is empty if the record has no size. */
 export function sizeText(compute: SizeFields): string {
   const size = sizeOf(compute);
   if (size === undefined) return '';

@@ -120,7 +120,7 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  /** For callers that only show the list: loads it once, and not again after a failure. Never rejects. */
+  /** Loads a list for callers that only show it: once, and not again after a failure. Never rejects. */
   async ensureComputes(projectId: string): Promise<ComputeList | undefined> {
     const list = this.#listFor(projectId);
     await list?.ensureLoaded();

@@ -33,7 +33,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     this.#onChange = onChange;
   }
 
-  /** By id, in the service's order. */
+  /** The projects by id, in the service's order. */
   get entries(): Entries {
     return this.items;
   }

@@ -28,7 +28,7 @@ export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsTex
 export const formatSettings = (settings: SettingsText): string =>
   `${JSON.stringify(settings, undefined, 2)}\n`;
 
-export const areSameSettings = (one: SettingsText, other: SettingsText): boolean => isEqual(one, other);
+export const areSameSettings = (a: SettingsText, b: SettingsText): boolean => isEqual(a, b);
 
 /** Returns all problems at once, in the order of the document. */
 export function parseSettings(text: string): ParsedSettings {

@@ -30,7 +30,7 @@ export function targetOf(input: unknown): Target | undefined {
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
 }
 
-/** Without a maximum the size is fixed. @returns undefined if the input has no valid minimum or maximum */
+/** Reads a size, which is fixed if there is no maximum. @returns undefined if the input has no valid minimum or maximum */
 export function sizeOfInput(input: unknown): SizeRange | undefined {
   const { minCu: min, maxCu: max = min } = fieldsOf(input);
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;

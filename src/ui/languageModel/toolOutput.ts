@@ -19,7 +19,7 @@ export const projectOutput = (inventory: Inventory, id: string) => ({
   postgresVersion: inventory.project(id)?.pg_version ?? undefined,
 });
 
-/** For lists. Sizes are in compute units. */
+/** The fields of a compute in a list. Sizes are in compute units. */
 export function computeOutput(compute: Compute) {
   const size = sizeOf(compute);
   return {
@@ -37,7 +37,7 @@ export function computeOutput(compute: Compute) {
   };
 }
 
-/** For a single compute. */
+/** The fields of a single compute. */
 export function computeDetails(inventory: Inventory, compute: Compute) {
   const size = sizeOf(compute);
   const row = size && computeSize(size.min);

@@ -8,7 +8,7 @@ import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
-/** Such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch isn't ready. */
+/** Returns texts such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch isn't ready. */
 export function branchParts(branch: Branch | undefined): readonly string[] {
   if (branch === undefined) return [];
   const state = branch.current_state ?? 'ready';
@@ -22,7 +22,7 @@ export function branchParts(branch: Branch | undefined): readonly string[] {
   return parts.filter((part) => part !== '');
 }
 
-/** Such as `br-aged-salad-637688 (main)`. */
+/** Returns text such as `br-aged-salad-637688 (main)`. */
 export function branchLabel(id: string, branch: Branch | undefined): string {
   const name = sanitize(nameOf(branch) ?? '');
   return name === '' ? sanitize(id) : `${sanitize(id)} (${name})`;
@@ -31,7 +31,7 @@ export function branchLabel(id: string, branch: Branch | undefined): string {
 /** The name if there is one, for messages. */
 export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
 
-/** For the tooltip. */
+/** The tooltip of a branch. */
 export function branchTable(branch: Branch, parent: Branch | undefined): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [

@@ -32,7 +32,7 @@ function textsOf(change: PendingChange): { readonly pending: string; readonly fi
   }
 }
 
-/** Such as `suspend_compute: running (2 failed attempts)`. */
+/** Returns text such as `suspend_compute: running (2 failed attempts)`. */
 export const operationsText = (change: PendingChange): string =>
   change.operations
     .map(({ action, status, failures }) => {

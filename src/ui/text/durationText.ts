@@ -11,7 +11,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** Such as `5 minutes` or `1 hour, 30 minutes`. */
+/** Returns text such as `5 minutes` or `1 hour, 30 minutes`. */
 export function duration(seconds: number): string {
   const parts: string[] = [];
   let left = Math.round(seconds);
@@ -34,7 +34,7 @@ export const delayProblem = (problem: 'tooShort' | 'tooLong', { min, max }: Dela
 
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
 
-/** Such as `3 hours ago`. Of text that is not a timestamp, the beginning. */
+/** Returns text such as `3 hours ago`, or the beginning of a text that is not a timestamp. */
 export function ago(timestamp: string, now: number = Date.now()): string {
   const time = Date.parse(timestamp);
   if (Number.isNaN(time)) return sanitize(timestamp, 40);

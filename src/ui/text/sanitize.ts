@@ -8,7 +8,7 @@ const MAX_LENGTH = 500;
 /** Control and format characters, such as those that are invisible or change the direction of the text. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-/** One line of limited length, without control or bidi characters, links and icons. */
+/** Returns one line of limited length, without control or bidi characters, links and icons. */
 export const sanitize = (text: string, maxLength = MAX_LENGTH): string =>
   cut(lineOf(text).replace(/([\]$])(?=\()/g, '$1 '), maxLength);
 

@@ -3,7 +3,7 @@ import type { Usage } from '../../model/inventory/usage.ts';
 
 const digits = (hours: number): number => (hours < 1 ? 2 : 1);
 
-/** Such as `1.3 CU-hours, active for 5.2 hours`. Undefined if the service doesn't say. */
+/** Returns text such as `1.3 CU-hours, active for 5.2 hours`, or undefined if the service doesn't report it. */
 export function usageText({ cuHours, activeHours }: Usage): string | undefined {
   const used = cuHours === undefined ? undefined : l10n.t('{0} CU-hours', numberText(cuHours));
   const active = activeHours === undefined ? undefined : l10n.t('active for {0}', hoursText(activeHours));

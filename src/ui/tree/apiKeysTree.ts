@@ -68,8 +68,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   #redraw(nodes = keysNodes(this.#keys)): void {
-    const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
-    if (known.length > 0) this.#changed.fire(known);
+    const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
+    if (cached.length > 0) this.#changed.fire(cached);
   }
 
   #isChanged(node: KeysNode): boolean {

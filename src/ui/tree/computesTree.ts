@@ -225,8 +225,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
         nodes.push(...rootNodes.filter(({ kind }) => kind === 'more'));
       } else if (!this.#isUpToDate(change)) nodes.push(change);
     }
-    const known = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
-    if (known.length > 0) this.#changed.fire(known);
+    const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
+    if (cached.length > 0) this.#changed.fire(cached);
   }
 
   /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
@@ -262,8 +262,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Stops refreshing deleted projects. */
   #forgetDeleted(): void {
-    const known = this.#inventory.projects?.entries;
-    for (const id of this.#expanded) if (known?.has(id) !== true) this.#expanded.delete(id);
+    const projects = this.#inventory.projects?.entries;
+    for (const id of this.#expanded) if (projects?.has(id) !== true) this.#expanded.delete(id);
   }
 }
 

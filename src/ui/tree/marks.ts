@@ -25,7 +25,7 @@ export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
 export const markDecorations: FileDecorationProvider = {
   provideFileDecoration: ({ scheme, path }) => {
     if (scheme !== SCHEME) return undefined;
-    const mark = MARKS.find((known) => path.startsWith(`/${known}/`));
+    const mark = MARKS.find((name) => path.startsWith(`/${name}/`));
     return mark && decorationOf(mark);
   },
 };

@@ -16,17 +16,17 @@ export class NodeCache<Node> {
   /** The object to return to VS Code for this id. */
   get(node: Node): Node {
     const id = this.#idOf(node);
-    const known = this.#nodes.get(id);
-    if (known === undefined) this.#nodes.set(id, node);
-    return known ?? node;
+    const cached = this.#nodes.get(id);
+    if (cached === undefined) this.#nodes.set(id, node);
+    return cached ?? node;
   }
 
   /** Replaces the children of a parent (undefined: the roots). */
   setChildren(parent: Node | undefined, nodes: readonly Node[]): Node[] {
     const parentId = parent === undefined ? '' : this.#idOf(parent);
     const ids = nodes.map(this.#idOf);
-    const kept = new Set(ids);
-    for (const id of this.#children.get(parentId) ?? []) if (!kept.has(id)) this.#forget(id);
+    const remaining = new Set(ids);
+    for (const id of this.#children.get(parentId) ?? []) if (!remaining.has(id)) this.#forget(id);
     this.#children.set(parentId, ids);
     return nodes.map((node) => this.get(node));
   }

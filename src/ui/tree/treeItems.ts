@@ -88,7 +88,7 @@ function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   return item;
 }
 
-/** For menus. A branch whose record is unknown can't be changed. */
+/** The flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
 function branchFlags(branch: Branch | undefined): string[] {
   if (branch === undefined) return [];
   return [

@@ -87,7 +87,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   return true;
 }
 
-/** For a question, which must not show a password. */
+/** Removes the password from a line that is shown in a question. */
 const hidePassword = (line: string): string =>
   Buffer.from(line, 'latin1')
     .toString()
@@ -110,7 +110,7 @@ async function targetOf(file: string): Promise<string> {
   return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
 
-/** As bytes, so that text in any encoding stays as it is. */
+/** Reads bytes, so that text in any encoding stays as it is. */
 const readText = async (file: string): Promise<string> =>
   (await readFile(file, 'latin1').catch(ignoreMissing)) ?? '';
 

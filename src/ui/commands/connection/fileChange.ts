@@ -7,7 +7,7 @@ import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Replacement } from '../../../model/connection/dotEnv.ts';
 import { requireTrust } from '../input/trust.ts';
 
-/** For undo. */
+/** A change of a file that can be undone. */
 export interface WrittenFile {
   readonly uri: Uri;
   /** Undefined if the file was created. */
@@ -31,8 +31,8 @@ export async function changeFile(
 /** Undoes all of the changes, or none. @throws {Error} if a file has changed since then */
 export async function undoChanges(changes: readonly WrittenFile[]): Promise<void> {
   for (const { uri, after } of changes) {
-    const now = await readText(uri);
-    if (now === undefined || !Buffer.from(now).equals(after) || unsaved([uri]).length > 0)
+    const current = await readText(uri);
+    if (current === undefined || !Buffer.from(current).equals(after) || unsaved([uri]).length > 0)
       throw new Error(l10n.t('{0} was changed in the meantime.', displayPath(uri)));
   }
   for (const { uri, before } of changes) {

@@ -39,7 +39,7 @@ async function isInRepository(folder: string): Promise<boolean> {
 /** The configuration of a repository must not run programs. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
-/** Without a shell. @returns undefined if the program couldn't be run */
+/** Runs a program without a shell. @returns undefined if it couldn't be run */
 function exitCode(program: string, args: readonly string[]): Promise<number | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { env: gitEnvironment(), timeout: 10_000, windowsHide: true }, (error) => {

@@ -35,7 +35,7 @@ export const inputHost: Command = async (context, argument, run) => {
   return compute && hostOf(compute, isPooled(compute, args));
 };
 
-/** Without a password. */
+/** The connection string has no password. */
 export const inputUrl: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the connection string");
   const title = l10n.t('Connection String');

@@ -56,8 +56,8 @@ interface FoundLogin extends Partial<Credentials> {
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
   const proposal = proposedLogin(context, request);
   try {
-    const known = proposal && (await findCredentials(context, request, proposal));
-    if (proposal !== undefined && known !== undefined) return { login: proposal, ...known };
+    const credentials = proposal && (await findCredentials(context, request, proposal));
+    if (proposal !== undefined && credentials !== undefined) return { login: proposal, ...credentials };
     const login = await knownLogin(context, request);
     return login && { login, ...(await findCredentials(context, request, login)) };
   } catch (error) {

@@ -30,7 +30,7 @@ function isWithin(root: string, file: string): boolean {
   return !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
 }
 
-/** For operations on a file that may not exist. */
+/** Use this to catch errors of operations on a file that may not exist. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
