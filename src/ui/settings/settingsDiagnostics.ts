@@ -3,14 +3,13 @@ import { Diagnostic, DiagnosticSeverity, l10n, Range, type TextDocument } from '
 import { parseSettings, settingNamedIn, type SettingsProblem } from '../../model/settings/pgSettings.ts';
 import { safeText } from '../window.ts';
 
-/** What the user has saved, unless the compute has it. */
-export interface UnappliedText {
+/** What the service has rejected, and why. */
+export interface RejectedText {
   readonly text: string;
-  /** Why the service has rejected it, if so. */
-  readonly reason?: string;
+  readonly reason: string;
 }
 
-export function diagnosticsOf(document: TextDocument, unapplied: UnappliedText | undefined): Diagnostic[] {
+export function diagnosticsOf(document: TextDocument, rejected: RejectedText | undefined): Diagnostic[] {
   const text = document.getText();
   const parsed = parseSettings(text);
   const found = (parsed.problems ?? []).flatMap((problem) => {
@@ -18,14 +17,9 @@ export function diagnosticsOf(document: TextDocument, unapplied: UnappliedText |
     const key = 'key' in problem ? problem.key : undefined;
     return message === undefined ? [] : errorAt(document, key, message);
   });
-  if (unapplied !== undefined && unapplied.text === text) {
-    const { reason } = unapplied;
-    if (reason !== undefined)
-      found.push(errorAt(document, settingNamedIn(reason, Object.keys(parsed.settings ?? {})), reason));
-    else if (found.length === 0) {
-      const message = l10n.t('Saved, but not applied to the compute. Save again to apply.');
-      found.push(new Diagnostic(document.lineAt(0).range, message, DiagnosticSeverity.Warning));
-    }
+  if (rejected !== undefined && rejected.text === text) {
+    const { reason } = rejected;
+    found.push(errorAt(document, settingNamedIn(reason, Object.keys(parsed.settings ?? {})), reason));
   }
   for (const diagnostic of found) diagnostic.source = 'Hosted Postgres';
   return found;

@@ -1,6 +1,6 @@
 /**
  * Reads and saves settings documents. If the service has newer settings than the document was read from, VS Code itself
- * offers to compare or overwrite them. What the compute can't take stays in the document, with the reason at the setting.
+ * offers to compare or overwrite them. A save that isn't applied fails with the reason, so the document keeps its changes.
  */
 import {
   FileChangeType,
@@ -15,7 +15,7 @@ import {
   type TextDocument,
   type Uri,
 } from 'vscode';
-import { isCancelled, isRejected } from '../../api/errors.ts';
+import { isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
@@ -42,7 +42,7 @@ import { approve, readOnlyError } from '../notifications/approval.ts';
 import { effectText } from '../text/effectText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
-import { diagnosticsOf, type UnappliedText } from './settingsDiagnostics.ts';
+import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
 
 export interface SettingsParts {
   readonly session: Session;
@@ -60,7 +60,7 @@ interface OpenDocument {
   changedAt: number;
   /** A change that the service has accepted and not finished. If it fails, the compute gets its previous settings again. */
   pending?: { readonly text: string; readonly before: SettingsText } | undefined;
-  unapplied?: UnappliedText | undefined;
+  rejected?: RejectedText | undefined;
 }
 
 interface LoadedDocument {
@@ -106,30 +106,29 @@ export class SettingsDocuments implements Disposable {
   }
 
   async read(uri: Uri): Promise<Uint8Array> {
-    const { unapplied, settings } = (await this.#load(uri)).document;
-    return new TextEncoder().encode(unapplied?.text ?? formatSettings(settings));
+    const { settings } = (await this.#load(uri)).document;
+    return new TextEncoder().encode(formatSettings(settings));
   }
 
-  /** @throws {FileSystemError} if the settings can't be sent, for example without a connection */
+  /** @throws {FileSystemError} why the settings were not applied */
   async write(uri: Uri, content: Uint8Array): Promise<void> {
     const text = new TextDecoder().decode(content);
     const { connection, document, compute } = await this.#load(uri);
     const { settings, problems } = parseSettings(text);
-    const isManual = this.#saveReasons.get(uri.toString()) === TextDocumentSaveReason.Manual;
     const { guards } = this.#parts;
     if (guards.cachedMark(document.owner) === 'readOnly')
       throw unavailable(explainError(readOnlyError(guards, document.owner)).message);
-    document.unapplied = { text };
-    if (problems !== undefined && isManual) announceNotApplied();
-    // Auto save must not restart a compute.
-    if (problems !== undefined || !isManual) return;
+    if (problems !== undefined) throw unavailable(l10n.t('Not applied: the document has problems'));
+    // VS Code doesn't repeat an auto save that has failed.
+    if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
+      throw unavailable(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
+    document.rejected = undefined;
     const name = nameOrId(compute.name, compute.id);
-    if (areSameSettings(settings, document.settings)) {
-      document.unapplied = undefined;
-      announce(l10n.t('{0} already has these settings', name));
-    } else if (await approveRestart(guards, compute, connection)) {
-      await this.#apply({ connection, document, compute }, text, settings);
-    }
+    if (areSameSettings(settings, document.settings))
+      return announce(l10n.t('{0} already has these settings', name));
+    if (!(await approveRestart(guards, compute, connection)))
+      throw unavailable(l10n.t('Not applied: the restart was canceled'));
+    await this.#apply({ connection, document, compute }, text, settings);
   }
 
   /** @returns whether an open document shows how the change ended */
@@ -144,10 +143,9 @@ export class SettingsDocuments implements Disposable {
     if (outcome !== 'failed') return false;
     // The time stays: no other client has changed the settings.
     document.settings = before;
-    document.unapplied = { text, reason: reason ?? l10n.t('the service gave no reason') };
-    const open = openTextDocument(document.uri);
-    if (open !== undefined) this.#check(open);
-    announceNotApplied();
+    document.rejected = { text, reason: reason ?? l10n.t('the service gave no reason') };
+    const open = this.#checkOpen(document.uri);
+    announce(l10n.t('Not applied: the document has problems'), 'error');
     return open !== undefined;
   }
 
@@ -171,21 +169,18 @@ export class SettingsDocuments implements Disposable {
       const { isPending } = await this.#parts.computeActions.update(node, change, {
         initialConnection: connection,
       });
-      document.unapplied = undefined;
       if (isPending) return;
       document.pending = undefined;
       announce(l10n.t('Changed {0}', nameOrId(compute.name, computeId)));
     } catch (error) {
       document.pending = undefined;
       document.settings = before;
-      if (isCancelled(error)) return;
       const { message } = explainError(error);
-      if (!isRejected(error, 400, 409, 422)) {
-        document.unapplied = undefined;
-        throw unavailable(message);
+      if (isRejected(error, 400, 409, 422)) {
+        document.rejected = { text, reason: message };
+        this.#checkOpen(document.uri);
       }
-      document.unapplied = { text, reason: message };
-      announceNotApplied();
+      throw unavailable(message);
     }
   }
 
@@ -211,10 +206,16 @@ export class SettingsDocuments implements Disposable {
     return { connection, document, compute };
   }
 
+  #checkOpen(uri: Uri): TextDocument | undefined {
+    const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+    if (open !== undefined) this.#check(open);
+    return open;
+  }
+
   #check(document: TextDocument): void {
     if (!isSettings(document)) return;
     const open = this.#documents.get(document.uri.toString());
-    this.#problems.set(document.uri, diagnosticsOf(document, open?.unapplied));
+    this.#problems.set(document.uri, diagnosticsOf(document, open?.rejected));
   }
 
   #close({ uri }: TextDocument): void {
@@ -232,7 +233,7 @@ export class SettingsDocuments implements Disposable {
       if (!projects.has(owner.projectId) || list?.isLoaded !== true || list.failure !== undefined) continue;
       const compute = list.computes.get(owner.computeId);
       if (compute === undefined) this.#onDidChange({ type: FileChangeType.Deleted, uri });
-      else if (takeOver(document, compute) && document.unapplied === undefined)
+      else if (takeOver(document, compute) && document.rejected === undefined)
         this.#onDidChange({ type: FileChangeType.Changed, uri });
     }
   }
@@ -273,9 +274,4 @@ async function approveRestart(
 
 const unavailable = (message: string): FileSystemError => FileSystemError.Unavailable(message);
 
-const announceNotApplied = (): void => announce(l10n.t('Not applied: the document has problems'), 'error');
-
 const isSettings = ({ uri }: TextDocument): boolean => uri.scheme === SETTINGS_SCHEME;
-
-const openTextDocument = (uri: Uri): TextDocument | undefined =>
-  workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());

@@ -53,6 +53,16 @@ describe('the settings document of a compute', () => {
     await opened().workbench.statusBar.waitUntilGone(/^\d+ operation/);
   };
 
+  it('stays unsaved if the restart is canceled', async () => {
+    await write('{ "work_mem": "24MB" }');
+    await save();
+    await opened().workbench.dialog.press('Cancel');
+    await opened().workbench.notifications.waitFor('Not applied: the restart was canceled');
+    await opened().workbench.notifications.clear();
+    await editor.waitForText(/24MB/);
+    assert.deepEqual(await current(), { work_mem: '16MB' });
+  });
+
   it('applies a saved document after the restart is confirmed', async () => {
     await write('{ "work_mem": "32MB", "jit": false }');
     await save();
@@ -78,7 +88,8 @@ describe('the settings document of a compute', () => {
   it('shows at the setting that its value is fixed by the service', async () => {
     await write('{ "max_connections": 500 }');
     await save();
-    await opened().workbench.statusBar.waitFor('Not applied');
+    await opened().workbench.notifications.waitFor('Not applied: the document has problems');
+    await opened().workbench.notifications.clear();
     await opened().workbench.statusBar.waitFor('Errors: 1');
     await editor.hover('max_connections', /depends on the compute size/);
     assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });

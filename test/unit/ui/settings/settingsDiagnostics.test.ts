@@ -7,13 +7,13 @@ describe('diagnosticsOf', () => {
   const text = JSON.stringify({ work_mem: 'lots' });
 
   /** What VS Code would show for this text, as `offset message`; offset 0 is the first line. */
-  const shown = (current: string, unapplied?: Parameters<typeof diagnosticsOf>[1]) => {
+  const shown = (current: string, rejected?: Parameters<typeof diagnosticsOf>[1]) => {
     const document = {
       getText: () => current,
       lineAt: () => ({ range: { start: 0 } }),
       positionAt: (offset: number) => offset,
     };
-    return diagnosticsOf(document as never, unapplied).map(
+    return diagnosticsOf(document as never, rejected).map(
       ({ range, message }) => `${Number(range.start)} ${message}`,
     );
   };
@@ -26,12 +26,6 @@ describe('diagnosticsOf', () => {
 
   it('shows a reason without a setting on the first line', () => {
     assert.deepEqual(shown(text, { text, reason: 'the disk is full' }), ['0 the disk is full']);
-  });
-
-  it('warns that the saved text is not applied', () => {
-    assert.match(shown(text, { text })[0] ?? '', /^0 Saved, but not applied/);
-    assert.deepEqual(shown('{}', { text }), []);
-    assert.deepEqual(shown(text), []);
   });
 
   it('shows the rules that the text breaks, but no syntax errors', () => {
