@@ -1,8 +1,8 @@
 /** Transactions per second through the gateway, compared with a minimal relay to the same Postgres. */
 import { execFile } from 'node:child_process';
-import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { installedPostgres } from '../service/postgres/clients.ts';
 import { startCompute } from './compute.ts';
 import { startProgram } from './program.ts';
 import { perSecond, type Result } from './result.ts';
@@ -23,14 +23,15 @@ export async function measure(): Promise<readonly Result[]> {
   const compute = await startCompute();
   try {
     const uri = new URL(compute.uri);
-    const pgbench = await findPgbench();
-    const load = pgbench === undefined ? driverLoad(uri) : await pgbenchLoad(pgbench, uri);
+    const programs = installedPostgres();
+    if (programs === undefined) throw new Error('pgbench is not installed');
+    const load = await pgbenchLoad(path.join(programs, 'pgbench'), uri);
     await load(Number(uri.port), 1); // Starts the compute.
     const script = path.join(import.meta.dirname, 'relay.ts');
     const relay = await startProgram(process.execPath, [script, await compute.socket()]);
     try {
       const ports = { gateway: Number(uri.port), relay: Number(relay.line) };
-      const note = `${pgbench === undefined ? 'pg driver (pgbench is not installed)' : 'pgbench -S'}, ${ROUNDS} × ${TRANSACTIONS} transactions each`;
+      const note = `pgbench -S, ${ROUNDS} × ${TRANSACTIONS} transactions each`;
       const results: Result[] = [];
       for (const clients of CLIENTS) results.push(await compare(clients, load, ports, note));
       return results;
@@ -74,50 +75,13 @@ async function pgbenchLoad(program: string, uri: URL): Promise<Load> {
   const database = uri.pathname.slice(1);
   await run(program, ['-i', '-q', ...login, '-p', uri.port, database], options);
   return async (port, clients) => {
-    const flags = [
-      '-n',
-      '-S',
-      '-c',
-      `${clients}`,
-      '-j',
-      `${Math.min(clients, 2)}`,
-      '-t',
-      `${TRANSACTIONS / clients}`,
-    ];
+    const flags = `-n -S -c ${clients} -j ${Math.min(clients, 2)} -t ${TRANSACTIONS / clients}`.split(' ');
     return readTps(await run(program, [...flags, ...login, '-p', `${port}`, database], options));
   };
 }
-
-const driverLoad =
-  (uri: URL): Load =>
-  async (port, clients) => {
-    const script = path.join(import.meta.dirname, 'driverLoad.ts');
-    const args = [port, uri.username, uri.pathname.slice(1), clients, TRANSACTIONS].map(String);
-    const env = { ...process.env, PGPASSWORD: uri.password };
-    return readTps(await run(process.execPath, [script, ...args], { env }));
-  };
 
 function readTps({ stdout }: { readonly stdout: string }): number {
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
   if (tps === undefined) throw new Error(`No transactions per second in: ${stdout}`);
   return Number(tps);
-}
-
-/** Looks on the PATH and in Debian's folders for Postgres programs. */
-async function findPgbench(): Promise<string | undefined> {
-  const debian = '/usr/lib/postgresql';
-  const versions = await readdir(debian).catch(() => []);
-  const folders = [
-    ...(process.env['PATH'] ?? '').split(path.delimiter),
-    ...versions.map((version) => path.join(debian, version, 'bin')),
-  ];
-  for (const folder of folders) {
-    const file = path.join(folder, 'pgbench');
-    const exists = await access(file).then(
-      () => true,
-      () => false,
-    );
-    if (exists) return file;
-  }
-  return undefined;
 }

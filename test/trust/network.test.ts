@@ -49,7 +49,7 @@ describe('Client on a bad network', () => {
     const { fault, call, times, gets, attempts, made = gets === 'answer' } = row;
     const end = gets === 'answer' ? 'succeeds' : `fails with ${Object.values(gets).join(' ')}`;
     const often = times === 1 ? 'once' : 'always';
-    const result = row.mayHaveExecuted === true ? ', may have executed' : ', did not execute';
+    const result = row.mayHaveExecuted ? ', may have executed' : ', did not execute';
     const suffix = call === 'change' && gets !== 'answer' ? result : '';
     it(`${fault} ${often}: a ${call} ${end} after ${attempts} attempts${suffix}`, () =>
       withProxy(async (proxy) => {
@@ -172,7 +172,7 @@ describe('Client on a bad network', () => {
 
 const caught = (error: unknown): unknown => error;
 
-function expectOutcome(outcome: unknown, gets: Gets, mayHaveExecuted: boolean | undefined): void {
+function expectOutcome(outcome: unknown, gets: Gets, mayHaveExecuted: boolean): void {
   if (gets === 'answer') {
     if (outcome instanceof Error) throw outcome;
     return;

@@ -18,7 +18,7 @@ export interface Row {
   readonly times: number;
   readonly gets: Gets;
   readonly attempts: number;
-  readonly mayHaveExecuted?: boolean;
+  readonly mayHaveExecuted: boolean;
   /** Whether the service made the change. By default, if the call succeeds. */
   readonly made?: boolean;
   readonly options?: Partial<HttpOptions>;
@@ -28,33 +28,42 @@ export interface Row {
 
 const network: Expected = { kind: 'network' };
 const reset: Expected = { kind: 'network', code: 'ECONNRESET' };
+const timeout: Expected = { kind: 'timeout' };
 const rejected = (status: number): Expected => ({ kind: 'rejected', status });
 const odd = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
 export const shortTimes = { limits: { attempt: 2000 }, retries: 1 };
 const patient = { maxDelay: 5000 };
 
+const read = (fault: FaultName, gets: Gets, attempts: number, more: Partial<Row> = {}): Row => {
+  return { fault, call: 'read', times: 1, gets, attempts, mayHaveExecuted: false, ...more };
+};
+
+const change = (fault: FaultName, gets: Gets, mayHaveExecuted: boolean, more: Partial<Row> = {}): Row => {
+  return { fault, call: 'change', times: 1, gets, attempts: 1, mayHaveExecuted, ...more };
+};
+
 /** Reads that succeed after a single fault, and fail like this if it persists. */
 const reads: readonly Row[] = (
   [
-    ['resetBeforeHeaders', reset, 2],
-    ['closedBeforeHeaders', network, 2],
-    ['resetMidBody', reset, 2],
-    ['headerFlood', network, 2],
-    ['noHttp', network, 2],
-    ['internalError', rejected(500), 2],
-    ['proxyErrorPage', rejected(502), 2],
-    ['gatewayTimeoutAfter', rejected(504), 2],
-    ['unavailable', rejected(503), 2],
-    ['unavailablePage', rejected(503), 2],
-    ['requestTimeout', rejected(408), 2],
-    ['tooMany', rejected(429), 2],
-    ['locked', rejected(423), 2],
+    ['resetBeforeHeaders', reset],
+    ['closedBeforeHeaders', network],
+    ['resetMidBody', reset],
+    ['headerFlood', network],
+    ['noHttp', network],
+    ['internalError', rejected(500)],
+    ['proxyErrorPage', rejected(502)],
+    ['gatewayTimeoutAfter', rejected(504)],
+    ['unavailable', rejected(503)],
+    ['unavailablePage', rejected(503)],
+    ['requestTimeout', rejected(408)],
+    ['tooMany', rejected(429)],
+    ['locked', rejected(423)],
     // Per specification, fetch fails without the response.
-    ['proxyLogin', network, 2],
+    ['proxyLogin', network],
   ] as const
 ).flatMap(([fault, gets]) => [
-  { fault, call: 'read', times: 1, gets: 'answer', attempts: 2 },
-  { fault, call: 'read', times: ALWAYS, gets, attempts: fault === 'locked' ? 13 : 3, mayHaveExecuted: false },
+  read(fault, 'answer', 2),
+  read(fault, gets, fault === 'locked' ? 13 : 3, { times: ALWAYS }),
 ]);
 
 const finalReads: readonly Row[] = (
@@ -78,49 +87,27 @@ const finalReads: readonly Row[] = (
     ['oddStatus', rejected(999)],
     ['tooManyForAnHour', { ...rejected(429), retryAfter: 3600 }],
   ] as const
-).map(([fault, gets]) => finalRead(fault, gets));
+).map(([fault, gets]) => read(fault, gets, 1));
 
-function finalRead(fault: FaultName, gets: Gets): Row {
-  return { fault, call: 'read', times: 1, gets, attempts: 1, mayHaveExecuted: false };
-}
+/** Changes that the service has rejected for now. */
+const repeatedChanges: readonly Row[] = (
+  [
+    ['locked', 423, 13],
+    ['unavailable', 503, 3],
+    ['tooMany', 429, 3],
+  ] as const
+).flatMap(([fault, status, attempts]) => [
+  change(fault, 'answer', false, { attempts: 2 }),
+  change(fault, rejected(status), false, { times: ALWAYS, attempts }),
+]);
 
-const change = (fault: FaultName, gets: Gets, mayHaveExecuted: boolean, made = false): Row => {
-  return { fault, call: 'change', times: 1, gets, attempts: 1, mayHaveExecuted, made };
-};
-
+const MADE = { made: true };
 const changes: readonly Row[] = [
-  { fault: 'locked', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  {
-    fault: 'locked',
-    call: 'change',
-    times: ALWAYS,
-    gets: rejected(423),
-    attempts: 13,
-    mayHaveExecuted: false,
-  },
-  { fault: 'unavailable', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  {
-    fault: 'unavailable',
-    call: 'change',
-    times: ALWAYS,
-    gets: rejected(503),
-    attempts: 3,
-    mayHaveExecuted: false,
-  },
   change('unavailablePage', rejected(503), true),
-  change('unavailablePageAfter', rejected(503), true, true),
-  change('unavailableEmptyAfter', rejected(503), true, true),
-  change('unavailableGatewayAfter', rejected(503), true, true),
-  { fault: 'tooMany', call: 'change', times: 1, gets: 'answer', attempts: 2 },
-  {
-    fault: 'tooMany',
-    call: 'change',
-    times: ALWAYS,
-    gets: rejected(429),
-    attempts: 3,
-    mayHaveExecuted: false,
-  },
-  { fault: 'tooManyForSeconds', call: 'change', times: 1, gets: 'answer', attempts: 2, options: patient },
+  change('unavailablePageAfter', rejected(503), true, MADE),
+  change('unavailableEmptyAfter', rejected(503), true, MADE),
+  change('unavailableGatewayAfter', rejected(503), true, MADE),
+  change('tooManyForSeconds', 'answer', false, { attempts: 2, options: patient }),
   change('tooManyForAnHour', { ...rejected(429), retryAfter: 3600 }, false),
   change('requestTimeout', rejected(408), false),
   change('forbiddenPage', rejected(403), false),
@@ -128,57 +115,33 @@ const changes: readonly Row[] = [
   change('echoedKey', rejected(400), false),
   change('resetBeforeHeaders', reset, true),
   change('closedBeforeHeaders', network, true),
-  change('resetMidBody', reset, true, true),
-  change('resetAfter', reset, true, true),
+  change('resetMidBody', reset, true, MADE),
+  change('resetAfter', reset, true, MADE),
   change('internalError', rejected(500), true),
   change('oddStatus', rejected(999), true),
-  change('badGatewayAfter', rejected(502), true, true),
-  change('gatewayTimeoutAfter', rejected(504), true, true),
-  change('truncatedJson', odd('json', 201), true, true),
+  change('badGatewayAfter', rejected(502), true, MADE),
+  change('gatewayTimeoutAfter', rejected(504), true, MADE),
+  change('truncatedJson', odd('json', 201), true, MADE),
   change('captivePortal', odd('html'), true),
   change('redirect307', odd('redirect', 307), true),
   change('noContent', odd('shape', 204), true),
   change('emptyBody', odd('shape'), true),
   change('wrongShape', odd('shape'), true),
   change('endlessBody', odd('tooLarge'), true),
-  { ...change('noAnswerAfter', { kind: 'timeout' }, true, true), options: shortTimes },
-  { ...change('slowDrip', { kind: 'timeout' }, true), options: shortTimes },
-  { ...change('keepAliveRace', reset, true), primed: true },
+  change('noAnswerAfter', timeout, true, { made: true, options: shortTimes }),
+  change('slowDrip', timeout, true, { options: shortTimes }),
+  change('keepAliveRace', reset, true, { primed: true }),
 ];
 
 const slow: readonly Row[] = [
-  { fault: 'noAnswer', call: 'read', times: 1, gets: 'answer', attempts: 2, options: shortTimes },
-  {
-    fault: 'noAnswer',
-    call: 'read',
-    times: ALWAYS,
-    gets: { kind: 'timeout' },
-    attempts: 2,
-    mayHaveExecuted: false,
-    options: shortTimes,
-  },
-  {
-    fault: 'noAnswer',
-    call: 'read',
-    times: 1,
-    gets: { kind: 'timeout' },
-    attempts: 1,
-    mayHaveExecuted: false,
-    options: { limits: { total: 500 } },
-  },
-  {
-    fault: 'slowDrip',
-    call: 'read',
-    times: ALWAYS,
-    gets: { kind: 'timeout' },
-    attempts: 2,
-    mayHaveExecuted: false,
-    options: shortTimes,
-  },
-  { fault: 'tooManyForSeconds', call: 'read', times: 1, gets: 'answer', attempts: 2, options: patient },
-  { fault: 'tooManyUntilDate', call: 'read', times: 1, gets: 'answer', attempts: 2, options: patient },
-  { fault: 'byteOrderMark', call: 'read', times: 1, gets: 'answer', attempts: 1 },
-  { fault: 'keepAliveRace', call: 'read', times: 1, gets: 'answer', attempts: 2, primed: true },
+  read('noAnswer', 'answer', 2, { options: shortTimes }),
+  read('noAnswer', timeout, 2, { times: ALWAYS, options: shortTimes }),
+  read('noAnswer', timeout, 1, { options: { limits: { total: 500 } } }),
+  read('slowDrip', timeout, 2, { times: ALWAYS, options: shortTimes }),
+  read('tooManyForSeconds', 'answer', 2, { options: patient }),
+  read('tooManyUntilDate', 'answer', 2, { options: patient }),
+  read('byteOrderMark', 'answer', 1),
+  read('keepAliveRace', 'answer', 2, { primed: true }),
 ];
 
 export const ADDRESS_ROWS: readonly {
@@ -195,4 +158,4 @@ export const ADDRESS_ROWS: readonly {
   { address: 'noTls', code: /SSL|EPROTO/, retries: 0 },
 ];
 
-export const ROWS: readonly Row[] = [...reads, ...finalReads, ...changes, ...slow];
+export const ROWS: readonly Row[] = [...reads, ...finalReads, ...repeatedChanges, ...changes, ...slow];

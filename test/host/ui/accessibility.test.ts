@@ -6,16 +6,12 @@ import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-/** Names as an attacker, or an unlucky colleague, may give them, and what is to be read of each. */
-const hostile: readonly (readonly [name: string, shown: string])[] = [
-  ['[pay](command:hostedPostgres.account.disconnect)', '[pay](command:hostedPostgres.account.disconnect)'],
-  ['<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
-  ['a | b `c` **d** $(trash)', 'a | b `c` **d** $(trash)'],
-  ['one\ntwo\u202eright\u0000', 'one two right'],
-  ['www.example.com https://example.com', 'www.example.com https://example.com'],
-];
+/** A name as an attacker, or an unlucky colleague, may give it. */
+const HOSTILE =
+  '[pay](command:hostedPostgres.account.disconnect) <img src=x onerror=alert(1)> a | b `c` **d** $(trash) one\ntwo\u202eright\u0000 www.example.com https://example.com';
+const SHOWN = HOSTILE.replace('\n', ' ').replace('\u202e', ' ').replace('\u0000', '');
 const plain = { id: 'project-plain', name: 'shop' };
-const branches = (index: number | string, name: string) => [
+const branches = (index: string, name: string) => [
   {
     id: `br-quiet-moon-${index}`,
     computes: [
@@ -24,11 +20,7 @@ const branches = (index: number | string, name: string) => [
     ],
   },
 ];
-const projects = hostile.map(([name], index) => ({
-  id: `project-${index}`,
-  name,
-  branches: branches(index, name),
-}));
+const hostile = { id: 'project-hostile', name: HOSTILE, branches: branches('hostile', HOSTILE) };
 
 describe('Rows of the tree', () => {
   const opened = useWorkbench();
@@ -39,7 +31,7 @@ describe('Rows of the tree', () => {
 
   before(async () => {
     const file = path.join(folder, 'projects.json');
-    const account = { projects: [{ ...plain, branches: branches('plain', 'orders') }, ...projects] };
+    const account = { projects: [{ ...plain, branches: branches('plain', 'orders') }, hostile] };
     await writeFile(file, JSON.stringify(account));
     service = await startLocalService({ postgres: false, args: ['--projects', file] });
     await connect(opened().workbench, service);
@@ -137,23 +129,19 @@ describe('Rows of the tree', () => {
     await workbench.quickInput.cancel('Select what to change on orders');
   });
 
-  for (const [index, [name, shown]] of hostile.entries()) {
-    it(`show ${JSON.stringify(name)} as it is`, async () => {
-      const { page } = opened().workbench;
-      const row = page
-        .locator('.pane-body [role="treeitem"]')
-        .filter({ hasText: 'local' })
-        .nth(index + 1);
-      const hover = page.locator('.monaco-hover:visible');
-      // The tooltip before may lie over the row.
-      await page.mouse.move(900, 300);
-      await hover.waitFor({ state: 'hidden' });
-      await row.locator('.label-name').hover();
-      await until(`the tooltip of ${shown}`, async () => {
-        const [text = ''] = await hover.allInnerTexts();
-        return text.startsWith(`${shown}\n`) && text.includes(`project-${index}`);
-      });
-      assert.equal(await hover.locator('a, img, code, .codicon').count(), 0);
+  it('show a hostile name as it is', async () => {
+    const { page } = opened().workbench;
+    const hover = page.locator('.monaco-hover:visible');
+    await page
+      .locator('.pane-body [role="treeitem"]')
+      .filter({ hasText: 'local' })
+      .nth(1)
+      .locator('.label-name')
+      .hover();
+    await until('the tooltip', async () => {
+      const [text = ''] = await hover.allInnerTexts();
+      return text.startsWith(`${SHOWN}\n`) && text.includes(hostile.id);
     });
-  }
+    assert.equal(await hover.locator('a, img, code, strong, table, .codicon').count(), 0);
+  });
 });

@@ -9,6 +9,10 @@ describe('redact', () => {
     ['see https://example.com:8080/v2', 'see https://example.com:8080/v2'],
     ['a://b:c@d, e://f:g@h', 'a://b:‹redacted›@d, e://f:‹redacted›@h'],
     ['Authorization: Bearer abc', 'Authorization: Bearer ‹redacted›'],
+    ['the key napi_abcdefghijklmnop', 'the key ‹redacted›'],
+    ['postgresql://role:pa%40ss@host/db', 'postgresql://role:‹redacted›@host/db'],
+    ['{"key":"value-of-a-created-key"}', '{"key":"‹redacted›"}'],
+    ['{"password": "hunter22"}', '{"password": "‹redacted›"}'],
     ['"api_key": "abc"', '"api_key": "‹redacted›"'],
   ] as const;
   for (const [text, clean] of rows) {
