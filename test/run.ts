@@ -84,7 +84,6 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
 /** Counts a step as one failure if it failed without a failed test or ran no test. */
 async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
   const failure: Results = { passed: 0, failed: 1, skipped: 0, failures: [], slowest: [] };
-  if (step.counts === 'nothing') return succeeded ? { ...failure, failed: 0 } : failure;
   if (step.counts === 'one') return succeeded ? { ...failure, passed: 1, failed: 0 } : failure;
   const results = await readResults(resultsFile);
   if (results === undefined || results.passed + results.failed === 0) return failure;
@@ -100,8 +99,7 @@ function report(): void {
   console.log('\n──');
   for (const { step, seconds, passed, failed } of outcomes) {
     const counted = [passed > 0 && `${passed} passed`, failed > 0 && `${failed} failed`].filter(Boolean);
-    const outcome = counted.length === 0 ? 'done' : counted.join(', ');
-    console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${outcome}`);
+    console.log(`${step.name.padEnd(16)}${seconds.toFixed(1).padStart(7)} s  ${counted.join(', ')}`);
   }
   for (const step of plan.flat())
     if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);

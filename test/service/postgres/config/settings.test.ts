@@ -15,13 +15,10 @@ describe('size and settings of a compute', () => {
 
   const show = async (name: string) => (await query(await service.uri(compute), `show ${name}`))[0];
 
-  it('derives max_connections from the minimum size and sets shared_buffers to 128 MB', async () => {
+  it('derives max_connections from the minimum size, and the expected cache from the maximum size', async () => {
     compute = await service.change(compute, { minCu: 0.5, maxCu: 4 });
     assert.equal(await show('max_connections'), '225');
     assert.equal(await show('shared_buffers'), '128MB');
-  });
-
-  it('takes the cache that the planner expects from the maximum size', async () => {
     assert.equal(await show('effective_cache_size'), '13107MB');
   });
 

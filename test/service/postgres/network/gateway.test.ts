@@ -18,20 +18,6 @@ describe('gateway', () => {
     service.woken.length = 0;
   });
 
-  it('wakes an idle compute for the first connection and answers it', async () => {
-    const compute = await service.create();
-    assert.deepEqual(await query(await service.uri(compute), 'select 1 + 1'), [2]);
-    assert.deepEqual(service.woken, [compute.id]);
-  });
-
-  it('keeps rows after a suspension', async () => {
-    const compute = await service.create();
-    const uri = await service.uri(compute);
-    await query(uri, 'create table kept as select 7 as id');
-    await service.engine.suspend(compute.id);
-    assert.deepEqual(await query(uri, 'select id from kept'), [7]);
-  });
-
   it('wakes a compute once for fifty simultaneous clients', async () => {
     const compute = await service.create();
     const uri = await service.uri(compute);
