@@ -83,6 +83,32 @@ describe('Branches with Postgres', function () {
     assert.deepEqual(endpoints, []);
   });
 
+  it('are made side by side, so that none keeps its clients waiting for the others', async () => {
+    await suspend(main);
+    const folder = path.join(storageOf(service), 'branches');
+    const unfinished = () =>
+      readdirSync(folder).filter((id) => existsSync(path.join(folder, id, 'data.new')));
+    let [most, isOver] = [0, false];
+    const watching = (async () => {
+      for (; !isOver; await new Promise((resolve) => setImmediate(resolve)))
+        most = Math.max(most, unfinished().length);
+    })();
+    const made = Array.from({ length: 10 }, async (_, index) => {
+      const branch = await api.send('POST', `/${project}/branches`, { endpoints: [PRIMARY] });
+      // What a client of the first branch waits.
+      const client = await connectTo(api.uri(branch), {
+        connectionTimeoutMillis: index === 0 ? 5_000 : LIMIT,
+      });
+      assert.deepEqual((await client.query('select name from item')).rows, [{ name: 'first' }]);
+      await client.end();
+      await api.finish(project, branch.operations);
+      await api.change('DELETE', `/${project}/branches/${branch.branch.id}`);
+    });
+    await Promise.all(made).finally(() => (isOver = true));
+    await watching;
+    assert(most > 1, 'no two were copied at the same time');
+  });
+
   it('have read replicas, also before their primary was ever started', async () => {
     const branch = await create({ name: 'replicated' }, REPLICA);
     assert.deepEqual(await rows(branch), ['first']);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOver } from '../../core/rename.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
-import { copyData } from '../data/baseBackup.ts';
+import { copyData, prepareCopy } from '../data/baseBackup.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
 import { syncToDisk } from '../data/template.ts';
@@ -21,9 +21,9 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
       await branches.withLock(id, async () => branches.ensure(id));
       return;
     }
-    await branches.withLock(parentId, async () => {
+    await branches.withSharedLock(parentId, async () => {
       if (existsSync(branches.folder(id))) return;
-      await branches.ensure(parentId);
+      await prepareCopy(tools, parentId);
       copyRecords(tools, parentId, id);
       await copyBranch(tools, parentId, branches.folder(id));
     });
@@ -38,7 +38,7 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
 export async function restoreBranch(tools: ServerTools, restore: BranchRestore): Promise<void> {
   const { branches } = tools;
   const { id, sourceId, preservedId } = restore;
-  await branches.withLock(sourceId, async () =>
+  await branches.withSharedLock(sourceId, async () =>
     branches.withLock(id, async () => {
       await branches.ensure(id);
       // If the preserved branch exists, the service was killed after the data was replaced.
@@ -57,6 +57,7 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   const { branches } = tools;
   const replacement = branches.replacement(id);
   rmSync(replacement, { recursive: true, force: true });
+  await prepareCopy(tools, sourceId);
   await copyBranch(tools, sourceId, replacement);
   // Before the data is replaced: writing may fail, for lack of space for example, but renaming hardly can.
   writeRecords(tools, sourceId, id, STAGED);
@@ -98,7 +99,6 @@ export async function deleteBranch({ branches, storage }: ServerTools, id: strin
 }
 
 async function copyBranch(tools: ServerTools, from: string, to: string): Promise<void> {
-  await tools.branches.ensure(from);
   await createAtomically(to, async (unfinished) => {
     const release = await copyData(tools, from, unfinished, 'copied');
     await release();

@@ -21,17 +21,28 @@ export class Catalogs {
   /** @throws {EngineError} */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
     if (this.#tools.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
-    return this.#withLock(branchId, async () => {
-      const rows =
-        this.#rowsOfIdle(branchId) ??
-        (await withBranchServer(this.#tools, branchId, async (server) =>
-          this.#inDatabase(server, undefined, readCatalog),
-        ));
+    const toResult = (rows: CatalogRows): BranchCatalog => {
       const passwords = this.#passwords(branchId);
       this.#remember(branchId, rows);
       const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
       return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
-    });
+    };
+    const read = async (server: Postmaster) => this.#inDatabase(server, undefined, readCatalog);
+    const { branches } = this.#tools;
+    try {
+      // Does not wait for copies of the branch, unless a server must be started.
+      const known = await branches.withSharedLock(branchId, async () => {
+        const primary = branches.primary(branchId);
+        const rows = primary === undefined ? this.#rowsOfIdle(branchId) : await read(primary);
+        return rows && toResult(rows);
+      });
+      if (known !== undefined) return known;
+      return await branches.withLock(branchId, async () =>
+        toResult(this.#rowsOfIdle(branchId) ?? (await withBranchServer(this.#tools, branchId, read))),
+      );
+    } catch (error) {
+      throw asEngineError(error);
+    }
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */

@@ -1,6 +1,6 @@
 /**
  * Copies the data of a branch: by a base backup while its primary runs (Postgres manual, "Making a Base Backup Using the
- * Low Level API"), else directly, once it is shut down. The caller holds the branch's lock.
+ * Low Level API"), else directly, once it is shut down. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -37,7 +37,7 @@ export async function copyData(
   const primary = tools.branches.primary(branchId);
   if (primary !== undefined)
     return copyRunning(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
-  await ensureShutDown(tools, branchId);
+  await prepareCopy(tools, branchId);
   const from = tools.branches.folder(branchId);
   const needed = walOfShutdown(from);
   const omit = (file: string) => {
@@ -48,12 +48,19 @@ export async function copyData(
   return async () => undefined;
 }
 
-/** After a crash, a server recovers the data first. Without a primary. @throws {EngineError} */
-export async function ensureShutDown(tools: ServerTools, branchId: string): Promise<void> {
-  if (!isShutDown(tools.branches.folder(branchId)))
+/**
+ * Creates data that is missing, and recovers it after a crash, unless a primary runs. Calls that share the branch's lock wait
+ * for this, so none copies the data while a server recovers it. @throws {EngineError}
+ */
+export async function prepareCopy(tools: ServerTools, branchId: string): Promise<void> {
+  const { branches } = tools;
+  await branches.oneByOne(branchId, async () => {
+    const dataDir = await branches.ensure(branchId);
+    if (branches.primary(branchId) !== undefined || isShutDown(dataDir)) return;
     await withBranchServer(tools, branchId, async () => undefined);
-  if (!isShutDown(tools.branches.folder(branchId)))
-    throw new EngineError(`Postgres could not recover branch ${branchId} after a crash`);
+    if (!isShutDown(dataDir))
+      throw new EngineError(`Postgres could not recover branch ${branchId} after a crash`);
+  });
 }
 
 interface Copy {

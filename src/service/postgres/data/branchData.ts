@@ -10,6 +10,7 @@ import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
 import { branchLogin, type BranchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
+import { SharedLock } from './sharedLock.ts';
 import { copyTemplate, databaseId, ensureTemplate, type TemplateOptions } from './template.ts';
 
 export interface ServerTools extends TemplateOptions {
@@ -22,13 +23,11 @@ type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbyS
 
 export class BranchData {
   readonly #options: TemplateOptions;
-  readonly #locks = new Map<string, <T>(work: () => Promise<T>) => Promise<T>>();
+  readonly #locks = new Map<string, SharedLock>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
-  /** One at a time, so that the first is complete early. */
-  readonly #copyLock = limitConcurrency(1);
 
   constructor(options: TemplateOptions) {
     this.#options = options;
@@ -39,15 +38,30 @@ export class BranchData {
    * inside `work`: it would wait for itself.
    */
   async withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    const lock = this.#locks.get(branchId) ?? limitConcurrency(1);
+    return this.#lock(branchId).exclusive(work);
+  }
+
+  /** Runs `work`, which copies or reads the data, while no other work starts or stops a server on it. */
+  async withSharedLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    return this.#lock(branchId).shared(work);
+  }
+
+  /** For works that share the lock: runs what each must do for all of them one after the other. */
+  async oneByOne<T>(branchId: string, work: () => Promise<T>): Promise<T> {
+    return this.#lock(branchId).oneByOne(work);
+  }
+
+  #lock(branchId: string): SharedLock {
+    const lock = this.#locks.get(branchId) ?? new SharedLock();
     this.#locks.set(branchId, lock);
-    return lock(work);
+    return lock;
   }
 
   /** Resolves when no work is left. */
   async settled(): Promise<void> {
-    const locks = [...this.#locks.values(), this.#templateLock];
-    await Promise.all(locks.map(async (lock) => lock(async () => undefined)));
+    const nothing = async () => undefined;
+    await Promise.all([...this.#locks.values()].map(async (lock) => lock.exclusive(nothing)));
+    await this.#templateLock(nothing);
   }
 
   /** The branch's running primary. It can change once the lock is released. */
@@ -102,7 +116,7 @@ export class BranchData {
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
       await this.#template();
-      await this.#copyLock(() => copyTemplate(this.#options, dataDir, login));
+      await copyTemplate(this.#options, dataDir, login);
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { throwIfClosing } from './atomicDirectory.ts';
 
 export interface CopyOptions {
@@ -13,12 +14,18 @@ export interface CopyOptions {
 
 /** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
 const AT_ONCE = 16;
+/** Data directories copied at the same time: few, so that the first is complete early. */
+const limit = limitConcurrency(2);
 
 /**
  * Skips files that are deleted during the copy, as a base backup must.
  * @throws {EngineError} if it was stopped, or the error of a file; nothing is written after that
  */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
+  return limit(async () => copyAll(from, to, options));
+}
+
+async function copyAll(from: string, to: string, options: CopyOptions): Promise<void> {
   const files: string[] = [];
   await copyFolders(from, to, '', options, files);
   const ends = await Promise.allSettled(

@@ -165,7 +165,10 @@ export async function runSingleUser(
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
 export async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
-  await runProgram(options.binaries.initdb, ['--sync-only', '-D', dataDir], {
+  // One call of the system instead of one for each file.
+  const isSyncedAtOnce = process.platform === 'linux' && options.binaries.major >= 17;
+  const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
+  await runProgram(options.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
     cwd: options.storage.root,
     signal: options.ending,
   });

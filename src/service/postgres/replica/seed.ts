@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
-import { copyData, ensureShutDown } from '../data/baseBackup.ts';
+import { copyData, prepareCopy } from '../data/baseBackup.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
@@ -22,9 +22,9 @@ export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
  * @returns a function to call when the replica has started: until then a running primary keeps the WAL it needs
  */
 export async function seed(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
-  const primary = tools.branches.primary(replica.branchId);
   // Recovery changes the version.
-  if (primary === undefined) await ensureShutDown(tools, replica.branchId);
+  await prepareCopy(tools, replica.branchId);
+  const primary = tools.branches.primary(replica.branchId);
   const version = primary === undefined ? tools.branches.version(replica.branchId) : '';
   const folder = tools.storage.replica(replica.id);
   const dataDir = path.join(folder, 'data');
