@@ -15,7 +15,6 @@ describe('the main job on the local service', () => {
   let service: OwnService;
   let key: string;
   let client: Client;
-  let createdId: string;
 
   const replicas = async () => {
     const { items } = await client.listComputes(shop);
@@ -29,6 +28,15 @@ describe('the main job on the local service', () => {
     };
     const ofCompute = operations.filter((operation) => operation.endpoint_id === computeId);
     return ofCompute.map(({ action, status }) => `${action} ${status}`);
+  };
+  /** Created by another client. */
+  const newReplica = async (): Promise<string> => {
+    const { compute } = await client.createCompute(shop, { branch_id: branch, type: 'read_only' });
+    assert.ok(compute);
+    await opened()
+      .workbench.tree('Computes')
+      .waitFor(new RegExp(`^Compute ${compute.id}, active`));
+    return compute.id;
   };
   const connectTo = async (computeId: string, branchId: string): Promise<pg.Client> => {
     const { items } = await client.listComputes(shop);
@@ -81,7 +89,7 @@ describe('the main job on the local service', () => {
     await quickInput.choose('Select a fixed size', '0.25 CU');
     await quickInput.accept('Suspend after inactivity');
     const { text } = await workbench.statusBar.waitFor(/^Created ep-\S+/);
-    createdId = text.replace('Created ', '');
+    const createdId = text.replace('Created ', '');
     await workbench.tree('Computes').waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     const added = (await replicas()).filter(({ id }) => !before.has(id));
     assert.deepEqual(
@@ -90,32 +98,33 @@ describe('the main job on the local service', () => {
     );
   });
 
-  it('restarts it after a confirmation, which drops its connections', async () => {
+  it('restarts a compute after a confirmation, which drops its connections', async () => {
     const { workbench } = opened();
-    const connection = await connectTo(createdId, branch);
+    const id = await newReplica();
+    const connection = await connectTo(id, branch);
     const dropped = new Promise((resolve) => connection.once('end', resolve));
-    const row = new RegExp(`^Compute ${createdId}`);
+    const row = new RegExp(`^Compute ${id}`);
     await workbench.tree('Computes').inlineAction(row, 'Restart Compute');
     const { message, detail } = await workbench.dialog.read();
-    assert.equal(message, `Restart ${createdId}?`);
+    assert.equal(message, `Restart ${id}?`);
     assert.match(detail, /^The compute restarts\. 1 open connection is dropped\. /);
     await workbench.dialog.press('Restart');
-    await workbench.statusBar.waitFor(`Restarted ${createdId}`);
+    await workbench.statusBar.waitFor(`Restarted ${id}`);
     await dropped;
-    await workbench.tree('Computes').waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
-    assert.deepEqual((await actionsOf(createdId)).slice(0, 2), [
+    await workbench.tree('Computes').waitFor(`Compute ${id}, active, read replica, 0.25 CU`);
+    assert.deepEqual((await actionsOf(id)).slice(0, 2), [
       'start_compute finished',
       'suspend_compute finished',
     ]);
-    await (await connectTo(createdId, branch)).end();
+    await (await connectTo(id, branch)).end();
   });
 
   it('copies a connection string that works without typing anything', async () => {
-    await opened()
-      .workbench.tree('Computes')
-      .contextMenu(new RegExp(`^Compute ${createdId}`), 'Copy Connection String…');
+    const { workbench } = opened();
+    const id = await newReplica();
+    await workbench.tree('Computes').contextMenu(new RegExp(`^Compute ${id}`), 'Copy Connection String…');
     const connectionString = await until('the connection string in the clipboard', async () => {
-      const copied = await opened().workbench.readClipboard();
+      const copied = await workbench.readClipboard();
       return copied.startsWith('postgresql://') && copied;
     });
     const connection = new pg.Client({ connectionString });
@@ -141,18 +150,19 @@ describe('the main job on the local service', () => {
     }
   });
 
-  it('deletes it after a confirmation', async () => {
+  it('deletes a compute after a confirmation', async () => {
     const { workbench } = opened();
-    const row = new RegExp(`^Compute ${createdId}`);
+    const id = await newReplica();
+    const row = new RegExp(`^Compute ${id}`);
     await workbench.tree('Computes').contextMenu(row, 'Delete Compute');
     const { message, detail } = await workbench.dialog.read();
-    assert.equal(message, `Delete ${createdId}?`);
+    assert.equal(message, `Delete ${id}?`);
     assert.match(detail, new RegExp(`can't be undone.*The data stays on branch ${branch}`));
     await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`Deleted ${createdId}`);
+    await workbench.statusBar.waitFor(`Deleted ${id}`);
     await workbench.tree('Computes').waitUntilGone(row);
     assert.equal(
-      (await replicas()).some(({ id }) => id === createdId),
+      (await replicas()).some(({ id }) => id === id),
       false,
     );
   });

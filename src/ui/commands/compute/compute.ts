@@ -69,7 +69,6 @@ export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
   const { name } = node;
-  const neighbor = asComputeNode(argument) && neighborOf(context, node);
   await makeChange(context, run, {
     ...node,
     failure: l10n.t("Couldn't delete {0}", name),
@@ -84,6 +83,7 @@ export const deleteCompute: Command = async (context, argument, run) => {
     send: (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree. Done before the row disappears,
       // because afterwards the user may be doing something else.
+      const neighbor = asComputeNode(argument) && neighborOf(context, node);
       if (neighbor !== undefined) void revealRow(context, neighbor);
       return context.computeActions.delete(node, options);
     },
