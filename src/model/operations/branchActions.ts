@@ -130,23 +130,6 @@ export class BranchActions {
     const name = nameOf(this.#inventory.branches.get(ids.projectId, ids.branchId));
     const { projectId, branchId } = ids;
     const branch = { account: accountId(connection.account), projectId, branchId, name };
-    return await this.#deleteProtected(branch, options);
-  }
-
-  #delete(ids: BranchIds, options: SendOptions): Promise<SendResult> {
-    return this.#change(ids, options, {
-      verb: 'delete',
-      send: ({ branches }, call) => branches.delete(ids.projectId, ids.branchId, call),
-      wasMade: (list) => !list.branches.has(ids.branchId),
-    });
-  }
-
-  async #isProtected({ projectId, branchId }: BranchIds): Promise<boolean> {
-    const list = await this.#inventory.branches.refresh(projectId);
-    return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
-  }
-
-  async #deleteProtected(branch: UnprotectedBranch, options: SendOptions): Promise<SendResult> {
     await this.#unprotected.add(branch);
     try {
       await this.update(branch, { protected: false }, options);
@@ -160,6 +143,19 @@ export class BranchActions {
       });
       throw error;
     }
+  }
+
+  #delete(ids: BranchIds, options: SendOptions): Promise<SendResult> {
+    return this.#change(ids, options, {
+      verb: 'delete',
+      send: ({ branches }, call) => branches.delete(ids.projectId, ids.branchId, call),
+      wasMade: (list) => !list.branches.has(ids.branchId),
+    });
+  }
+
+  async #isProtected({ projectId, branchId }: BranchIds): Promise<boolean> {
+    const list = await this.#inventory.branches.refresh(projectId);
+    return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
   }
 
   /** After a deletion that failed, or that a reload interrupted. @returns false if the branch is gone @throws {Error} */

@@ -1,11 +1,13 @@
 /** The calls that change computes: see `ChangeSender`. */
 import type { CallOptions, Client } from '../../api/client.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
-import { onlyChanged } from './computeEdit.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
+import { settingsOn } from '../settings/pgSettings.ts';
+import { isEqual } from '../../base/equal.ts';
 import type { ChangeSender, Mutation, SendOptions, SendResult } from './changeSender.ts';
 
 interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
@@ -128,4 +130,25 @@ export class ComputeActions {
 function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {
   if (compute === undefined) return false;
   return (compute.pending_state || compute.current_state) === state;
+}
+
+/** The value of each attribute; one that the record doesn't have has its default. */
+function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
+  return {
+    branch_id: compute.branch_id,
+    suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
+    pooler_enabled: compute.pooler_enabled ?? false,
+    disabled: compute.disabled ?? false,
+    name: compute.name ?? '',
+    settings: { pg_settings: settingsOn(compute) },
+    autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu,
+    autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu,
+  };
+}
+
+/** The attributes of `patch` that differ from the compute; undefined if none does. */
+export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
+  const current = currentOf(compute);
+  const different = Object.entries(patch).filter(([field, value]) => !isEqual(value, current[field]));
+  return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputePatch);
 }

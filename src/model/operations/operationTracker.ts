@@ -67,7 +67,12 @@ export class OperationTracker implements Disposable {
     this.#all = parsePending(options.memory.get(PENDING_ENTRY), this.#clock.now());
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
-    this.#disposables.add(options.session.onDidChange(() => this.#connectionChanged()));
+    const connectionChanged = () => {
+      this.#requests.clear();
+      this.#updatePoller();
+      this.#changed.fire();
+    };
+    this.#disposables.add(options.session.onDidChange(connectionChanged));
   }
 
   /** The pending changes of the current account. */
@@ -115,21 +120,15 @@ export class OperationTracker implements Disposable {
     this.#disposables.dispose();
   }
 
-  #connectionChanged(): void {
-    this.#requests.clear();
-    this.#poll();
-    this.#changed.fire();
-  }
-
   #replace(all: readonly PendingChange[]): void {
     this.#all = all;
     this.#options.memory.update(PENDING_ENTRY, all).catch(this.#options.onError);
-    this.#poll();
+    this.#updatePoller();
     this.#changed.fire();
   }
 
   /** One poller while something is pending, none otherwise. */
-  #poll(): void {
+  #updatePoller(): void {
     if (this.pending.length === 0) {
       this.#poller?.dispose();
       this.#poller = undefined;

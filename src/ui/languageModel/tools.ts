@@ -17,7 +17,7 @@ import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { SendResult, SendOptions } from '../../model/operations/changeSender.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
-import { onlyChanged } from '../../model/operations/computeEdit.ts';
+import { onlyChanged } from '../../model/operations/computeActions.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';

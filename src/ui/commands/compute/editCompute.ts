@@ -2,7 +2,7 @@
 import { commands, l10n, Uri } from 'vscode';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { onlyChanged } from '../../../model/operations/computeEdit.ts';
+import { onlyChanged } from '../../../model/operations/computeActions.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { computeStatus, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';

@@ -5,6 +5,7 @@ import {
   parsePending,
   type EndReport,
 } from '../../../../src/model/operations/pendingChange.ts';
+import { GIVE_UP_AFTER } from '../../../../src/model/operations/operationTracker.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
@@ -14,7 +15,6 @@ import {
 } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
-const GIVE_UP_AFTER = 15 * 60_000;
 const LIST = 'GET /projects/shop/endpoints';
 
 describe('OperationTracker', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Compute } from '../../../../src/api/records/records.ts';
-import { onlyChanged } from '../../../../src/model/operations/computeEdit.ts';
+import { onlyChanged } from '../../../../src/model/operations/computeActions.ts';
 
 const compute: Compute = {
   id: 'ep-one',
