@@ -27,12 +27,10 @@ describe('Accounts', () => {
   it('makes the last added account the current one', async () => {
     await accounts.add(main, 'a');
     await accounts.add(work, 'b');
-    const { accounts: known, current } = await accounts.list();
-    assert.deepEqual(known, [main, work]);
-    assert.deepEqual(current, work);
+    assert.deepEqual(await accounts.list(), { accounts: [main, work], current: work });
   });
 
-  it('replaces the key of an account it knows', async () => {
+  it('replaces the key of a stored account', async () => {
     await accounts.add(main, 'old');
     await accounts.add(main, 'new');
     assert.equal((await accounts.list()).accounts.length, 1);
@@ -108,7 +106,7 @@ describe('Accounts', () => {
     ]);
   });
 
-  it('makes only a known account the current one', async () => {
+  it('makes only a stored account the current one', async () => {
     await accounts.add(main, 'a');
     await accounts.choose(work);
     assert.deepEqual(await accounts.list(), { accounts: [main], current: undefined });

@@ -19,18 +19,15 @@ const { askForLogin, knownLogin, proposedLogin, loadCatalog } =
   await import('../../../../../src/ui/commands/connection/login.ts');
 
 const used = { role: 'owner', database: 'orders' };
-const one: Script = (call) =>
-  call.endsWith('/roles')
-    ? { roles: [{ name: 'owner' }] }
-    : { databases: [{ name: 'app', owner_name: 'owner' }] };
-const twoRoles: Script = (call) =>
-  call.endsWith('/roles')
-    ? { roles: [{ name: 'owner' }, { name: 'reader' }] }
-    : { databases: [{ name: 'app', owner_name: 'owner' }] };
-const several: Script = (call) =>
-  call.endsWith('/roles')
-    ? { roles: [{ name: 'owner' }] }
-    : { databases: ['first', 'orders'].map((name) => ({ name, owner_name: 'owner' })) };
+const withCatalog =
+  (databases: readonly string[], roles: readonly string[]): Script =>
+  (call) =>
+    call.endsWith('/roles')
+      ? { roles: roles.map((name) => ({ name })) }
+      : { databases: databases.map((name) => ({ name, owner_name: 'owner' })) };
+const singleChoice = withCatalog(['app'], ['owner']);
+const twoRoles = withCatalog(['app'], ['owner', 'reader']);
+const twoDatabases = withCatalog(['first', 'orders'], ['owner']);
 
 describe('askForLogin and knownLogin', () => {
   let service: ScriptedService;
@@ -38,7 +35,7 @@ describe('askForLogin and knownLogin', () => {
   let connectionDefaults: ConnectionDefaults;
 
   beforeEach(async () => {
-    service = await scriptService(one);
+    service = await scriptService(singleChoice);
     store = await connectModel(service);
     const session = { connection: { isLocal: false } as AccountConnection };
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
@@ -65,8 +62,8 @@ describe('askForLogin and knownLogin', () => {
   });
 
   for (const [what, host, script] of [
-    ['another host', undefined, one],
-    ['another database', '127.0.0.1:15432', several],
+    ['another host', undefined, singleChoice],
+    ['another database', '127.0.0.1:15432', twoDatabases],
     ['another role', '127.0.0.1:15432', twoRoles],
   ] as const)
     it(`ask if there is ${what}`, async () => {
@@ -87,12 +84,12 @@ describe('askForLogin and knownLogin', () => {
 
   it('takes what was used before, if the branch has it', async () => {
     await connectionDefaults.remember('shop', used);
-    service.script = several;
+    service.script = twoDatabases;
     assert.deepEqual(await find(), { ...used, pooled: false });
   });
 
   it('takes the first database of a branch on this machine', async () => {
-    service.script = several;
+    service.script = twoDatabases;
     assert.deepEqual(await find('127.0.0.1:15432'), { role: 'owner', database: 'first', pooled: false });
   });
 
