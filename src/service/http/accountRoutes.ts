@@ -6,19 +6,19 @@ import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
-export const accountRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: '/api_keys', answer: () => reply(plane.keys.list()) },
-  { method: 'POST', path: '/api_keys', answer: (call) => createKey(plane, call) },
-  { method: 'DELETE', path: '/api_keys/:key_id', answer: (call) => revokeKey(plane, call) },
-  { method: 'GET', path: '/projects', answer: (call) => listProjects(plane, call) },
-  { method: 'POST', path: '/projects', answer: (call) => createProject(plane, call) },
-  { method: 'GET', path: '/projects/:project_id', answer: (call) => showProject(plane, call) },
-  { method: 'PATCH', path: '/projects/:project_id', answer: (call) => updateProject(plane, call) },
-  { method: 'DELETE', path: '/projects/:project_id', answer: (call) => deleteProject(plane, call) },
-];
+export const accountRoutes = (plane: ControlPlane): Routes => ({
+  'GET /api_keys': () => reply(plane.keys.list()),
+  'POST /api_keys': (call) => createKey(plane, call),
+  'DELETE /api_keys/:key_id': (call) => revokeKey(plane, call),
+  'GET /projects': (call) => listProjects(plane, call),
+  'POST /projects': (call) => createProject(plane, call),
+  'GET /projects/:project_id': (call) => showProject(plane, call),
+  'PATCH /projects/:project_id': (call) => updateProject(plane, call),
+  'DELETE /projects/:project_id': (call) => deleteProject(plane, call),
+});
 
 async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
   const { key_name } = await readJsonBody(request, ApiKeyCreationBody);

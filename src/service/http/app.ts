@@ -8,7 +8,14 @@ import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { holdLease, type LeaseAccess } from './lease.ts';
-import { authenticate, parseTarget, rejectWebPages, type RequestTarget, type Route } from './request.ts';
+import {
+  authenticate,
+  parseTarget,
+  rejectWebPages,
+  type Handler,
+  type RequestTarget,
+  type Routes,
+} from './request.ts';
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { userRoutes } from './userRoutes.ts';
 
@@ -36,7 +43,7 @@ export function createListener(options: AppOptions): RequestListener {
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
 async function answer(
   options: AppOptions,
-  routes: readonly PatternRoute[],
+  routes: readonly Route[],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<JsonReply | undefined> {
@@ -49,7 +56,7 @@ async function answer(
   }
   authenticate(request, options.plane.keys);
   const { route, param } = findRoute(routes, request.method, target);
-  return route.answer({ request, param, query: target.query });
+  return route.handle({ request, param, query: target.query });
 }
 
 /** Clients can resolve an `HttpError` and an `EngineError`. Every other error is unexpected, and logged. */
@@ -76,27 +83,34 @@ async function whenDurable(
   }
 }
 
-interface PatternRoute extends Route {
+interface Route {
+  readonly method: string;
   /** The parts of the path; `:name` matches any part except an empty one. */
   readonly pattern: readonly string[];
+  readonly handle: Handler;
 }
 
 /** The first that matches counts: `/projects/shared` is not a project. */
-const routesOf = (plane: ControlPlane): readonly PatternRoute[] =>
-  [
+function routesOf(plane: ControlPlane): readonly Route[] {
+  const routes: Routes = {
     ...userRoutes(plane),
     ...accountRoutes(plane),
     ...branchRoutes(plane),
     ...computeRoutes(plane),
     ...catalogRoutes(plane),
-  ].map((route) => ({ ...route, pattern: `${API_PATH}${route.path}`.slice(1).split('/') }));
+  };
+  return Object.entries(routes).map(([name, handle]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return { method, pattern: `${API_PATH}${path}`.slice(1).split('/'), handle };
+  });
+}
 
 /** @throws {HttpError} 404 for an unknown path, 405 for an unsupported method */
-function findRoute(routes: readonly PatternRoute[], requestMethod = 'GET', { parts }: RequestTarget) {
+function findRoute(routes: readonly Route[], requestMethod = 'GET', { parts }: RequestTarget) {
   const candidates = routes.filter(({ pattern }) => matches(pattern, parts));
-  const wantedMethod = requestMethod === 'HEAD' ? 'GET' : requestMethod;
-  const route = candidates.find(({ method }) => method === wantedMethod);
-  if (route === undefined) throw notAllowed(candidates.map(({ method }) => method));
+  const method = requestMethod === 'HEAD' ? 'GET' : requestMethod;
+  const route = candidates.find((candidate) => candidate.method === method);
+  if (route === undefined) throw notAllowed(candidates.map((candidate) => candidate.method));
   const param = (name: string) => parts[route.pattern.indexOf(`:${name}`)] ?? '';
   return { route, param };
 }

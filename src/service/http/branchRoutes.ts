@@ -7,27 +7,24 @@ import { HttpError } from '../core/httpError.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
 import { choiceParameter, paginate, search } from './query.ts';
-import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const BRANCHES = '/projects/:project_id/branches';
 const BRANCH = `${BRANCHES}/:branch_id`;
 
-export const branchRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: BRANCHES, answer: (call) => listBranches(plane, call) },
-  { method: 'POST', path: BRANCHES, answer: (call) => createBranch(plane, call) },
-  { method: 'GET', path: BRANCH, answer: (call) => showBranch(plane, call) },
-  { method: 'PATCH', path: BRANCH, answer: (call) => updateBranch(plane, call) },
-  { method: 'DELETE', path: BRANCH, answer: (call) => removeBranch(plane, call) },
-  { method: 'GET', path: `${BRANCH}/endpoints`, answer: (call) => listComputes(plane, call) },
-  { method: 'GET', path: `${BRANCH}/schema`, answer: (call) => rejectSchema(plane, call) },
-  { method: 'POST', path: `${BRANCH}/restore`, answer: (call) => restoreBranch(plane, call) },
-  {
-    method: 'POST',
-    path: `${BRANCH}/set_as_default`,
-    answer: (call) => branchReply(plane, call, plane.branches.setDefault(...target(plane, call))),
-  },
-];
+export const branchRoutes = (plane: ControlPlane): Routes => ({
+  [`GET ${BRANCHES}`]: (call) => listBranches(plane, call),
+  [`POST ${BRANCHES}`]: (call) => createBranch(plane, call),
+  [`GET ${BRANCH}`]: (call) => showBranch(plane, call),
+  [`PATCH ${BRANCH}`]: (call) => updateBranch(plane, call),
+  [`DELETE ${BRANCH}`]: (call) => removeBranch(plane, call),
+  [`GET ${BRANCH}/endpoints`]: (call) => listComputes(plane, call),
+  [`GET ${BRANCH}/schema`]: (call) => rejectSchema(plane, call),
+  [`POST ${BRANCH}/restore`]: (call) => restoreBranch(plane, call),
+  [`POST ${BRANCH}/set_as_default`]: (call) =>
+    branchReply(plane, call, plane.branches.setDefault(...target(plane, call))),
+});
 
 /** Not 404, which the public command line takes for an empty schema. */
 function rejectSchema(plane: ControlPlane, call: ApiCall): never {

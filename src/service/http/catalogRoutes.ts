@@ -9,7 +9,7 @@ import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, queryParameter, requiredParameter } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
@@ -18,90 +18,48 @@ const DATABASE = `${DATABASES}/:database_name`;
 const ROLES = `${PROJECT}/branches/:branch_id/roles`;
 const ROLE = `${ROLES}/:role_name`;
 
-export const catalogRoutes = (plane: ControlPlane): readonly Route[] => [
+export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
-  { method: 'GET', path: `${PROJECT}/connection_uri`, answer: (call) => connectionUri(plane, call) },
-];
+  [`GET ${PROJECT}/connection_uri`]: (call) => connectionUri(plane, call),
+});
 
-function databaseRoutes(plane: ControlPlane): readonly Route[] {
+function databaseRoutes(plane: ControlPlane): Routes {
   const { databases } = plane;
   const target = (call: ApiCall) => branchTarget(plane, call);
   const name = (call: ApiCall) => call.param('database_name');
-  return [
-    {
-      method: 'GET',
-      path: DATABASES,
-      answer: async (call) => reply({ databases: await databases.list(target(call)) }),
+  return {
+    [`GET ${DATABASES}`]: async (call) => reply({ databases: await databases.list(target(call)) }),
+    [`POST ${DATABASES}`]: async (call) => {
+      const { database } = await readJsonBody(call.request, DatabaseCreationBody);
+      return reply(await databases.create(target(call), database.name, database.owner_name), 201);
     },
-    {
-      method: 'POST',
-      path: DATABASES,
-      async answer(call) {
-        const { database } = await readJsonBody(call.request, DatabaseCreationBody);
-        return reply(await databases.create(target(call), database.name, database.owner_name), 201);
-      },
+    [`GET ${DATABASE}`]: async (call) => reply({ database: await databases.find(target(call), name(call)) }),
+    [`PATCH ${DATABASE}`]: async (call) => {
+      const { database } = await readJsonBody(call.request, DatabaseChangeBody);
+      return reply(await databases.update(target(call), name(call), database));
     },
-    {
-      method: 'GET',
-      path: DATABASE,
-      answer: async (call) => reply({ database: await databases.find(target(call), name(call)) }),
-    },
-    {
-      method: 'PATCH',
-      path: DATABASE,
-      async answer(call) {
-        const { database } = await readJsonBody(call.request, DatabaseChangeBody);
-        return reply(await databases.update(target(call), name(call), database));
-      },
-    },
-    {
-      method: 'DELETE',
-      path: DATABASE,
-      answer: async (call) => deletionReply(await databases.delete(target(call), name(call))),
-    },
-  ];
+    [`DELETE ${DATABASE}`]: async (call) => deletionReply(await databases.delete(target(call), name(call))),
+  };
 }
 
-function roleRoutes(plane: ControlPlane): readonly Route[] {
+function roleRoutes(plane: ControlPlane): Routes {
   const { roles } = plane;
   const target = (call: ApiCall) => branchTarget(plane, call);
   const name = (call: ApiCall) => call.param('role_name');
-  return [
-    {
-      method: 'GET',
-      path: ROLES,
-      answer: async (call) => reply({ roles: await roles.list(target(call)) }),
+  return {
+    [`GET ${ROLES}`]: async (call) => reply({ roles: await roles.list(target(call)) }),
+    [`POST ${ROLES}`]: async (call) => {
+      const { role } = await readJsonBody(call.request, RoleCreationBody);
+      return reply(await roles.create(target(call), role.name, role.no_login !== true), 201);
     },
-    {
-      method: 'POST',
-      path: ROLES,
-      async answer(call) {
-        const { role } = await readJsonBody(call.request, RoleCreationBody);
-        return reply(await roles.create(target(call), role.name, role.no_login !== true), 201);
-      },
-    },
-    {
-      method: 'GET',
-      path: ROLE,
-      answer: async (call) => reply({ role: await roles.find(target(call), name(call)) }),
-    },
-    {
-      method: 'DELETE',
-      path: ROLE,
-      answer: async (call) => deletionReply(await roles.delete(target(call), name(call))),
-    },
-    {
-      method: 'GET',
-      path: `${ROLE}/reveal_password`,
-      answer: async (call) => reply({ password: await roles.password(target(call), name(call)) }),
-    },
-    {
-      method: 'POST',
-      path: `${ROLE}/reset_password`,
-      answer: async (call) => reply(await roles.resetPassword(target(call), name(call))),
-    },
-  ];
+    [`GET ${ROLE}`]: async (call) => reply({ role: await roles.find(target(call), name(call)) }),
+    [`DELETE ${ROLE}`]: async (call) => deletionReply(await roles.delete(target(call), name(call))),
+    [`GET ${ROLE}/reveal_password`]: async (call) =>
+      reply({ password: await roles.password(target(call), name(call)) }),
+    [`POST ${ROLE}/reset_password`]: async (call) =>
+      reply(await roles.resetPassword(target(call), name(call))),
+  };
 }
 
 const branchTarget = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({

@@ -4,7 +4,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/httpError.ts';
 import type { ProjectState } from '../state/store.ts';
 import { paginate, paginationOf } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Route } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
@@ -12,20 +12,18 @@ const COMPUTES = `${PROJECT}/endpoints`;
 const COMPUTE = `${COMPUTES}/:endpoint_id`;
 const OPERATIONS = `${PROJECT}/operations`;
 
-export const computeRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: COMPUTES, answer: (call) => listComputes(plane, call) },
-  { method: 'POST', path: COMPUTES, answer: (call) => createCompute(plane, call) },
-  { method: 'GET', path: COMPUTE, answer: (call) => showCompute(plane, call) },
-  { method: 'PATCH', path: COMPUTE, answer: (call) => updateCompute(plane, call) },
-  { method: 'DELETE', path: COMPUTE, answer: (call) => removeCompute(plane, call) },
-  ...(['restart', 'start', 'suspend'] as const).map((action): Route => ({
-    method: 'POST',
-    path: `${COMPUTE}/${action}`,
-    answer: async (call) => reply(await plane.computes[action](...targetCompute(plane, call))),
-  })),
-  { method: 'GET', path: OPERATIONS, answer: (call) => listOperations(plane, call) },
-  { method: 'GET', path: `${OPERATIONS}/:operation_id`, answer: (call) => showOperation(plane, call) },
-];
+export const computeRoutes = (plane: ControlPlane): Routes => ({
+  [`GET ${COMPUTES}`]: (call) => listComputes(plane, call),
+  [`POST ${COMPUTES}`]: (call) => createCompute(plane, call),
+  [`GET ${COMPUTE}`]: (call) => showCompute(plane, call),
+  [`PATCH ${COMPUTE}`]: (call) => updateCompute(plane, call),
+  [`DELETE ${COMPUTE}`]: (call) => removeCompute(plane, call),
+  [`POST ${COMPUTE}/restart`]: (call) => changeCompute(plane, call, 'restart'),
+  [`POST ${COMPUTE}/start`]: (call) => changeCompute(plane, call, 'start'),
+  [`POST ${COMPUTE}/suspend`]: (call) => changeCompute(plane, call, 'suspend'),
+  [`GET ${OPERATIONS}`]: (call) => listOperations(plane, call),
+  [`GET ${OPERATIONS}/:operation_id`]: (call) => showOperation(plane, call),
+});
 
 const targetCompute = (
   { store }: ControlPlane,
@@ -66,6 +64,12 @@ async function updateCompute(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const { endpoint } = await readJsonBody(call.request, ComputePatchBody);
   return reply(await plane.computes.update(project, id, endpoint));
 }
+
+const changeCompute = async (
+  plane: ControlPlane,
+  call: ApiCall,
+  action: 'restart' | 'start' | 'suspend',
+): Promise<JsonReply> => reply(await plane.computes[action](...targetCompute(plane, call)));
 
 const removeCompute = (plane: ControlPlane, call: ApiCall): JsonReply =>
   deletionReply(plane.computes.delete(...targetCompute(plane, call)));

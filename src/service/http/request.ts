@@ -11,12 +11,10 @@ import { badRequest, HttpError, notFound, unprocessable } from '../core/httpErro
 import type { AccountState, ProjectState } from '../state/store.ts';
 import type { JsonReply } from './response.ts';
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Relative to the API path; `:name` stands for a parameter. */
-  readonly path: string;
-  readonly answer: (call: ApiCall) => JsonReply | Promise<JsonReply>;
-}
+/** Handlers by method and path, such as `GET /projects/:project_id`. The path is relative to that of the API. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+export type Handler = (call: ApiCall) => JsonReply | Promise<JsonReply>;
 
 export interface ApiCall {
   readonly request: IncomingMessage;

@@ -3,20 +3,16 @@ import { sizesOf } from '../../api/records/sizes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { LOCAL_USER } from '../state/localUser.ts';
 import { paginate, PROJECT_PAGES } from './query.ts';
-import type { ApiCall, Route } from './request.ts';
+import type { ApiCall, Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
-export const userRoutes = (plane: ControlPlane): readonly Route[] => [
-  { method: 'GET', path: '/auth', answer: () => reply(AUTHENTICATION) },
-  { method: 'GET', path: '/users/me', answer: () => reply(currentUser(plane)) },
-  {
-    method: 'GET',
-    path: '/users/me/organizations',
-    answer: () => reply({ organizations: [organization(plane)] }),
-  },
-  { method: 'GET', path: '/regions', answer: () => reply({ regions: [LOCAL_REGION] }) },
-  { method: 'GET', path: '/projects/shared', answer: listSharedProjects },
-];
+export const userRoutes = (plane: ControlPlane): Routes => ({
+  'GET /auth': () => reply(AUTHENTICATION),
+  'GET /users/me': () => reply(currentUser(plane)),
+  'GET /users/me/organizations': () => reply({ organizations: [organization(plane)] }),
+  'GET /regions': () => reply({ regions: [LOCAL_REGION] }),
+  'GET /projects/shared': listSharedProjects,
+});
 
 const AUTHENTICATION = { account_id: LOCAL_USER.id, auth_method: 'api_key_user' } as const;
 
