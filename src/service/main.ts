@@ -11,7 +11,6 @@ import { nobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 import type { DataDirectory, InstanceLock } from './state/dataDirectory.ts';
-import type { ProjectsFile } from './state/projectsFile.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -68,7 +67,8 @@ async function serve(options: ServiceOptions, { directory, lock, account }: Reso
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   const shutdown = shutdownSignal();
   const { startService } = await import('./startService.ts');
-  const projects = projectsFile === undefined ? undefined : await readProjects(projectsFile);
+  const { readProjectsFile } = await import('./state/projectsFile.ts');
+  const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);
   const { storage, create } = await loadEngine({ directory, postgres, postgresPath, account, log: writeLog });
   const engine = Promise.resolve().then(create);
   engine.catch(() => undefined); // Its callers report the failure.
@@ -114,11 +114,6 @@ async function checkPostgres(
   } finally {
     directory.dispose();
   }
-}
-
-async function readProjects(file: string): Promise<ProjectsFile> {
-  const { readProjectsFile } = await import('./state/projectsFile.ts');
-  return readProjectsFile(file);
 }
 
 /** Resolves `reason` on a signal or when `end` is called. */

@@ -24,7 +24,7 @@ export interface ControlPlaneOptions {
   readonly clock: ServiceClock;
   readonly log: (line: string) => void;
   readonly plan: Plan;
-  /** The least duration of an operation, in milliseconds. */
+  /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
   /** False with `--no-postgres`, where computes are only records and so don't end with the service. */
   readonly runsPostgres: boolean;
@@ -67,22 +67,16 @@ export class ControlPlane {
       ({ postgresProblem }) => postgresProblem,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    const { plan, operationDelay: minimumDuration } = options;
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
-    this.#operations = new Operations({ store, clock, engine: this.engine, minimumDuration, onUnexpected });
-    this.computes = new Computes({ store, clock, engine: this.engine, operations: this.#operations, plan });
-    const catalogs = new BranchCatalogs({ store, clock, engine: this.engine });
+    const shared = { store, clock, engine: this.engine };
+    this.#operations = new Operations({ ...shared, minimumDuration: options.operationDelay, onUnexpected });
+    this.computes = new Computes({ ...shared, operations: this.#operations, plan: this.plan });
+    const catalogs = new BranchCatalogs(shared);
     this.databases = new Databases(catalogs);
     this.roles = new Roles(catalogs);
-    const shared = {
-      store,
-      clock,
-      engine: this.engine,
-      operations: this.#operations,
-      computes: this.computes,
-    };
-    this.branches = new Branches({ ...shared, catalogs });
-    this.projects = new Projects({ ...shared, branches: this.branches, onUnexpected });
+    const changes = { ...shared, operations: this.#operations, computes: this.computes };
+    this.branches = new Branches({ ...changes, catalogs });
+    this.projects = new Projects({ ...changes, branches: this.branches, onUnexpected });
     this.#autosuspend = new Autosuspend({
       store,
       clock,

@@ -3,7 +3,8 @@
  * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
-import type { ComputeEngine, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
+import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import { withState, specOf } from './computeRecord.ts';
 import { changeRecord } from './usage.ts';
 import { computeTarget, newOperation } from './operationRecord.ts';
@@ -68,8 +69,7 @@ export const setPooledSessions = (account: AccountState, pooled_sessions: Pooled
       value: { ...compute, record: { ...compute.record, pooled_sessions } },
     }));
 
-/** Computes attached in parallel. */
-const BATCH_SIZE = 32;
+const MAX_CONCURRENT_ATTACHMENTS = 32;
 
 /**
  * Opens the address of every compute, except where an unfinished operation will do it. A failure is reported and does not
@@ -80,19 +80,14 @@ export async function attachAll(
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
-  const ids = [...account.computes()].map(({ record }) => record.id);
-  for (let batch = ids.splice(0, BATCH_SIZE); batch.length > 0; batch = ids.splice(0, BATCH_SIZE)) {
-    const specs = batch.flatMap((id) => specOfIdle(account, id));
-    await Promise.all(
-      specs.map((spec) => engine.attach(spec).catch((error: unknown) => onFailure(spec.id, error))),
-    );
-  }
-}
-
-/** Looks the compute up late, because it may have been deleted or changed since. */
-function specOfIdle(account: AccountState, id: string): ComputeSpec[] {
-  const compute = account.compute(id);
-  const project = account.projects.get(compute?.record.project_id ?? '');
-  if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return [];
-  return [specOf(compute.record, compute.address, project.record)];
+  const limited = limitConcurrency(MAX_CONCURRENT_ATTACHMENTS);
+  const attach = async (id: string): Promise<void> => {
+    // Looked up late, because it may have been deleted or changed by then.
+    const compute = account.compute(id);
+    const project = account.projects.get(compute?.record.project_id ?? '');
+    if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return;
+    const spec = specOf(compute.record, compute.address, project.record);
+    await engine.attach(spec).catch((error: unknown) => onFailure(id, error));
+  };
+  await Promise.all([...account.computes()].map(({ record }) => limited(() => attach(record.id))));
 }

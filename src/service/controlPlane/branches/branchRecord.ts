@@ -121,7 +121,7 @@ export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: 
 }
 
 /** Only the current data of a branch is kept, so a position in its history is not supported. */
-export function requireHead(fields: Readonly<Record<string, string | undefined>>): void {
+export function rejectHistoryPosition(fields: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined)
       throw unprocessable(`${name}: this service keeps no history. Leave it out to use the current data.`);

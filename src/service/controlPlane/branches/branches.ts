@@ -28,7 +28,7 @@ import {
   requireDeletable,
   requireFree,
   requireMayHaveChildren,
-  requireHead,
+  rejectHistoryPosition,
   requireNewName,
   requireReady,
   withExpiry,
@@ -94,7 +94,7 @@ export class Branches {
     const { branch: creation = {}, endpoints = [], annotation_value } = body;
     const now = this.#options.clock.now();
     const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
-    requireHead({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
+    rejectHistoryPosition({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
     if ((creation.init_source ?? 'parent-data') !== 'parent-data')
       throw unprocessable('init_source: this service supports parent-data only.');
     this.#requireValid(project, endpoints);
@@ -219,7 +219,7 @@ export class Branches {
   #requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
     const branch = findBranch(project, id);
     requireMayHaveChildren(findBranch(project, request.source_branch_id));
-    requireHead({ source_lsn: request.source_lsn, source_timestamp: request.source_timestamp });
+    rejectHistoryPosition({ source_lsn: request.source_lsn, source_timestamp: request.source_timestamp });
     if (request.source_branch_id === id)
       throw unprocessable(
         'source_branch_id: this service keeps no history, so the source must be another branch.',

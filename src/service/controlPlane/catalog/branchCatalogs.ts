@@ -7,7 +7,7 @@ import type { ProjectState, Store } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computes.ts';
-import { computeTarget, newOperation, withStatus } from '../operationRecord.ts';
+import { computeTarget, newOperation } from '../operationRecord.ts';
 
 export interface CatalogOptions {
   readonly store: Store;
@@ -75,10 +75,9 @@ export class BranchCatalogs {
     const now = clock.now();
     const sequence = store.account.nextSequence();
     const target = computeTarget(primary);
-    const operation = newOperation({ target, step: { kind: 'sql' }, status: 'running', sequence, now });
-    const record = withStatus(operation.record, 'finished', now);
-    store.commit({ set: 'operation', value: { ...operation, record } });
-    return [record];
+    const value = newOperation({ target, step: { kind: 'sql' }, status: 'finished', sequence, now });
+    store.commit({ set: 'operation', value });
+    return [value.record];
   }
 }
 
