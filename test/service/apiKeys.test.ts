@@ -110,20 +110,9 @@ describe('API keys', () => {
     });
   }
 
-  it('are required for every call', async () => {
-    const paths = [
-      '/api_keys',
-      '/projects',
-      '/projects/shiny-wind-028834/endpoints',
-      '/projects/nope/operations',
-    ];
-    for (const path of [...paths, '/nothing', '/', ''])
+  it('are required even to learn which paths and methods exist', async () => {
+    for (const path of ['/nothing', '/', ''])
       assert.equal((await call(service.baseUrl, { path })).status, 401, path);
     assert.equal((await call(service.baseUrl, { method: 'PUT', path: '/projects' })).status, 401);
-    for (const method of ['POST', 'PATCH', 'DELETE']) {
-      const path =
-        method === 'POST' ? '/api_keys' : '/projects/shiny-wind-028834/endpoints/ep-little-smoke-851426';
-      assert.equal((await call(service.baseUrl, { method, path, body: '{' })).status, 401, method);
-    }
   });
 });

@@ -139,15 +139,7 @@ describe('Projects', () => {
       assert.equal(behind.pagination?.cursor, last.pagination?.cursor);
     });
 
-    for (const query of [
-      'limit=0',
-      'limit=401',
-      'limit=x',
-      'limit=1.5',
-      'limit=-1',
-      'cursor=%25',
-      'cursor=bm9wZQ',
-    ]) {
+    for (const query of ['limit=0', 'limit=401', 'limit=1.5', 'cursor=nope']) {
       it(`reply 400 to ?${query}`, async () => {
         const { status } = await call(service.baseUrl, { path: `/projects?${query}`, key: service.key });
         assert.equal(status, 400);
