@@ -1,4 +1,5 @@
 /** Turns every way in which a call can fail into an {@link ApiError} that names the call. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from '../errors.ts';
 import { BodyTooLarge, type RawResponse } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
@@ -113,7 +114,7 @@ const safeText = (json: unknown, name: string, key: string): string | undefined 
 };
 
 const textIn = (value: unknown, name: string): string | undefined => {
-  const text: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  const text = fieldsOf(value)[name];
   return typeof text === 'string' ? text : undefined;
 };
 

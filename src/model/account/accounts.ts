@@ -5,6 +5,7 @@
 import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
 import { isApiKeyId, isId } from '../../api/records/ids.ts';
 import type { CreatedApiKey } from '../../api/records/records.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { Emitter, type Event } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
@@ -147,7 +148,7 @@ const NO_ACCOUNTS: AccountList = { accounts: [], current: undefined };
 function parseList(text: string | undefined): AccountList {
   if (text === undefined) return NO_ACCOUNTS;
   try {
-    const { accounts, current } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { accounts, current } = fieldsOf(JSON.parse(text));
     const valid = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
     return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
@@ -157,8 +158,7 @@ function parseList(text: string | undefined): AccountList {
 }
 
 function readAccount(value: unknown): Account[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { baseUrl, name, local, keyId, organizationId } = value as Readonly<Record<string, unknown>>;
+  const { baseUrl, name, local, keyId, organizationId } = fieldsOf(value);
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};

@@ -5,6 +5,7 @@
 import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';
 import type { Notes } from '../notes.ts';
@@ -20,8 +21,7 @@ export interface RotationNote {
 }
 
 export function isRotationNote(value: unknown): value is RotationNote {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, account, newName, oldName = '' } = value as Partial<RotationNote>;
+  const { id, account, newName, oldName = '' } = fieldsOf(value);
   return [id, account, newName, oldName].every((field) => typeof field === 'string');
 }
 

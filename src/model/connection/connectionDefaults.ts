@@ -1,4 +1,5 @@
 /** The role and database that the user is offered first: those last used for the project, or those of the local service. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 
@@ -77,7 +78,6 @@ export class ConnectionDefaults {
 }
 
 function isUsedLogin(value: unknown): value is UsedDefaults {
-  if (typeof value !== 'object' || value === null) return false;
-  const { projectId, role, database } = value as Partial<UsedDefaults>;
+  const { projectId, role, database } = fieldsOf(value);
   return [projectId, role, database].every((text) => typeof text === 'string');
 }

@@ -1,4 +1,5 @@
 /** The compute that a command used last, which commands without an argument offer first. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { Memory } from '../memory.ts';
@@ -17,9 +18,7 @@ export class LastCompute {
 
   /** Undefined if the last one belongs to another account. */
   get node(): ComputeNode | undefined {
-    const stored = this.#memory.get(ENTRY);
-    if (typeof stored !== 'object' || stored === null) return undefined;
-    const { account, node } = stored as { readonly account?: unknown; readonly node?: unknown };
+    const { account, node } = fieldsOf(this.#memory.get(ENTRY));
     return account === this.#account ? asComputeNode(node) : undefined;
   }
 

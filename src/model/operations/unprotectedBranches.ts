@@ -3,6 +3,7 @@
  * without it, so a note is stored before, and removed when the branch is deleted or protected again.
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Notes } from '../notes.ts';
 
 export interface UnprotectedBranch {
@@ -46,8 +47,7 @@ export class UnprotectedBranches {
 }
 
 function isUnprotectedBranch(value: unknown): value is UnprotectedBranch {
-  if (typeof value !== 'object' || value === null) return false;
-  const { account, projectId, branchId, name } = value as Partial<UnprotectedBranch>;
+  const { account, projectId, branchId, name } = fieldsOf(value);
   const isNamed = name === undefined || typeof name === 'string';
   return typeof account === 'string' && isId(projectId) && isBranchId(branchId) && isNamed;
 }

@@ -27,6 +27,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { renameOver } from '../core/rename.ts';
 import { systemReason } from '../core/systemReason.ts';
@@ -206,8 +207,7 @@ const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolea
 function readOwner(file: string): LockOwner | undefined {
   const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;
-  const known = typeof owner === 'object' && owner !== null ? (owner as Partial<LockOwner>) : {};
-  const { pid, startedAt, mark, host } = known;
+  const { pid, startedAt, mark, host } = fieldsOf(owner);
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: text(mark), host: text(host) };
 }
@@ -222,10 +222,8 @@ async function alreadyRunning(folder: string, info: string, owner: LockOwner): P
   if (isForeign(owner))
     return failure(`on the machine ${owner.host}. If that has ended, try again in a minute`);
   for (let attempt = 0; attempt < ADDRESS_POLLS; attempt += 1) {
-    const running = readJsonFile(info);
-    if (typeof running === 'object' && running !== null && 'pid' in running && 'baseUrl' in running) {
-      if (running.pid === pid) return failure(`at ${String(running.baseUrl)} (process ${pid})`);
-    }
+    const running = fieldsOf(readJsonFile(info));
+    if (running['pid'] === pid) return failure(`at ${String(running['baseUrl'])} (process ${pid})`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return failure(`as process ${pid}, which is still starting`);

@@ -1,5 +1,6 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
 import { ConfigurationTarget, workspace, type ConfigurationScope, type Event } from 'vscode';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { MARKS, type Mark, type Marks } from '../../model/account/guards.ts';
@@ -85,8 +86,7 @@ export class Config implements Disposable {
   }
 
   get #markEntries(): readonly (readonly [entry: string, value: unknown])[] {
-    const marks = workspace.getConfiguration(SECTION).get<unknown>('marks');
-    return typeof marks === 'object' && marks !== null ? Object.entries(marks) : [];
+    return Object.entries(fieldsOf(workspace.getConfiguration(SECTION).get('marks')));
   }
 
   #text(setting: string, scope?: ConfigurationScope): string | undefined {

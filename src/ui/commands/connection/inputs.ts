@@ -5,6 +5,7 @@
 import { l10n } from 'vscode';
 import { isId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pooledHost, connectionString } from '../../../model/connection/connectionStrings.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { isServiceName } from '../../../model/connection/serviceFile.ts';
@@ -61,10 +62,9 @@ export const inputService: Command = async (context, argument, run) => {
 };
 
 function readArguments(argument: unknown): InputArguments {
-  const values =
-    typeof argument === 'object' && argument !== null ? new Map(Object.entries(argument)) : new Map();
+  const values = fieldsOf(argument);
   const text = (name: string): string | undefined => {
-    const value: unknown = values.get(name);
+    const value = values[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
@@ -72,7 +72,7 @@ function readArguments(argument: unknown): InputArguments {
     compute: text('compute'),
     role: text('role'),
     database: text('database'),
-    pooled: values.get('pooled') === true,
+    pooled: values['pooled'] === true,
     service: text('service'),
   };
 }
