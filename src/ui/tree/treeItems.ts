@@ -168,7 +168,7 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
   }
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
-    const parent = inventory.branches.get(node.projectId, branch?.parent_id ?? '');
+    const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
     return branch && branchTable(branch, parent);
   }
   if (node.kind !== 'compute') return undefined;
