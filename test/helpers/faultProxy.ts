@@ -3,7 +3,7 @@
  * that a test selects. Used by the client's unit tests as well as by the suites inside a real VS Code.
  *
  *     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
- *     proxy.inject('resetMidBody', { method: 'GET', path: /endpoints$/, nth: 2 });
+ *     proxy.inject('resetMidBody', { method: 'GET', path: /endpoints$/ });
  */
 import { once } from 'node:events';
 import http, {
@@ -58,9 +58,7 @@ export interface When {
   readonly method?: string;
   /** Matched against the path below the base address, without the query. */
   readonly path?: RegExp;
-  /** The first request to affect, counted among later matching requests. 1, the default, is the next. */
-  readonly nth?: number;
-  /** The number of consecutive requests to affect. By default, one. */
+  /** The number of matching requests to affect. By default, one. */
   readonly times?: number;
 }
 
@@ -87,7 +85,6 @@ const PREFIX = '/api/v2';
 
 class Rule implements Injection {
   hits = 0;
-  #matched = 0;
   readonly fault: FaultName;
   readonly #when: When;
 
@@ -97,10 +94,8 @@ class Rule implements Injection {
   }
 
   applies(method: string, path: string): boolean {
-    const { nth = 1, times = 1 } = this.#when;
-    if ((this.#when.method ?? method) !== method || !(this.#when.path ?? /^/).test(path)) return false;
-    this.#matched += 1;
-    const isHit = this.#matched >= nth && this.#matched < nth + times;
+    const { method: chosen = method, path: pattern = /^/, times = 1 } = this.#when;
+    const isHit = chosen === method && pattern.test(path) && this.hits < times;
     if (isHit) this.hits += 1;
     return isHit;
   }
