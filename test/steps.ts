@@ -54,7 +54,7 @@ const windowsServiceSuites = [
   'computeChanges',
   'computes',
   'controlPlane',
-  'journal',
+  'accountFile',
   'pipelining',
   'postgres/process/runProgram',
   'projects',

@@ -67,7 +67,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       },
     );
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
-    return { baseUrl: baseUrlAt(server.port), leaseSecret, isNew: store.found === undefined, close };
+    return { baseUrl: baseUrlAt(server.port), leaseSecret, isNew: store.isNew, close };
   } catch (error) {
     // A second error does not matter: the first one says why the service did not start.
     await close().catch(() => undefined);
@@ -94,9 +94,7 @@ async function openStore(parts: ServiceParts): Promise<Store> {
   }).catch((error: unknown) => {
     throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;
   });
-  if (store.found !== undefined && store.found.tornBytes > 0)
-    log(`Discarded ${store.found.tornBytes} bytes of a change that the last run did not finish writing`);
-  if (store.found !== undefined && projects !== undefined)
+  if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;
 }
@@ -111,7 +109,7 @@ function addFirstKey(plane: ControlPlane, apiKey: string | undefined, log: (line
     plane.keys.add('given at start', apiKey);
     return;
   }
-  if (plane.store.found !== undefined) return;
+  if (!plane.store.isNew) return;
   const value = newKeyValue();
   plane.keys.add('first key', value);
   log(`API key (shown only now): ${value}`);

@@ -71,7 +71,7 @@ export function temporaryFolder(): string {
 }
 
 /** The file with the account of a service. */
-export const accountFile = (dataDir: string): string => path.join(dataDir, 'postgres', 'account.journal');
+export const accountFile = (dataDir: string): string => path.join(dataDir, 'postgres', 'account.json');
 
 /** Whether the last service on the folder has ended cleanly. A service of root can't remove its lock. */
 export const hasReleasedLock = (dataDir: string): boolean =>

@@ -33,7 +33,7 @@ const events = (test: InProcess) => {
   assert(test.engine.events);
   return test.engine.events;
 };
-const JOURNAL = 'account.journal';
+const ACCOUNT = 'account.json';
 const minutes = (count: number) => count * 60_000;
 
 describe('Autosuspend', () => {
@@ -217,7 +217,7 @@ describe('Computes after a restart of the service', () => {
     const killed = temporaryFolder();
     const first = await startInProcess();
     await settled(first, ACTIVE, 'active');
-    copyFileSync(path.join(first.folder, JOURNAL), path.join(killed, JOURNAL));
+    copyFileSync(path.join(first.folder, ACCOUNT), path.join(killed, ACCOUNT));
     await first.stop();
 
     const second = await startInProcess({ folder: killed, now: START_TIME + minutes(24 * 60) });

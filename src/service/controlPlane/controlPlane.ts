@@ -122,7 +122,7 @@ export class ControlPlane {
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();
     if (this.#options.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
-    await this.store.close();
+    await this.store.whenDurable();
   }
 
   /** The number of open client connections of a compute. */

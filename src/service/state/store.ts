@@ -1,9 +1,7 @@
-/** The account and its journal: a change is in memory at once, and replies wait until it is on disk. */
+/** The account in memory and in its file: a change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
-import { systemReason } from '../core/systemReason.ts';
+import { AccountFile, readAccountFile } from './accountFile.ts';
 import { DataError } from './dataError.ts';
-import { Journal } from './journal.ts';
-import { readJournal } from './journalReader.ts';
 import type {
   BranchRecord,
   Change,
@@ -23,37 +21,34 @@ export interface StoreOptions {
 
 export class Store {
   readonly account: AccountState;
-  /** Undefined for a new account; else the size of a change that the last run did not finish writing. */
-  readonly found: { readonly tornBytes: number } | undefined;
-  readonly #journal: Journal;
+  /** Whether the folder had no account. */
+  readonly isNew: boolean;
+  readonly #file: AccountFile;
 
-  private constructor(account: AccountState, journal: Journal, found: Store['found']) {
+  private constructor(account: AccountState, file: AccountFile, isNew: boolean) {
     this.account = account;
-    this.#journal = journal;
-    this.found = found;
+    this.#file = file;
+    this.isNew = isNew;
   }
 
   /** @throws {DataError} */
   static async open({ folder, seed, onFailure }: StoreOptions): Promise<Store> {
-    const file = path.join(folder, 'account.journal');
+    const file = path.join(folder, 'account.json');
     const account = new AccountState();
-    const journalOptions = { file, snapshot: () => account.snapshot(), onFailure };
-    try {
-      const contents = readJournal(file);
-      for (const change of contents?.changes ?? (await seed())) account.apply(change);
-      if (contents === undefined) return new Store(account, Journal.create(journalOptions), undefined);
-      const journal = Journal.resume(journalOptions, contents.goodBytes);
-      return new Store(account, journal, { tornBytes: contents.tornBytes });
-    } catch (error) {
-      throw asDataError(error, folder, file);
-    }
+    const stored = readStored(file, folder);
+    for (const change of stored ?? (await seed())) account.apply(change);
+    const accountFile = new AccountFile({ file, snapshot: () => account.snapshot(), onFailure });
+    // Reports a folder that can't be written at the start rather than at the first change.
+    accountFile.write();
+    await accountFile.whenDurable();
+    return new Store(account, accountFile, stored === undefined);
   }
 
   /** Applies the changes together. Either all of them or none survive a crash; see {@link whenDurable}. */
   commit(...changes: readonly Change[]): void {
     if (changes.length === 0) return;
     for (const change of changes) this.account.apply(change);
-    this.#journal.append(changes);
+    this.#file.write();
   }
 
   /**
@@ -61,22 +56,17 @@ export class Store {
    * requests too, so no client sees what a crash could undo.
    */
   whenDurable(): Promise<void> | undefined {
-    return this.#journal.whenDurable();
-  }
-
-  close(): Promise<void> {
-    return this.#journal.close();
+    return this.#file.whenDurable();
   }
 }
 
-function asDataError(error: unknown, folder: string, file: string): unknown {
-  if (!(error instanceof Error && 'errno' in error && 'syscall' in error)) return error;
-  // The system's message names a file that could not be opened, but not one that was open: that is the journal.
-  const message =
-    'path' in error
-      ? `Cannot use the data directory ${folder}: ${error.message}`
-      : `Cannot use ${file}: ${systemReason(error)}`;
-  return new DataError('notUsable', message);
+function readStored(file: string, folder: string): readonly Change[] | undefined {
+  try {
+    return readAccountFile(file);
+  } catch (error) {
+    if (!(error instanceof Error && 'errno' in error)) throw error;
+    throw new DataError('notUsable', `Cannot use the data directory ${folder}: ${error.message}`);
+  }
 }
 
 /** Deleted computes that a project remembers, so that deleting one again is 204 and an unknown id 404. */

@@ -182,7 +182,7 @@ describe('the key', () => {
   it('would have been found, because other text is found in each kind of place', () => {
     const placesOf = (text: string) => placesWith(places, text);
     assert.ok(placesOf('ep-little-smoke').some((place) => place.startsWith('the page')));
-    assert.ok(placesOf('of the local service').some((place) => place.endsWith('account.journal')));
+    assert.ok(placesOf('of the local service').some((place) => place.endsWith('account.json')));
     assert.ok(placesOf('--socket-path').some((place) => place.startsWith('/proc/')));
     assert.ok(placesOf('hostedPostgres').some((place) => /vscode-web-state-db/.test(place)));
     assert.ok(

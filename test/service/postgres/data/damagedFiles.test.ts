@@ -104,7 +104,7 @@ describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount on
 
   for (const [pages, file] of [
     [0, 'service\\.lock'],
-    [1, 'account\\.journal'],
+    [1, 'account\\.json'],
   ] as const) {
     it(`is reported for ${file.replace('\\', '')} when ${pages} pages are left`, async () => {
       leave(pages);

@@ -1,0 +1,132 @@
+/**
+ * Stores the account as one file, which every write replaces as a whole: a line with the format and a checksum of the rest, then
+ * one line of JSON for each record. Changes that arrive during a write share the next one.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { systemReason } from '../core/systemReason.ts';
+import { DataError } from './dataError.ts';
+import type { Change } from './storedRecords.ts';
+
+/** Increased whenever older programs could not read the file. */
+export const FORMAT = 3;
+
+export interface AccountFileOptions {
+  readonly file: string;
+  /** Returns the whole account, as the changes that produce it. */
+  readonly snapshot: () => Iterable<Change>;
+  /** Called when changes can no longer be stored: the account in memory must not be shown any more. */
+  readonly onFailure: (error: DataError) => void;
+}
+
+interface Write {
+  readonly done: Promise<void>;
+  readonly settle: (error?: DataError) => void;
+}
+
+export class AccountFile {
+  readonly #options: AccountFileOptions;
+  #next: Write | undefined;
+  #current: Write | undefined;
+  #failure: Promise<never> | undefined;
+
+  constructor(options: AccountFileOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the account as it is now, or after the current write as it is then. */
+  write(): void {
+    this.#next ??= newWrite();
+    if (this.#current === undefined && this.#failure === undefined) void this.#writeAll();
+  }
+
+  /** Resolves when the account is on disk as it is now; undefined if it is already. After a failure it always rejects. */
+  whenDurable(): Promise<void> | undefined {
+    return this.#failure ?? this.#next?.done ?? this.#current?.done;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { file, snapshot, onFailure } = this.#options;
+    for (let write = this.#next; write !== undefined; write = this.#next) {
+      this.#next = undefined;
+      this.#current = write;
+      try {
+        await replaceFile(file, encodeAccount(snapshot()), { mode: 0o600, temporary: `${file}.new` });
+      } catch (error) {
+        const failure = new DataError('notUsable', `Cannot write to ${file}: ${systemReason(error)}`);
+        this.#failure = Promise.reject(failure);
+        this.#failure.catch(() => undefined);
+        for (const each of [write, this.#next]) each?.settle(failure);
+        onFailure(failure);
+        return;
+      }
+      write.settle();
+    }
+    this.#current = undefined;
+  }
+}
+
+function newWrite(): Write {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Not every change has a caller that waits for it; `onFailure` reports failures.
+  promise.catch(() => undefined);
+  return { done: promise, settle: (error) => (error === undefined ? resolve() : reject(error)) };
+}
+
+/** Records are immutable, so the JSON of an unchanged one is made once. */
+const jsonOfRecords = new WeakMap<object, string>();
+
+function jsonOf(change: Change): string {
+  if (!('set' in change)) return JSON.stringify(change);
+  const known = jsonOfRecords.get(change.value);
+  const json = known ?? JSON.stringify(change);
+  if (known === undefined) jsonOfRecords.set(change.value, json);
+  return json;
+}
+
+const checksum = (lines: string): string => createHash('sha256').update(lines).digest('hex');
+
+function encodeAccount(changes: Iterable<Change>): string {
+  let lines = '';
+  for (const change of changes) lines += `${jsonOf(change)}\n`;
+  return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
+}
+
+/** Returns undefined if there is no file yet. @throws {DataError} if it is damaged or has a newer format */
+export function readAccountFile(file: string): readonly Change[] | undefined {
+  const text = readIfPresent(file);
+  if (text === undefined) return undefined;
+  const end = text.indexOf('\n') + 1;
+  const { format, sha256 } = headerIn(text.slice(0, end));
+  if (typeof format === 'number' && format > FORMAT)
+    throw new DataError(
+      'newerFormat',
+      `${file} was written by a newer version of this service (format ${format}; this version reads ${FORMAT}). Use that version.`,
+    );
+  const lines = text.slice(end);
+  if (format !== FORMAT || sha256 !== checksum(lines))
+    throw new DataError(
+      'corrupt',
+      `${file} is damaged: its checksum is wrong. It was not changed. Restore it from a backup.`,
+    );
+  // The checksum proves that this program wrote these lines.
+  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Change]));
+}
+
+function headerIn(line: string): { readonly format?: unknown; readonly sha256?: unknown } {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {}; // Damaged.
+  }
+}
+
+function readIfPresent(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
