@@ -161,10 +161,7 @@ describe('the main job on the local service', () => {
     await workbench.dialog.press('Delete');
     await workbench.statusBar.waitFor(`Deleted ${id}`);
     await workbench.tree('Computes').waitUntilGone(row);
-    assert.equal(
-      (await replicas()).some(({ id }) => id === id),
-      false,
-    );
+    assert(!(await replicas()).some((replica) => replica.id === id));
   });
 
   it('revokes the key', async () => {
