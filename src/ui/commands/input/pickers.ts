@@ -16,8 +16,9 @@ import { branchLabel } from '../../text/branchText.ts';
 import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
+import { loadItems, MAX_LOADED } from './loadItems.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
-import { pickOne } from './quickInput.ts';
+import { pickOne, type LoadItems } from './quickInput.ts';
 
 interface Choice<T> extends QuickPickItem {
   readonly value: T;
@@ -45,18 +46,20 @@ export async function requireCompute(
 
 export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
   const { inventory } = context;
-  const items = async (): Promise<Choice<string>[]> => {
-    await inventory.projects?.load();
-    const projects = [...(inventory.projects?.entries.values() ?? [])];
-    return projects.map(({ id, record }) => ({
+  const known = (): Choice<string>[] =>
+    [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
       label: nameOrId(record?.name, id),
       description: id,
       value: id,
     }));
-  };
-  const placeholder = l10n.t('Select a project');
-  const isCurrent = ({ value }: Choice<string>) => value === currentProject(context);
-  const picked = await pickOne(page, { placeholder, items: items(), isCurrent });
+  const items: LoadItems<Choice<string>> = (show) =>
+    loadItems(inventory, known, show, async () => await inventory.projects?.load());
+  const picked = await pickOne(page, {
+    placeholder: l10n.t('Select a project'),
+    items,
+    idOf: ({ value }) => value,
+    isCurrent: ({ value }) => value === currentProject(context),
+  });
   return mapAnswer(picked, (item) => item.value);
 }
 
@@ -130,8 +133,9 @@ function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compu
   };
 }
 
-/** With more projects than this, computes are loaded only for the project that the user picks. */
-const MAX_LOADED = 50;
+type AnyChoice = Choice<ComputeNode> | Choice<ProjectNode>;
+
+const idOf = ({ value }: AnyChoice): string => (value.kind === 'compute' ? value.computeId : value.projectId);
 
 type CanPick = (compute: Compute) => boolean;
 
@@ -154,12 +158,8 @@ export const computeSteps = <State extends ComputeState>(
   {
     applies: ({ node }) => node === undefined,
     ask: async (page, state) => {
-      // Computes of the current project come first, so the list waits for them.
-      const firstItems = isCurrentLoaded(context) ? computeItems(context, canPick) : [];
-      const items = allItems(context, canPick, firstItems);
-      const idOf = ({ value }: Choice<ComputeNode | ProjectNode>) =>
-        value.kind === 'compute' ? value.computeId : value.projectId;
-      const picked = await pickOne(page, { placeholder, firstItems, items, idOf });
+      const items: LoadItems<AnyChoice> = (show) => loadComputeItems(context, canPick, show);
+      const picked = await pickOne(page, { placeholder, items, idOf });
       return mapAnswer(picked, ({ value }) => ({
         ...state,
         projectId: value.projectId,
@@ -204,38 +204,47 @@ function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeN
     .sort((one, other) => rank(one) - rank(other));
 }
 
-function isCurrentLoaded(context: PickerContext): boolean {
-  const projectId = currentProject(context);
-  return projectId === undefined || context.inventory.computesOf(projectId)?.isLoaded === true;
-}
-
-/**
- * All computes, and the projects whose computes aren't loaded.
- * @param shown these keep their place, because the user may be about to pick one
- */
-async function allItems(
+/** All computes, and the projects whose computes aren't loaded. */
+async function loadComputeItems(
   context: PickerContext,
   canPick: CanPick,
-  shown: readonly Choice<ComputeNode>[],
-): Promise<Choice<ComputeNode | ProjectNode>[]> {
+  show: (items: readonly AnyChoice[]) => void,
+): Promise<readonly AnyChoice[]> {
   const { inventory } = context;
-  await inventory.projects?.load();
+  await inventory.ensureProjects();
+  const current = currentProject(context);
+  // Its computes come first, so the list waits for them. Another project's error is shown when the user picks it.
+  if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
+  // Items keep their place, because the user may be about to pick one.
+  const places = new Map<string, number>();
+  const placeOf = (item: AnyChoice) => places.get(idOf(item)) ?? places.size;
+  const known = () => {
+    const items = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
+    if (places.size > 0) items.sort((one, other) => placeOf(one) - placeOf(other));
+    for (const item of items) if (!places.has(idOf(item))) places.set(idOf(item), places.size);
+    return items;
+  };
+  return await loadItems<AnyChoice>(inventory, known, show, async () => {
+    await inventory.projects?.load();
+    const ids = [...(inventory.projects?.entries.keys() ?? [])];
+    if (ids.length <= MAX_LOADED) await inventory.loadComputesOf(ids).catch(() => undefined);
+  });
+}
+
+/** In a small account only those whose computes couldn't be loaded. Picking one shows the error. */
+function unloadedProjects(inventory: Inventory): Choice<ProjectNode>[] {
   const projects = [...(inventory.projects?.entries.values() ?? [])];
-  // A project that couldn't be loaded is listed. Picking it shows the error.
-  const ids = projects.map(({ id }) => id);
-  const loaded = ids.length <= MAX_LOADED ? ids : ids.filter((id) => id === currentProject(context));
-  await inventory.loadComputesOf(loaded).catch(() => undefined);
-  const unloaded = projects.filter(({ id }) => inventory.computesOf(id)?.isLoaded !== true);
-  const projectItems = unloaded.map(({ id, record }): Choice<ProjectNode> => ({
-    label: nameOrId(record?.name, id),
-    iconPath: new ThemeIcon('project'),
-    description: id,
-    value: { kind: 'project', projectId: id },
-  }));
-  const places = new Map(shown.map(({ value }, index) => [value.computeId, index]));
-  const placeOf = ({ value }: Choice<ComputeNode>) => places.get(value.computeId) ?? shown.length;
-  const computes = computeItems(context, canPick).sort((one, other) => placeOf(one) - placeOf(other));
-  return [...computes, ...projectItems];
+  return projects
+    .filter(({ id }) => {
+      const list = inventory.computesOf(id);
+      return list?.isLoaded !== true && (projects.length > MAX_LOADED || list?.failure !== undefined);
+    })
+    .map(({ id, record }) => ({
+      label: nameOrId(record?.name, id),
+      iconPath: new ThemeIcon('project'),
+      description: id,
+      value: { kind: 'project', projectId: id },
+    }));
 }
 
 /** A compute with its name, or else its id. */

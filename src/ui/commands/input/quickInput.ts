@@ -11,13 +11,14 @@ import { DisposableStore } from '../../../base/disposable.ts';
 import { safeItem, safeText } from '../../window.ts';
 import { BACK, type Answer, type Page } from './multiStepInput.ts';
 
+/** Loads all items. Those that are known before are shown at once. */
+export type LoadItems<T> = (show: (known: readonly T[]) => void) => Promise<readonly T[]>;
+
 export interface PickOptions<T extends QuickPickItem> {
   readonly placeholder: string;
   /** Busy while a promise is pending; if it rejects, the question ends with that error. */
-  readonly items: readonly T[] | Promise<readonly T[]>;
-  /** Shown until `items` resolves. */
-  readonly firstItems?: readonly T[];
-  /** Finds the item of `firstItems` that the user made active among the later `items`. */
+  readonly items: readonly T[] | Promise<readonly T[]> | LoadItems<T>;
+  /** Finds the item that the user made active among later items. */
   readonly idOf?: (item: T) => string;
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => T | undefined;
@@ -33,6 +34,7 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T
   input.placeholder = safeText(pick.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
+  input.keepScrollPosition = true;
   return ask<T>(input, page, (disposables, answer, fail) => {
     let items: readonly T[] = [];
     const show = () => {
@@ -51,14 +53,14 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T
           : items.find((item) => pick.idOf?.(item) === activeId);
       if (current !== undefined) input.activeItems = [current];
     };
-    if (pick.items instanceof Promise) {
+    const loading = typeof pick.items === 'function' ? pick.items(setItems) : pick.items;
+    if (loading instanceof Promise) {
       input.busy = true;
-      setItems(pick.firstItems ?? []);
-      pick.items.then((loaded) => {
+      loading.then((loaded) => {
         input.busy = false;
         setItems(loaded);
       }, fail);
-    } else setItems(pick.items);
+    } else setItems(loading);
     if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
     // `activeItems` arrives late and may still belong to the previous text; the selection doesn't.
     let selected: T | undefined;

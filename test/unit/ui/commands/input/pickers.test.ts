@@ -1,5 +1,6 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { PROJECTS_PER_PAGE } from '../../../../../src/api/paths.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
@@ -110,6 +111,33 @@ describe('pickCompute', () => {
     assert.equal((await picked)?.computeId, 'ep-blog');
   });
 
+  it('waits only for the project of the last compute, not for others', async () => {
+    await lastCompute.remember({
+      kind: 'compute',
+      projectId: 'shop',
+      branchId: 'br-main',
+      computeId: 'ep-two',
+    });
+    await store.inventory.refreshAll([]);
+    const { question, labels } = await open();
+    await until('the computes of the shop', async () => labels().length > 0);
+    assert.deepEqual([labels(), question.busy], [['ep-two', 'ep-one'], true]);
+    question.cancel();
+    blogReply.resolve(blog);
+  });
+
+  it('shows computes as they arrive, and keeps the places of those before', async () => {
+    await store.inventory.refreshAll([]);
+    const { question, labels } = await open();
+    assert.deepEqual([labels(), question.busy], [[], true]);
+    await until('the computes of the shop', async () => labels().length > 0);
+    assert.deepEqual([labels(), question.busy], [['ep-one', 'ep-two'], true]);
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.deepEqual(labels(), ['ep-one', 'ep-two', 'ep-blog']);
+    question.cancel();
+  });
+
   it('does not load branches', async () => {
     blogReply.resolve(blog);
     const { question, picked } = await open();
@@ -120,5 +148,42 @@ describe('pickCompute', () => {
       service.requests.filter((call) => call.endsWith('/branches')),
       [],
     );
+  });
+});
+
+describe('computeSteps in a large account', () => {
+  const PAGE = PROJECTS_PER_PAGE;
+
+  it('shows the projects of the first page while the next one loads', async () => {
+    const secondPage = Promise.withResolvers<unknown>();
+    const page = (first: number, cursor?: string) => ({
+      projects: Array.from({ length: PAGE }, (_, index) => ({
+        id: `p${first + index}`,
+        name: `p${first + index}`,
+      })),
+      pagination: { cursor },
+    });
+    let requests = 0;
+    const service = await scriptService(async () =>
+      (requests += 1) === 1 ? page(0, 'more') : await secondPage.promise,
+    );
+    const store = await connectModel(service);
+    const lastCompute = new LastCompute(store.session, new MemoryMap());
+    const picked = pickCompute(
+      { ...store, lastCompute, computesView: { view: { selection: [] } } },
+      'Suspend',
+      undefined,
+    );
+    const question = await until('the question', async () => quickPicks[0]);
+    await until('the first page', async () => question.items.length === PAGE);
+    question.down();
+    assert.deepEqual([question.busy, question.active], [true, 'p1']);
+    secondPage.resolve(page(PAGE));
+    await until('all pages', async () => !question.busy);
+    assert.deepEqual([question.items.length, question.active], [2 * PAGE, 'p1']);
+    question.cancel();
+    assert.equal(await picked, undefined);
+    store.dispose();
+    await service.close();
   });
 });
