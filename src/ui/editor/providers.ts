@@ -16,8 +16,11 @@ const FILES: DocumentSelector = [
   'vscode-notebook-cell',
 ].map((scheme) => ({ scheme }));
 
-/** Characters before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. */
-const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':'];
+/**
+ * Characters before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. And `-`, because VS Code takes the 19 of
+ * `ep-19` for a word of its own, and opens no list for a number.
+ */
+const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':', '-'];
 
 /** @param hasAccount whether there may be an account, without reading the secret store */
 export function registerProviders(load: () => Promise<EditorParts>, hasAccount: () => boolean): Disposable {

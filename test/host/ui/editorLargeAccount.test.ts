@@ -50,6 +50,13 @@ describe('the editor, with a large account and without psql', () => {
     assert.equal(proxy.count('GET', /endpoints/), 0);
   });
 
+  it('offers hosts while the user types a number after a hyphen', async () => {
+    await editor.retype('postgres://u@ep-19');
+    await editor.waitForSuggestion('Load computes…');
+    await editor.press('Escape');
+    await editor.retype('ask ep-of-7');
+  });
+
   it('shows the hover of a compute whose project is not loaded', async () => {
     assert.match(await editor.hover('ep-of-7'), /State\s+idle/);
   });
