@@ -11,14 +11,14 @@ const shipped = {
   minify: isProduction,
   sourcemap: !isProduction,
   metafile: true,
+  // The names of chunks and the notices depend on the paths of sources, and must be the same for each build of a package.
+  preserveSymlinks: true,
   outdir: 'dist',
 };
 const extension = {
   ...shipped,
   entryPoints: ['src/extension.ts'],
   splitting: true,
-  // The names of chunks depend on the paths of sources, and must be the same for each build of a package.
-  preserveSymlinks: true,
   external: ['vscode'],
   banner: {},
 };
