@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
+import { storageOf } from '../../helpers/branchCalls.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { familyOf } from '../../workbench/processes.ts';
 import { eventually, query } from '../postgres/clients.ts';
+import { killPostmasters } from '../postgres/leftBehind.ts';
 import { branchApi, type BranchApi, type Reply } from './branchApi.ts';
 
 const KILLS = roundsOf(5);
@@ -155,8 +156,8 @@ describe(`databases and roles of a service that is killed ${KILLS} times`, () =>
       await eventually(() => replies() >= enough, 60_000);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_DELAY));
       // Alone, or with Postgres, which then has to recover.
-      if (kill % 4 < 2) await service.kill();
-      else await killFamily(service);
+      await service.kill();
+      if (kill % 4 >= 2) killPostmasters(storageOf(service));
       await writing;
     }
     service = await startLocalService(options);
@@ -169,15 +170,3 @@ describe(`databases and roles of a service that is killed ${KILLS} times`, () =>
     assert(replies() > KILLS, `only ${replies()} replies`);
   });
 });
-
-/** The service first: it would report that Postgres ended. */
-async function killFamily(service: LocalService): Promise<void> {
-  for (const pid of [service.pid, ...(await familyOf([service.pid]))]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has just ended.
-    }
-  }
-  await service.ended;
-}

@@ -1,17 +1,18 @@
 /**
- * Kills the service at random moments while projects and branches are created, restored and deleted. After each restart,
- * every call has either happened as a whole or not at all.
+ * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored
+ * and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { query } from './clients.ts';
+import { killPostmasters, leftBehind } from './leftBehind.ts';
 
-const KILLS = roundsOf(3);
+const KILLS = roundsOf(3, 60);
 /** Milliseconds. */
 const LONGEST_LIFE = 1_500;
 const MAX_BRANCHES = 4;
@@ -108,7 +109,10 @@ class Client {
     for (const id of this.deleted) assert(!branches.includes(id), `${id} was deleted and exists again`);
     for (const { branches: own, project } of projects)
       assert(own.length > 0, `project ${project} has no branch`);
-    await checkFolders(service, branches);
+    await until(
+      async () => `nothing that no record names, unlike ${String(await leftBehind(service))}`,
+      async () => (await leftBehind(service)).length === 0,
+    );
     const all = await api.send<Created>('GET', `/${this.project}/endpoints`);
     const [newest = await this.main(api)] = all.endpoints
       .map((compute) => compute.branch_id)
@@ -140,19 +144,6 @@ async function settled(api: Api): Promise<{ project: string; branches: string[] 
   );
 }
 
-/** Every folder belongs to a branch and is complete. */
-async function checkFolders(service: LocalService, branches: readonly string[]): Promise<void> {
-  const folder = path.join(storageOf(service), 'branches');
-  const found = () => (existsSync(folder) ? readdirSync(folder) : []);
-  await until(
-    async () => `only the folders of ${String(branches)}, not ${String(found())}`,
-    async () => found().every((name) => branches.includes(name)),
-  );
-  for (const name of found())
-    for (const entry of readdirSync(path.join(folder, name)))
-      assert.match(entry, /^(data|\w+\.json)$/, `${name}/${entry}`);
-}
-
 async function uriOf(api: Api, project: string, branch: string): Promise<string> {
   const names = `branch_id=${branch}&role_name=app_owner&database_name=app`;
   return (await api.send<{ uri: string }>('GET', `/${project}/connection_uri?${names}`)).uri;
@@ -179,6 +170,7 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
       await until('a confirmed change', async () => client.changes > before);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_LIFE));
       await service.kill();
+      if (kill % 2 === 0) killPostmasters(storageOf(service));
       await running;
       service = await startLocalService(options);
       await client.check(branchCalls(service), service);
