@@ -1,4 +1,5 @@
 /** Starts the server of a compute on its data directory. */
+import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
@@ -23,6 +24,8 @@ export interface LaunchOptions {
 const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
+/** The first recovery of a copy was killed. The next one needs the label again, which Postgres has renamed. */
+const NEEDS_LABEL = /WAL ends before end of online backup/;
 /** Another program has taken the server's port. */
 const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
@@ -44,6 +47,7 @@ export interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | '
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
 export async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
+  const oldLabel = path.join(start.dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       const address = await addressOf(tools.storage, start.name);
@@ -56,6 +60,8 @@ export async function startServer(tools: ServerTools, start: StartOptions): Prom
       } else if (LEFTOVER.test(error.message)) {
         await endServer(start.dataDir);
         await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
+      } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel)) {
+        renameSync(oldLabel, path.join(start.dataDir, 'backup_label'));
       } else throw error;
     }
   }
