@@ -10,7 +10,8 @@ import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-const KILLS = roundsOf(2);
+/** For each kind of copy. */
+const KILLS = roundsOf(2, 17);
 /** Few, so that a round is short. */
 const ROWS = 20_000;
 /** Each transaction changes some rows anywhere, and the number of changes. */
