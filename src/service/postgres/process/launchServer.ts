@@ -47,6 +47,7 @@ export interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | '
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
 export async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
+  let isRepeated = false;
   const oldLabel = path.join(start.dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
@@ -60,7 +61,8 @@ export async function startServer(tools: ServerTools, start: StartOptions): Prom
       } else if (LEFTOVER.test(error.message)) {
         await endServer(start.dataDir);
         await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
-      } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel)) {
+      } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
+        isRepeated = true;
         renameSync(oldLabel, path.join(start.dataDir, 'backup_label'));
       } else throw error;
     }

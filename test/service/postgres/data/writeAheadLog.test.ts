@@ -1,6 +1,6 @@
 /** How much of the write-ahead log (WAL) branches and their copies keep. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { connectTo, query } from '../clients.ts';
@@ -41,6 +41,20 @@ describe('The write-ahead log', function () {
       assert.deepEqual(await query(await service.uri(compute), 'select id from item'), [1]);
       await service.engine.suspend(compute.id);
     }
+  });
+
+  it('is read again from its start if the first recovery of a copy was killed', async () => {
+    await query(await service.uri(parent), 'select 1');
+    await service.engine.createBranch({ id: 'br-killed', parentId: parent.branchId });
+    const [last = ''] = walFiles('br-killed').toSorted().slice(-1);
+    const file = path.join(folder('br-killed'), 'pg_wal', last);
+    const complete = readFileSync(file);
+    // As if it was killed before the record of the backup's end, which follows a checkpoint.
+    writeFileSync(file, Buffer.from(complete).fill(0, 248));
+    const compute = await service.create({ id: 'ep-killed', branchId: 'br-killed' });
+    await assert.rejects(service.engine.start(compute), /WAL ends before end of online backup/);
+    writeFileSync(file, complete);
+    assert.deepEqual(await query(await service.uri(compute), 'select id from item'), [1]);
   });
 
   it('is kept for read replicas while the branch has some', async () => {
