@@ -25,7 +25,13 @@ export interface Step {
 /** Suites for `npm run test:all` only. */
 const laterServiceSuites = ['postgres/network/stockClients', 'contract', 'neonctl'];
 /** Suites that repeat, and run with all rounds for `npm run test:all`. The longest come first. */
-const repeatingSuites = ['postgres/branchKills', 'catalog/kills', 'crash', 'postgres/process/orphans'];
+const repeatingSuites = [
+  'postgres/branchKills',
+  'catalog/kills',
+  'crash',
+  'postgres/data/killedPostmaster',
+  'postgres/process/orphans',
+];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 

@@ -3,16 +3,23 @@
  * are copied once to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, linkSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Programs } from '../postgres/config/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
-import { SYSTEM_FOLDER } from './staleStorage.ts';
+import {
+  ownerWithoutService,
+  recordedFolders,
+  recordOwner,
+  removeRecorded,
+  SYSTEM_FOLDER,
+} from './staleStorage.ts';
 
 /** The parts of a Postgres. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];
 
 export function reachablePrograms(programs: Programs, account: UnixAccount): Programs {
+  removeUnused();
   const { first, others } = programs;
   const isReachable = (folder: string) => canReach(path.join(folder, 'postgres'), account);
   return {
@@ -24,21 +31,36 @@ export function reachablePrograms(programs: Programs, account: UnixAccount): Pro
 
 function copyOf(folder: string): string {
   const from = path.dirname(folder);
-  const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
-  const version = createHash('sha256')
-    .update([from, size, mtimeMs, ino].join('\n'))
-    .digest('hex')
-    .slice(0, 10);
-  const copy = path.join(SYSTEM_FOLDER, `programs-${version}`);
+  const copy = folderOfCopy(folder);
   if (!existsSync(copy)) {
-    const unfinished = `${copy}.${process.pid}`;
+    const unfinished = `${copy}.unfinished`;
     makeReadable(SYSTEM_FOLDER);
+    rmSync(unfinished, { recursive: true, force: true });
     makeReadable(unfinished);
     for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
       linkTree(path.join(from, part), path.join(unfinished, part));
     renameSync(unfinished, copy);
   }
+  recordOwner(copy, folder);
   return path.join(copy, path.basename(folder));
+}
+
+/** The name changes when the binaries are replaced. */
+function folderOfCopy(folder: string): string {
+  const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
+  const version = createHash('sha256')
+    .update([path.dirname(folder), size, mtimeMs, ino].join('\n'))
+    .digest('hex');
+  return path.join(SYSTEM_FOLDER, `programs-${version.slice(0, 10)}`);
+}
+
+/** Removes copies of binaries that are gone or were replaced. */
+function removeUnused(): void {
+  for (const copy of recordedFolders().filter((folder) => path.basename(folder).startsWith('programs-'))) {
+    const folder = ownerWithoutService(copy);
+    if (folder === undefined) continue;
+    if (!existsSync(path.join(folder, 'postgres')) || folderOfCopy(folder) !== copy) removeRecorded(copy);
+  }
 }
 
 /** Hard links where the file system allows them. Copies would have to be written to the disk before the first branch. */

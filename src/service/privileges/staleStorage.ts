@@ -36,12 +36,15 @@ export function belongsToOtherDataDirectory(folder: string, dataDirectory: strin
 }
 
 /** Folders without a data directory and without a service. */
-export function staleFolders(account: UnixAccount): string[] {
+export const staleFolders = (account: UnixAccount): string[] =>
+  recordedFolders().filter((folder) => isPrivate(folder, account) && isStale(folder));
+
+/** The folders in the system's folder that {@link recordOwner} knows. */
+export function recordedFolders(): string[] {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   return names
     .filter((name) => name.endsWith('.json'))
-    .map((name) => path.join(SYSTEM_FOLDER, name.slice(0, -'.json'.length)))
-    .filter((folder) => isPrivate(folder, account) && isStale(folder));
+    .map((name) => path.join(SYSTEM_FOLDER, name.slice(0, -'.json'.length)));
 }
 
 /** @returns whether the folder was empty */
@@ -53,6 +56,17 @@ export function removeIfEmpty(folder: string): boolean {
   }
   rmSync(fileOf(folder), { force: true });
   return true;
+}
+
+/** Returns the folder that `recordOwner` recorded, unless the service that did so still runs. */
+export function ownerWithoutService(folder: string): string | undefined {
+  const owner = readOwner(folder);
+  return owner === undefined || isRunningSync(owner.service) ? undefined : owner.dataDirectory;
+}
+
+export function removeRecorded(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(fileOf(folder), { force: true });
 }
 
 function isStale(folder: string): boolean {

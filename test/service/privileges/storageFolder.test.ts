@@ -1,6 +1,6 @@
 /** Where a service that root starts stores its data, for which it becomes `nobody`. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
@@ -199,6 +199,21 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     assert.ok(canReach(path.join(first, 'postgres'), account));
     assert.ok(!existsSync(path.join(first, '../private')));
     assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
+
+    // Replaced binaries get another copy. The old one is removed when its last service has ended.
+    rmSync(path.join(prefix, 'bin/postgres'));
+    writeFileSync(path.join(prefix, 'bin/postgres'), 'replaced', { mode: 0o755 });
+    const copy = path.dirname(first);
+    const { first: second = '' } = reachablePrograms(closedToIt, account);
+    noted(path.dirname(second));
+    assert.notEqual(second, first);
+    assert.ok(existsSync(copy));
+    const owner = JSON.parse(readFileSync(`${copy}.json`, 'utf8'));
+    const ended = { ...owner.service, pid: spawnSync('true').pid };
+    writeFileSync(`${copy}.json`, JSON.stringify({ ...owner, service: ended }));
+    reachablePrograms(closedToIt, account);
+    assert.ok(!existsSync(copy) && !existsSync(`${copy}.json`));
+    assert.ok(existsSync(second));
   });
 
   describe('in the data directory', () => {
