@@ -281,7 +281,9 @@ describe('Branches', () => {
     await test.stop();
     await start({ folder, now });
     assert.equal(await find(branch.id), undefined);
+    await test.stop();
     rmSync(folder, { recursive: true, force: true });
+    await start();
   });
 
   it('count the time that their computes are active', async () => {

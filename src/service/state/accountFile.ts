@@ -68,10 +68,13 @@ export class AccountFile {
 }
 
 function newWrite(): Write {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let settle: Write['settle'] = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error));
+  });
   // Not every change has a caller that waits for it; `onFailure` reports failures.
-  promise.catch(() => undefined);
-  return { done: promise, settle: (error) => (error === undefined ? resolve() : reject(error)) };
+  done.catch(() => undefined);
+  return { done, settle };
 }
 
 /** Records are immutable, so the JSON of an unchanged one is made once. */

@@ -96,14 +96,10 @@ describe(`service that runs as root${why}`, () => {
       const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
       const { json } = await call(service.baseUrl, { path: uri, key: service.key });
       assert.deepEqual(await query((json as { uri: string }).uri, 'select 1'), [1]);
-      const branches = path.join(dataDir, 'postgres/branches');
-      const pidFiles = readdirSync(branches).map((name) => path.join(branches, name, 'data/postmaster.pid'));
-      const postmasters = pidFiles
-        .filter((name) => existsSync(name))
-        .map((name) => readFileSync(name, 'utf8'));
-      assert.equal(postmasters.length, 1);
-      for (const pid of [service.pid, ...postmasters.map((text) => text.split('\n')[0])])
-        assert.ok(!openFilesOf(Number(pid)).includes(file), `process ${pid} has it open`);
+      const branch = path.join(dataDir, 'postgres/branches/br-aged-salad-637688');
+      const postmaster = Number.parseInt(readFileSync(path.join(branch, 'data/postmaster.pid'), 'utf8'));
+      for (const pid of [service.pid, postmaster])
+        assert.ok(!openFilesOf(pid).includes(file), `process ${pid} has it open`);
     } finally {
       await service.stop();
     }

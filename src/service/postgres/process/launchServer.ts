@@ -3,7 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
-import { configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
+import { configurationFile, fixedArguments, REPLICAS_FILE, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
@@ -34,6 +34,9 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
   const text = configurationFile(start.compute.maxCu, settings);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), text);
+  // Postgres logs it each time if a file that the configuration includes is missing.
+  const included = path.join(start.dataDir, '..', REPLICAS_FILE);
+  if (!existsSync(included)) writePrivateFile(included, '');
   const certificate = tools.certificate();
   return startServer(tools, {
     ...start,

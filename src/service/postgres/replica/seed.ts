@@ -47,8 +47,7 @@ const KEPT_FOR_REPLICAS = "wal_keep_size = '256MB'\n";
 /** Makes primaries of the branch keep WAL if the branch has replicas. */
 export function keepWalForReplicas(tools: ServerTools, branchId: string): void {
   const file = path.join(tools.storage.branch(branchId), REPLICAS_FILE);
-  if (copiesOf(tools, branchId).length > 0) writePrivateFile(file, KEPT_FOR_REPLICAS);
-  else rmSync(file, { force: true });
+  writePrivateFile(file, copiesOf(tools, branchId).length > 0 ? KEPT_FOR_REPLICAS : '');
   tools.branches.primary(branchId)?.reload();
 }
 
