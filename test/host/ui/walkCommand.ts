@@ -3,7 +3,7 @@ import type { Workbench } from '../../workbench/workbench.ts';
 
 const MOST_QUESTIONS = 8;
 
-/** Everything that tells where a command is: its questions, and what it shows at its end. */
+/** Everything that shows where a command is: its questions, and its result. */
 const STATE = `(() => {
   const shown = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.offsetParent !== null);
   const widget = shown('.quick-input-widget')[0];

@@ -26,7 +26,7 @@ describe('Client.findCredentials', () => {
     // Parameters that read or write files, run in a shell, weaken TLS or lead to another host or login.
     ...[
       'application_name=$(touch$IFS/tmp/x)',
-      'sslkeylogfile=/root/.bashrc&sslkey=/tmp/x',
+      'sslkeylogfile=/home/me/.bashrc&sslkey=/home/me/key',
       'sslmode=disable',
       'sslmode=verify-full`id`&channel_binding=disable',
       'user=postgres&dbname=other',

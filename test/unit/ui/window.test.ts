@@ -71,7 +71,7 @@ describe('markdown', () => {
   });
 });
 
-describe('times that are none', () => {
+describe('texts that are not dates', () => {
   it('are shown as short and safe text', () => {
     for (const show of [formatDate, formatDay, ago]) {
       isSafe(show(HOSTILE));

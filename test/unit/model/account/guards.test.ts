@@ -68,7 +68,7 @@ describe('Guards', () => {
     assert.equal(guards.cachedMark({ projectId: 'other' }), undefined);
   });
 
-  it('prefer read-only to production, whichever is marked so', () => {
+  it('prefer read-only to production, for a project and for an account', () => {
     const [account, project] = ['https://a.example/v2#work', 'shop'];
     for (const marks of [
       { [account]: 'readOnly', [project]: 'production' },
