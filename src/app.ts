@@ -24,6 +24,7 @@ import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { mementoStore } from './ui/state/mementoStore.ts';
+import { NameOrder } from './ui/state/nameOrder.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
@@ -97,6 +98,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     unprotected,
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationNotes: rotationNotes(context.globalStorageUri),
+    nameOrder: new NameOrder(mementoStore(context.globalState)),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };
 }

@@ -176,7 +176,7 @@ describe('The manifest', () => {
     const keys = clauses.flatMap(([, when = '', context = '']) =>
       [...`${when} ${context}`.matchAll(/(?<!== )\bhostedPostgres\.(\w+)/g)].map(([, key]) => key),
     );
-    assert.deepEqual([...new Set(keys)], ['state', 'startNotOffered', 'branchesNotOffered']);
+    assert.deepEqual([...new Set(keys)], ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered']);
   });
 
   it('offers changes of branches, roles and projects only if the service has branches', () => {

@@ -28,7 +28,7 @@ import type { Command, CommandContext, Run } from './context.ts';
 import { showOperations } from './operation/operations.ts';
 import * as project from './project/project.ts';
 import { resetPassword } from './role/resetPassword.ts';
-import { copyId, refresh } from './view.ts';
+import { copyId, refresh, showIdsFirst, showNamesFirst } from './view.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,
@@ -77,6 +77,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
+  'hostedPostgres.view.showIdsFirst': showIdsFirst,
+  'hostedPostgres.view.showNamesFirst': showNamesFirst,
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
 

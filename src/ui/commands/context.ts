@@ -16,6 +16,7 @@ import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
+import type { NameOrder } from '../state/nameOrder.ts';
 import type { PassFiles } from '../state/passFiles.ts';
 
 interface Selection {
@@ -29,6 +30,7 @@ export interface ComputesView {
   reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
   revealById(target: ResourceRef): Promise<void>;
   showMore(): void;
+  redraw(): void;
 }
 
 export interface CommandContext {
@@ -46,6 +48,7 @@ export interface CommandContext {
   readonly rotationNotes: Notes;
   readonly config: Config;
   readonly log: Log;
+  readonly nameOrder: NameOrder;
   readonly passFiles: PassFiles;
   readonly localService: LocalService;
   readonly computesView: ComputesView;

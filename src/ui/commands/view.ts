@@ -35,3 +35,13 @@ export const copyId: Command = async (context, argument, run) => {
   const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
 };
+
+const changeOrder =
+  (areNamesFirst: boolean): Command =>
+  async ({ nameOrder, computesView }) => {
+    await nameOrder.change(areNamesFirst);
+    computesView.redraw();
+  };
+
+export const showNamesFirst = changeOrder(true);
+export const showIdsFirst = changeOrder(false);

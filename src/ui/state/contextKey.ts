@@ -44,5 +44,9 @@ export function setBranchesOffered(areOffered: boolean): void {
   setContext('hostedPostgres.branchesNotOffered', !areOffered);
 }
 
+/** For the menu of the view, which offers the other order. */
+export const setNamesFirstKey = (areFirst: boolean): void =>
+  setContext('hostedPostgres.namesFirst', areFirst);
+
 const setContext = (key: string, value: unknown): void =>
   void commands.executeCommand('setContext', key, value);

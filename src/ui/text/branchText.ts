@@ -1,31 +1,37 @@
-/** Name and marks of a branch as text. The id comes first everywhere, because it never changes. */
+/** Name and marks of a branch as text. The id comes first unless the user chose names, because it never changes. */
 import { l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
-import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { formatDate, formatDay } from './date.ts';
+import { idAndName } from './idAndName.ts';
 import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 import { usageText } from './usageText.ts';
 
-/** Returns texts such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch isn't ready. */
-export function branchParts(branch: Branch | undefined): readonly string[] {
-  if (branch === undefined) return [];
-  const state = branch.current_state ?? 'ready';
+/**
+ * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch
+ * isn't ready.
+ */
+export function branchRow(
+  id: string,
+  branch: Branch | undefined,
+): { readonly label: string; readonly parts: readonly string[] } {
+  const { label, description } = idAndName(id, branch?.name);
+  const state = branch?.current_state ?? 'ready';
   const parts = [
-    sanitize(nameOf(branch) ?? ''),
-    branch.default === true ? l10n.t('default') : '',
-    branch.protected === true ? l10n.t('protected') : '',
+    description,
+    branch?.default === true ? l10n.t('default') : '',
+    branch?.protected === true ? l10n.t('protected') : '',
     state === 'ready' ? '' : sanitize(state),
-    branch.expires_at ? l10n.t('expires {0}', formatDay(branch.expires_at)) : '',
+    branch?.expires_at ? l10n.t('expires {0}', formatDay(branch.expires_at)) : '',
   ];
-  return parts.filter((part) => part !== '');
+  return { label, parts: parts.filter((part) => part !== '') };
 }
 
-/** Returns text such as `br-aged-salad-637688 (main)`. */
+/** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */
 export function branchLabel(id: string, branch: Branch | undefined): string {
-  const name = sanitize(nameOf(branch) ?? '');
-  return name === '' ? sanitize(id) : `${sanitize(id)} (${name})`;
+  const { label, description } = idAndName(id, branch?.name);
+  return description === '' ? label : `${label} (${description})`;
 }
 
 /** The name if there is one, for messages. */

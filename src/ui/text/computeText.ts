@@ -1,8 +1,14 @@
 /** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
-import { isPrimary, computeStatus, type ComputeStatus } from '../../model/inventory/computeStatus.ts';
+import {
+  isPrimary,
+  computeStatus,
+  sizeText,
+  type ComputeStatus,
+} from '../../model/inventory/computeStatus.ts';
 import { isLocalCompute } from '../../model/connection/connectionStrings.ts';
+import { idAndName } from './idAndName.ts';
 import { sanitize } from './sanitize.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
@@ -53,4 +59,11 @@ export function poolingText(compute: Compute): string | undefined {
 export function typeText(compute: Compute): string {
   if (isPrimary(compute)) return l10n.t('primary');
   return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
+}
+
+/** The row of a compute in the tree and the pickers. The state comes last, because the icon shows it too. */
+export function computeRow(compute: Compute): { readonly label: string; readonly description: string } {
+  const { label, description } = idAndName(compute.id, compute.name);
+  const parts = [description, typeText(compute), sizeText(compute), statusText(compute)];
+  return { label, description: parts.filter((part) => part !== '').join(' · ') };
 }

@@ -59,10 +59,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     guards: TreeGuards,
   ) {
     this.#guards = guards;
-    this.#disposables.add(guards.onDidChange(() => this.#redraw()));
+    this.#disposables.add(guards.onDidChange(() => this.redraw()));
     this.#disposables.add(window.registerFileDecorationProvider(markDecorations));
     this.#postgres = postgres;
-    this.#disposables.add(postgres.onDidChangePostgres(() => this.#redraw()));
+    this.#disposables.add(postgres.onDidChangePostgres(() => this.redraw()));
     this.#session = session;
     this.#inventory = inventory;
     this.#log = log;
@@ -156,6 +156,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#show(this.#shownRoots + PAGE_SIZE);
   }
 
+  redraw(): void {
+    this.#updateMessage();
+    this.#changed.fire(undefined);
+  }
+
   dispose(): void {
     this.#disposables.dispose();
   }
@@ -172,11 +177,6 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   get #postgresProblem(): string | undefined {
     return this.#session.connection?.account.local === true ? this.#postgres.postgresProblem : undefined;
-  }
-
-  #redraw(): void {
-    this.#updateMessage();
-    this.#changed.fire(undefined);
   }
 
   #show(roots: number): void {

@@ -2,17 +2,17 @@
 import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type MarkdownString } from 'vscode';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
-import { isPrimary, labelOf, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
-import { branchParts, branchTable } from '../text/branchText.ts';
+import { branchRow, branchTable } from '../text/branchText.ts';
 import { computeTable } from '../text/computeTable.ts';
 import { formatDate } from '../text/date.ts';
-import { statusIcon, statusText, typeText } from '../text/computeText.ts';
+import { computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { nameOrId, sanitize } from '../text/sanitize.ts';
 import { usageText } from '../text/usageText.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
 
@@ -76,15 +76,15 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
 
 function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  const id = sanitize(node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
+  const { label, parts } = branchRow(node.branchId, branch);
   // Also without computes: VS Code would not expand a leaf that gets its first one.
-  const item = new TreeItem(id, TreeItemCollapsibleState.Expanded);
+  const item = new TreeItem(label, TreeItemCollapsibleState.Expanded);
   item.iconPath = new ThemeIcon('git-branch');
-  const parts = [...branchParts(branch), ...(isEmpty ? [l10n.t('no computes')] : [])];
-  if (parts.length > 0) item.description = parts.join(' · ');
+  const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
+  if (all.length > 0) item.description = all.join(' · ');
   item.contextValue = ['branch', ...branchFlags(branch)].join(' ');
-  item.accessibilityInformation = { label: [l10n.t('Branch {0}', id), ...parts].join(', ') };
+  item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...all].join(', ') };
   return item;
 }
 
@@ -103,17 +103,17 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   // Deleted since the last refresh: its parent is about to drop it.
   if (compute === undefined) return new TreeItem(computeId);
   const status = computeStatus(compute);
-  const label = sanitize(labelOf(compute));
+  const { label, description } = computeRow(compute);
   const item = new TreeItem(label);
   item.iconPath = statusIcon(status);
-  const size = sizeText(compute);
-  const parts = [statusText(compute), typeText(compute), size].filter((part) => part !== '');
-  item.description = parts.join(' · ');
+  item.description = description;
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
-  const spoken = [l10n.t('Compute {0}', label), ...parts, ...(compute.name ? [compute.id] : [])];
-  item.accessibilityInformation = { label: spoken.join(', ') };
+  // By name in either order: an id takes long to listen to.
+  const spoken = [l10n.t('Compute {0}', nameOrId(compute.name, compute.id)), statusText(compute)];
+  spoken.push(typeText(compute), sizeText(compute), compute.name ? sanitize(compute.id) : '');
+  item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
   return item;
 }
 

@@ -108,7 +108,7 @@ describe('Rows of the tree', () => {
     assert.ok(!items.includes('Restart Compute') && !items.includes('Open psql'), items.join());
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Find Compute…');
-    const wanted = 'ep-second-plain disabled · read replica · 0.25–2 CU';
+    const wanted = 'ep-second-plain read replica · 0.25–2 CU · disabled';
     await until('it to be announced as disabled', async () =>
       (await quickInput.waitFor('Search by name')).items.includes(wanted),
     );

@@ -59,6 +59,20 @@ describe('Branches', () => {
     await quickInput().cancel('Search by name');
   });
 
+  it('have their name before their id if the user wants it, also in the lists to choose from', async () => {
+    const { workbench } = opened();
+    await workbench.viewAction('Computes', 'Show Names First');
+    await computes().waitFor(`Branch main, ${mainBranch}, default`);
+    await computes().click(/^Compute primary/);
+    await workbench.runCommand('Hosted Postgres: Rename Branch…');
+    await until('the branches by name', async () =>
+      (await quickInput().waitFor('Select a branch')).items.some((item) => item.startsWith('rewrite br-')),
+    );
+    await quickInput().cancel('Select a branch');
+    await workbench.viewAction('Computes', 'Show Ids First');
+    await computes().waitFor(main);
+  });
+
   it('are created with a compute from the row of their parent', async () => {
     await computes().contextMenu(main, 'Create Branch…');
     await quickInput().answer('Name of the new branch of main', 'qa');

@@ -51,7 +51,7 @@ describe('Edit Compute…', () => {
   it('shows the current values', async () => {
     await opened().workbench.runCommand('Hosted Postgres: Edit Compute…');
     await quickInput().waitForItems('Select a compute', 4);
-    await quickInput().choose('Select a compute', 'primary');
+    await quickInput().choose('Select a compute', primary);
     const { title, items } = await quickInput().waitFor('Select what to change on primary');
     assert.match(title, /2\/2/);
     assert.deepEqual(items, [

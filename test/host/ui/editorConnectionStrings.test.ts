@@ -35,7 +35,7 @@ describe('connection strings', () => {
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', opened().folder, ...args]);
   const chooseCompute = async () => {
     const { quickInput } = opened().workbench;
-    await quickInput.choose('Select a compute', 'primary');
+    await quickInput.choose('Select a compute', primary);
   };
   /** Chooses a role whose password only the user knows, because it was set in SQL. */
   const chooseUnknown = async () => {

@@ -52,7 +52,7 @@ describe('hosts in the editor', () => {
     await editor.waitForSuggestion('Load computes…');
     assert.deepEqual(await editor.suggestions(), ['Load computes…']);
     await editor.accept('Load computes…');
-    await workbench.quickInput.choose('Select a compute', 'primary');
+    await workbench.quickInput.choose('Select a compute', primary);
     await workbench.quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(variables);
   });
@@ -115,7 +115,7 @@ describe('hosts in the editor', () => {
     await editor.press('ControlOrMeta+a');
     await editor.press('Shift+Alt+i');
     await workbench.runCommand('Hosted Postgres: Insert Host');
-    await workbench.quickInput.choose('Select a compute', 'primary');
+    await workbench.quickInput.choose('Select a compute', primary);
     await workbench.quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(`a=${host}\nb=${host}`);
   });

@@ -21,6 +21,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'account.remove': 'the account has no text of the service',
   'account.switch': 'the account has no text of the service',
   'view.refresh': 'shows nothing itself',
+  'view.showIdsFirst': 'shows nothing itself',
+  'view.showNamesFirst': 'shows nothing itself',
   'compute.openPsql': 'opens a terminal',
   'compute.insertHost': 'needs an editor; asks like Copy Host',
   'branch.unprotect': 'needs a protected branch; asks like Protect Branch',

@@ -10,7 +10,7 @@ import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { shopAccount } from '../../helpers/shopAccount.ts';
+import { reports, shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { findOwnService, ownServiceFolder } from './ownService.ts';
@@ -118,7 +118,7 @@ describe('the key', () => {
     assert.equal(sent.length, 1);
     secrets.set('rotated key', sent[0] ?? '');
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
-    await workbench.quickInput.choose('Select a compute', 'reports');
+    await workbench.quickInput.choose('Select a compute', reports);
     await workbench.quickInput.answer('Role', 'app');
     await workbench.quickInput.answer('Database', 'app');
     await workbench.quickInput.choose("doesn't provide the password", 'Enter the password…');
@@ -181,7 +181,7 @@ describe('the key', () => {
 
   it('would have been found, because other text is found in each kind of place', () => {
     const placesOf = (text: string) => placesWith(places, text);
-    assert.ok(placesOf('ep-little-smoke').some((place) => place.startsWith('the page')));
+    assert.ok(placesOf('Project shop').some((place) => place.startsWith('the page')));
     assert.ok(placesOf('of the local service').some((place) => place.endsWith('account.json')));
     assert.ok(placesOf('--socket-path').some((place) => place.startsWith('/proc/')));
     assert.ok(placesOf('hostedPostgres').some((place) => /vscode-web-state-db/.test(place)));

@@ -25,11 +25,11 @@ describe('Commands from the palette', () => {
   it('offer the compute that was used last if none is selected', async () => {
     const { workbench } = opened();
     await workbench.runCommand('Hosted Postgres: Copy Id');
-    await workbench.quickInput.choose('Select a compute', 'dashboards');
+    await workbench.quickInput.choose('Select a compute', dashboards);
     await idOf(dashboards);
     await workbench.runCommand('Hosted Postgres: Copy Host');
     const [first] = await offered();
-    assert.match(first ?? '', /^dashboards /);
+    assert.match(first ?? '', /^ep-silent-river-000004 dashboards /);
     await workbench.quickInput.cancel('Select a compute');
   });
 
@@ -38,7 +38,7 @@ describe('Commands from the palette', () => {
     await computes().click(/^Compute reports,/);
     await workbench.runCommand('Hosted Postgres: Copy Id');
     const [first] = await offered();
-    assert.match(first ?? '', /^reports /);
+    assert.match(first ?? '', /^ep-steep-forest-000002 reports /);
     await workbench.quickInput.accept('Select a compute');
     await idOf('ep-steep-forest-000002');
   });

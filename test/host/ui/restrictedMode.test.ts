@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { shopAccount } from '../../helpers/shopAccount.ts';
+import { primary, shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -50,7 +50,7 @@ describe('restricted mode', () => {
     const { quickInput } = workbench;
     await workbench.runCommand('Hosted Postgres: Copy Connection String…');
     await quickInput.waitForItems('Select a compute', 4);
-    await quickInput.choose('Select a compute', 'primary');
+    await quickInput.choose('Select a compute', primary);
     await quickInput.choose('Select a host', 'Direct');
     const { value } = await quickInput.waitFor('Role');
     await quickInput.cancel('Role');

@@ -6,7 +6,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } fr
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { shopAccount } from '../../helpers/shopAccount.ts';
+import { reports, shopAccount } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
@@ -29,7 +29,7 @@ describe('Write DATABASE_URL to .env', () => {
   const write = async () => {
     const { quickInput } = opened().workbench;
     await opened().workbench.runCommand('Hosted Postgres: Write DATABASE_URL to .env');
-    await quickInput.choose('Select a compute', 'reports');
+    await quickInput.choose('Select a compute', reports);
     await quickInput.answer('Role', 'someone');
     await quickInput.answer('Database', 'app');
     await quickInput.choose("doesn't provide the password", 'Enter the password…');

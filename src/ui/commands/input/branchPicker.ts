@@ -6,7 +6,7 @@ import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { branchIdsOf } from '../../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inventory/nodes.ts';
-import { branchParts, branchTitle } from '../../text/branchText.ts';
+import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
@@ -47,7 +47,7 @@ export async function askBranch(
     return branchItems;
   };
   const isListed = (text: string) =>
-    branchItems.some(({ branchId, description = '' }) => `${branchId} ${description}`.includes(text));
+    branchItems.some(({ label, description = '' }) => `${label} ${description}`.includes(text));
   const typed = (text: string) =>
     text === '' || inventory.branches.forProject(projectId) !== undefined || isListed(text)
       ? undefined
@@ -68,10 +68,11 @@ function branchItem(
   computes: readonly Compute[],
   problem: string | undefined,
 ): BranchItem {
+  const { label, parts } = branchRow(branchId, branch);
   return {
-    label: sanitize(branchId),
+    label,
     iconPath: new ThemeIcon('git-branch'),
-    description: [...branchParts(branch), problem ?? membersText(computes)].join(' · '),
+    description: [...parts, problem ?? membersText(computes)].join(' · '),
     branchId,
     isUnavailable: problem !== undefined,
   };

@@ -2,7 +2,7 @@
 import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { AccountConnection } from '../../../model/account/accountConnection.ts';
-import { byTypeAndLabel, sizeText, computeStatus } from '../../../model/inventory/computeStatus.ts';
+import { byTypeAndLabel, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
   asBranchNode,
@@ -13,7 +13,7 @@ import {
   type ProjectNode,
 } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { statusIcon, statusText, typeText } from '../../text/computeText.ts';
+import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
 import { loadItems, MAX_LOADED } from './loadItems.ts';
@@ -120,15 +120,9 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
 function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
   const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
   return {
-    label: nameOrId(compute.name, computeId),
+    ...computeRow(compute),
     iconPath: statusIcon(computeStatus(compute)),
-    description: [statusText(compute), typeText(compute), sizeText(compute)]
-      .filter((part) => part !== '')
-      .join(' · '),
-    detail: [
-      ...(compute.name ? [computeId] : []),
-      branchLabel(branchId, branches.get(projectId, branchId)),
-    ].join(' · '),
+    detail: branchLabel(branchId, branches.get(projectId, branchId)),
     value: { kind: 'compute', projectId, branchId, computeId },
   };
 }

@@ -1,10 +1,12 @@
-import '../../../helpers/vscodeValues.ts';
+import { executed } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeItem } from 'vscode';
 import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
+const { NameOrder } = await import('../../../../src/ui/state/nameOrder.ts');
+const { branchLabel } = await import('../../../../src/ui/text/branchText.ts');
 const { childrenOf, nodeId: idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
 const { tooltip, treeItem, visibleFields } = await import('../../../../src/ui/tree/treeItems.ts');
 
@@ -52,14 +54,17 @@ describe('treeItem', () => {
   const itemOf = (computeId: string, branchId = 'br-main') =>
     treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
-  it('shows projects, branches by id, and the computes of each with state, type and size', async () => {
+  it('shows projects, branches by id, and the computes of each with type, size and state', async () => {
     await load();
     assert.deepEqual(tree(), [
       [
         'Shop | eu',
         [
-          ['br-dev', [['ep-dev | init · primary']]],
-          ['br-main', [['ep-main | active · primary · 0.25 CU'], ['reports | idle · read replica']]],
+          ['br-dev', [['ep-dev | primary · init']]],
+          [
+            'br-main',
+            [['ep-main | primary · 0.25 CU · active'], ['ep-read | reports · read replica · idle']],
+          ],
         ],
       ],
     ]);
@@ -85,6 +90,37 @@ describe('treeItem', () => {
     assert.equal(item('br-main').contextValue, 'branch listed default protected root');
     assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
     assert.equal(item('br-new').collapsibleState, 2, 'expanded when it gets a compute');
+  });
+
+  it('shows names before ids if the user wants it, and a lone id as before', async () => {
+    branches = [
+      { id: 'br-main', name: 'main', default: true },
+      { id: 'br-dev', name: 'br-dev' },
+    ];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const memory = new MemoryMap();
+    const order = new NameOrder(memory);
+    const before = tree();
+    await order.change(true);
+    const [[, rows] = []] = tree();
+    assert.deepEqual(rows, [
+      [
+        'main | br-main · default',
+        [['ep-main | primary · 0.25 CU · active'], ['reports | ep-read · read replica · idle']],
+      ],
+      ['br-dev', [['ep-dev | primary · init']]],
+    ]);
+    const spoken = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
+    const branch = store.inventory.branches.get('shop', 'br-main');
+    assert.equal(branchLabel('br-main', branch), 'main (br-main)');
+    // Another window.
+    executed.length = 0;
+    const later = new NameOrder(memory);
+    assert.deepEqual(executed, [['setContext', 'hostedPostgres.namesFirst', true]]);
+    await later.change(false);
+    assert.deepEqual(tree(), before);
   });
 
   it('has no menu for branches if the service does not list them', async () => {
@@ -143,7 +179,7 @@ describe('treeItem', () => {
     assert.equal(shapes.size, items.length);
     const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
     assert.deepEqual(
-      items.map(({ description }) => String(description).split(' · ')[0]),
+      items.map(({ description }) => String(description).split(' · ').at(-1)),
       texts,
     );
     items.forEach((item, index) =>
