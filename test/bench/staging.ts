@@ -16,6 +16,7 @@ export interface Staged {
 
 const COPIED = [
   'package.json',
+  'tsconfig.json',
   'package.nls.json',
   'package.nls.de.json',
   '.vscodeignore',
