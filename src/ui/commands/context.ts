@@ -60,7 +60,7 @@ export interface Run {
   failureMessage: string;
   /** What the window was connected to when the command began. Changes are sent only to that account. */
   readonly initialConnection: AccountConnection | undefined;
-  /** What to tell the user if the reply to the change was lost; by default, to look at the list. */
+  /** What the message says if the reply to the change was lost; by default, to look at the list. */
   unknownOutcome?: string;
 }
 

@@ -18,7 +18,7 @@ const FILES: DocumentSelector = [
 
 /**
  * Characters before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. And `-`, because VS Code takes the 19 of
- * `ep-19` for a word of its own, and opens no list for a number.
+ * `ep-19` for a separate word, and opens no list for a number.
  */
 const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':', '-'];
 
