@@ -73,18 +73,20 @@ async function endBackends(dataDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   const folder = realpathSync(dataDir);
   for (const until = performance.now() + BACKEND_LIMIT; performance.now() < until;) {
-    const pids = readdirSync('/proc').filter((name) => workingFolder(name) === folder);
+    const pids = readdirSync('/proc').filter((name) => isBackendIn(folder, name));
     if (pids.length === 0) return;
     for (const pid of pids) send(Number(pid), 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, POLL));
   }
 }
 
-function workingFolder(pid: string): string | undefined {
+/** Not a user's shell in the folder, for example. */
+function isBackendIn(folder: string, pid: string): boolean {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    const program = path.basename(readlinkSync(`/proc/${pid}/exe`));
+    return /^postgres( \(deleted\))?$/.test(program) && readlinkSync(`/proc/${pid}/cwd`) === folder;
   } catch {
-    return undefined; // No process, or one of another user.
+    return false; // No process, or one of another user.
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -7,6 +8,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { freePorts } from '../../../../src/service/postgres/network/freePorts.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { endServer } from '../../../../src/service/postgres/process/orphans.ts';
 import { startTime } from '../../../../src/base/processIdentity.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
@@ -174,3 +176,24 @@ async function writeUntilKilled(client: pg.Client, from: number): Promise<number
     }
   }
 }
+
+describe('endServer', () => {
+  it('leaves other programs alone whose working folder is the data directory', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+    const shell = spawn('sleep', ['60'], { cwd: folder });
+    try {
+      await once(shell, 'spawn');
+      // What a killed server leaves.
+      const { pid } = spawnSync('true');
+      writeFileSync(path.join(folder, 'postmaster.pid'), `${pid}\n${folder}\n1\n5432\n/tmp\n127.0.0.1\n`);
+      await endServer(folder);
+      assert.equal(shell.signalCode, null);
+      assert.ok(shell.kill('SIGTERM'));
+      const [, signal] = await once(shell, 'exit');
+      assert.equal(signal, 'SIGTERM');
+    } finally {
+      shell.kill('SIGKILL');
+      await rm(folder, { recursive: true });
+    }
+  });
+});
