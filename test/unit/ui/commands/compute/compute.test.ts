@@ -15,7 +15,6 @@ describe('Commands of a compute', () => {
 
   beforeEach(async () => {
     questions.length = 0;
-    answers.length = 0;
     service = await scriptService((call) =>
       call.endsWith('/branches')
         ? 405
@@ -28,6 +27,7 @@ describe('Commands of a compute', () => {
   afterEach(async () => {
     store.dispose();
     await service.close();
+    answers.length = 0;
   });
 
   it('say how many connections a restart drops', async () => {
