@@ -8,7 +8,6 @@ import { BranchActions } from './model/operations/branchActions.ts';
 import { ChangeSender } from './model/operations/changeSender.ts';
 import { ComputeActions } from './model/operations/computeActions.ts';
 import type { OpenClient } from './model/account/accountConnection.ts';
-import { isRotationNote } from './model/account/keyRotation.ts';
 import { Guards } from './model/account/guards.ts';
 import { Inventory } from './model/inventory/inventory.ts';
 import { LastCompute } from './model/inventory/lastCompute.ts';
@@ -23,7 +22,6 @@ import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
-import { mementoStore } from './ui/state/mementoStore.ts';
 import { NameOrder } from './ui/state/nameOrder.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
@@ -56,15 +54,14 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   const model = createModel(context, disposables);
   const app = { ...model, ...createViews(model, active, disposables) };
   registerListeners(context, app, active, disposables);
-  for (const note of app.rotationNotes.all().filter(isRotationNote))
-    void showRotationNotice(app.rotationNotes, note);
+  for (const note of app.rotationNotes.all()) void showRotationNotice(app.rotationNotes, note);
   return app;
 }
 
 function createModel(context: ExtensionContext, disposables: DisposableStore) {
   const log = disposables.add(new Log());
   const config = disposables.add(new Config());
-  const memory = mementoStore(context.workspaceState);
+  const memory = context.workspaceState;
   const secrets = secretStore(context.secrets);
   const accounts = disposables.add(new Accounts(secrets));
   const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
@@ -98,7 +95,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     unprotected,
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationNotes: rotationNotes(context.globalStorageUri),
-    nameOrder: new NameOrder(mementoStore(context.globalState)),
+    nameOrder: new NameOrder(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };
 }

@@ -9,7 +9,6 @@ import { hasPending } from './model/operations/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { mementoStore } from './ui/state/mementoStore.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
@@ -53,7 +52,7 @@ export function activate(context: ExtensionContext): void {
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
-    hasPending(mementoStore(context.workspaceState), Date.now()) ||
+    hasPending(context.workspaceState, Date.now()) ||
     rotationNotes(context.globalStorageUri).all().length > 0 ||
     unprotectedNotes(context.globalStorageUri).all().length > 0;
   if (account() === 'local' || isPending) void app();

@@ -1,5 +1,5 @@
-/** What outlives the window: VS Code's workspace state, or a map in a test. */
+/** What outlives the window: a memento of VS Code, or a map in a test. */
 export interface Memory {
   get(entry: string): unknown;
-  update(entry: string, value: unknown): Promise<void>;
+  update(entry: string, value: unknown): PromiseLike<void>;
 }

@@ -30,14 +30,14 @@ export class MemoryMap implements Memory {
   }
 }
 
-export class NoteMap implements Notes {
-  readonly entries = new Map<string, unknown>();
+export class NoteMap<T> implements Notes<T> {
+  readonly entries = new Map<string, T>();
 
-  all(): readonly unknown[] {
+  all(): readonly T[] {
     return [...this.entries.values()];
   }
 
-  async set(id: string, note: unknown): Promise<void> {
+  async set(id: string, note: T): Promise<void> {
     this.entries.set(id, JSON.parse(JSON.stringify(note)));
   }
 

@@ -2,7 +2,12 @@
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { AccountConnection } from '../../src/model/account/accountConnection.ts';
-import { rotateKey, type RotationOutcome, type RotationParts } from '../../src/model/account/keyRotation.ts';
+import {
+  rotateKey,
+  type RotationNote,
+  type RotationOutcome,
+  type RotationParts,
+} from '../../src/model/account/keyRotation.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';
@@ -16,7 +21,7 @@ export class RotatingAccount {
   readonly proxy: FaultProxy;
   readonly oldKey: OldKey;
   /** Those that are saved. */
-  readonly notes = new Map<string, unknown>();
+  readonly notes = new Map<string, RotationNote>();
   /** Values that the rotation reported as secret. */
   readonly seen: string[] = [];
   readonly #service: LocalService;
@@ -49,7 +54,7 @@ export class RotatingAccount {
     const { accounts, openClient, notes } = this;
     const stored = {
       all: () => [...notes.values()],
-      set: async (id: string, note: unknown) => void notes.set(id, note),
+      set: async (id: string, note: RotationNote) => void notes.set(id, note),
       delete: (id: string) => void notes.delete(id),
     };
     const onSecret = (value: string) => this.seen.push(value);

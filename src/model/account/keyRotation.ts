@@ -5,7 +5,6 @@
 import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';
 import type { Notes } from '../notes.ts';
@@ -18,11 +17,6 @@ export interface RotationNote {
   readonly newName: string;
   /** Undefined if the user chose to keep all keys. */
   readonly oldName?: string | undefined;
-}
-
-export function isRotationNote(value: unknown): value is RotationNote {
-  const { id, account, newName, oldName = '' } = fieldsOf(value);
-  return [id, account, newName, oldName].every((field) => typeof field === 'string');
 }
 
 /**
@@ -39,7 +33,7 @@ export interface RotationParts {
   readonly accounts: Pick<Accounts, 'key' | 'replaceKey'>;
   readonly openClient: OpenClient;
   readonly organizationId: string | undefined;
-  readonly notes: Notes;
+  readonly notes: Notes<RotationNote>;
   /** The label of the account in the note. */
   readonly accountLabel: string;
   /** Called with the new key before it is used. */

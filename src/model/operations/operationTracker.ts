@@ -122,7 +122,7 @@ export class OperationTracker implements Disposable {
 
   #replace(all: readonly PendingChange[]): void {
     this.#all = all;
-    this.#options.memory.update(PENDING_ENTRY, all).catch(this.#options.onError);
+    this.#options.memory.update(PENDING_ENTRY, all).then(undefined, this.#options.onError);
     this.#updatePoller();
     this.#changed.fire();
   }

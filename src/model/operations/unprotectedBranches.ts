@@ -2,8 +2,6 @@
  * Branches whose protection was removed because the user deletes them. A reload in the middle of that must not leave them
  * without it, so a note is stored before, and removed when the branch is deleted or protected again.
  */
-import { isBranchId, isId } from '../../api/records/ids.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Notes } from '../notes.ts';
 
 export interface UnprotectedBranch {
@@ -19,18 +17,19 @@ const idOf = ({ account, projectId, branchId }: UnprotectedBranch): string =>
   JSON.stringify([account, projectId, branchId]);
 
 export class UnprotectedBranches {
-  readonly #notes: Notes;
+  readonly #notes: Notes<UnprotectedBranch>;
   /** Those that this window is deleting. */
   readonly #current = new Set<string>();
 
-  constructor(notes: Notes) {
+  constructor(notes: Notes<UnprotectedBranch>) {
     this.#notes = notes;
   }
 
   /** Those of an account that an earlier window has left. */
   abandoned(account: string): readonly UnprotectedBranch[] {
-    const notes = this.#notes.all().filter(isUnprotectedBranch);
-    return notes.filter((branch) => branch.account === account && !this.#current.has(idOf(branch)));
+    return this.#notes
+      .all()
+      .filter((branch) => branch.account === account && !this.#current.has(idOf(branch)));
   }
 
   /** @throws {Error} if the note can't be stored */
@@ -44,10 +43,4 @@ export class UnprotectedBranches {
     this.#notes.delete(idOf(branch));
     this.#current.delete(idOf(branch));
   }
-}
-
-function isUnprotectedBranch(value: unknown): value is UnprotectedBranch {
-  const { account, projectId, branchId, name } = fieldsOf(value);
-  const isNamed = name === undefined || typeof name === 'string';
-  return typeof account === 'string' && isId(projectId) && isBranchId(branchId) && isNamed;
 }

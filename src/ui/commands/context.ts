@@ -2,6 +2,7 @@
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
+import type { RotationNote } from '../../model/account/keyRotation.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
@@ -45,7 +46,7 @@ export interface CommandContext {
   readonly branchActions: BranchActions;
   readonly tracker: OperationTracker;
   readonly apiKeys: ApiKeyList;
-  readonly rotationNotes: Notes;
+  readonly rotationNotes: Notes<RotationNote>;
   readonly config: Config;
   readonly log: Log;
   readonly nameOrder: NameOrder;

@@ -6,7 +6,11 @@ import { sanitize } from '../text/sanitize.ts';
 import { window } from '../window.ts';
 
 /** Says which keys a rotation may have left. The next start says it again unless the user has closed the message. */
-export async function showRotationNotice(notes: Notes, note: RotationNote, error?: unknown): Promise<void> {
+export async function showRotationNotice(
+  notes: Notes<RotationNote>,
+  note: RotationNote,
+  error?: unknown,
+): Promise<void> {
   const { id, account, newName, oldName } = note;
   const reason =
     error === undefined

@@ -3,23 +3,25 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
+import type { RotationNote } from '../../model/account/keyRotation.ts';
 import type { Notes } from '../../model/notes.ts';
+import type { UnprotectedBranch } from '../../model/operations/unprotectedBranches.ts';
 
 /**
  * Notes in files of one folder. VS Code's memento, in a browser, loses what was written in the last 100 ms before a reload.
  */
-export class NoteFiles implements Notes {
+export class NoteFiles<T> implements Notes<T> {
   readonly #folder: string;
 
   constructor(globalStorage: Pick<Uri, 'fsPath'>, folder: string) {
     this.#folder = path.join(globalStorage.fsPath, folder);
   }
 
-  all(): readonly unknown[] {
-    return this.#files().flatMap((file) => readNote(file) ?? []);
+  all(): readonly T[] {
+    return this.#files().flatMap((file) => readNote<T>(file) ?? []);
   }
 
-  async set(id: string, note: unknown): Promise<void> {
+  async set(id: string, note: T): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
     await replaceFile(this.#file(id), JSON.stringify(note), { mode: 0o600 });
   }
@@ -43,7 +45,7 @@ export class NoteFiles implements Notes {
   }
 }
 
-function readNote(file: string): unknown {
+function readNote<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
@@ -52,9 +54,9 @@ function readNote(file: string): unknown {
 }
 
 /** See `rotateKey`. */
-export const rotationNotes = (globalStorage: Pick<Uri, 'fsPath'>): NoteFiles =>
+export const rotationNotes = (globalStorage: Pick<Uri, 'fsPath'>): Notes<RotationNote> =>
   new NoteFiles(globalStorage, 'keyRotations');
 
 /** See `UnprotectedBranches`. */
-export const unprotectedNotes = (globalStorage: Pick<Uri, 'fsPath'>): NoteFiles =>
+export const unprotectedNotes = (globalStorage: Pick<Uri, 'fsPath'>): Notes<UnprotectedBranch> =>
   new NoteFiles(globalStorage, 'unprotectedBranches');

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
+import {
+  UnprotectedBranches,
+  type UnprotectedBranch,
+} from '../../../../src/model/operations/unprotectedBranches.ts';
 import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -15,7 +18,7 @@ describe('Deleting a protected branch', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let changes: BranchActions;
-  let notes: NoteMap;
+  let notes: NoteMap<UnprotectedBranch>;
   let branch: { readonly id: string; readonly name: string; readonly protected: boolean } | undefined;
   /** What the service does with each change; by default what the local service does. */
   let answerTo: (call: string, count: number) => unknown;

@@ -2,7 +2,10 @@ import { answers, executed, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
+import {
+  UnprotectedBranches,
+  type UnprotectedBranch,
+} from '../../../../src/model/operations/unprotectedBranches.ts';
 import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -12,7 +15,7 @@ const { protectAbandoned } = await import('../../../../src/ui/notifications/prot
 describe('protectAbandoned', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let notes: NoteMap;
+  let notes: NoteMap<UnprotectedBranch>;
   let status: number | undefined;
 
   beforeEach(async () => {
