@@ -37,13 +37,11 @@ export interface AccountList {
   readonly current: Account | undefined;
 }
 
-/** Unique for each account; also part of the name of the key's entry. */
-export const accountId = (account: Account): string =>
-  account.name === '' ? account.baseUrl : `${account.baseUrl}#${account.name}`;
-
-/** Like `accountId`, but fixed for the local service, whose address changes. */
-export const stableAccountId = (account: Account): string =>
-  account.local === true ? 'local' : accountId(account);
+/** Unique for each account, and fixed for the local service, whose address changes. Also in the name of the key's entry. */
+export function accountId({ baseUrl, name, local }: Account): string {
+  if (local === true) return 'local';
+  return name === '' ? baseUrl : `${baseUrl}#${name}`;
+}
 
 const LIST_ENTRY = 'hostedPostgres.accounts';
 const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountId(account)}`;

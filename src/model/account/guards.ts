@@ -1,7 +1,7 @@
 /** Accounts and projects that the user has marked, and what that means for changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Event } from '../../base/event.ts';
-import { stableAccountId } from './accounts.ts';
+import { accountId } from './accounts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { AccountConnection } from './accountConnection.ts';
 import type { Session } from './session.ts';
@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 export const MARKS = ['production', 'readOnly'] as const;
 export type Mark = (typeof MARKS)[number];
 
-/** By project id, or by {@link stableAccountId}. */
+/** By project id, or by {@link accountId}. */
 export type Marks = Readonly<Record<string, Mark>>;
 
 /** What a change acts on. Without a project: the account, for example one of its keys. */
@@ -72,7 +72,7 @@ export class Guards {
 
   /** The mark of the connected account. */
   get accountMark(): Mark | undefined {
-    return this.connection && this.#settings.marks[stableAccountId(this.connection.account)];
+    return this.connection && this.#settings.marks[accountId(this.connection.account)];
   }
 
   projectMark(projectId: string): Mark | undefined {

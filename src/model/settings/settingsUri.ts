@@ -1,6 +1,6 @@
 /** The URI of the document with the Postgres settings of a compute. */
 import { isComputeId, isId } from '../../api/records/ids.ts';
-import { stableAccountId, type Account } from '../account/accounts.ts';
+import { accountId, type Account } from '../account/accounts.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';
@@ -21,7 +21,7 @@ export const settingsUri = (
 ): SettingsUri => ({
   scheme: SETTINGS_SCHEME,
   path: `/${projectId}/${computeId}.pg_settings.json`,
-  query: stableAccountId(account),
+  query: accountId(account),
 });
 
 export interface SettingsOwner {
@@ -36,4 +36,4 @@ export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwne
 }
 
 export const belongsToAccount = ({ query }: Pick<SettingsUri, 'query'>, account: Account): boolean =>
-  query === stableAccountId(account);
+  query === accountId(account);

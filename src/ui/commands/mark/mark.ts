@@ -1,6 +1,6 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n, type QuickPickItem } from 'vscode';
-import { stableAccountId } from '../../../model/account/accounts.ts';
+import { accountId } from '../../../model/account/accounts.ts';
 import type { Mark } from '../../../model/account/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -17,7 +17,7 @@ export const markAccount: Command = async (context, _argument, run) => {
   const name = accountLabel(account);
   const current = context.guards.accountMark;
   const answer = await singleStep(l10n.t('Mark Account'), (page) => askMark(page, name, current));
-  if (answer !== undefined) await setMark(context, stableAccountId(account), name, answer.mark);
+  if (answer !== undefined) await setMark(context, accountId(account), name, answer.mark);
 };
 
 interface ProjectMark {
