@@ -1,5 +1,7 @@
 /** A change that was accepted and has no end yet: the operations of one call. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isFinal } from '../../api/records/operationStatus.ts';
+import type { Memory } from '../memory.ts';
 
 export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
 
@@ -47,7 +49,7 @@ export const countOpenOperations = (changes: readonly PendingChange[]): number =
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 
-export const hasPending = (memory: { get(entry: string): unknown }, now: number): boolean =>
+export const hasPending = (memory: Pick<Memory, 'get'>, now: number): boolean =>
   parsePending(memory.get(PENDING_ENTRY), now).length > 0;
 
 /** Milliseconds. An older change may be of an account that was removed, and would be kept forever. */
@@ -56,5 +58,8 @@ const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 /** Reads what an earlier window has stored. */
 export function parsePending(value: unknown, now: number): readonly PendingChange[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(({ since }: PendingChange) => now - since < FORGOTTEN_AFTER);
+  return value.filter((change): change is PendingChange => {
+    const { since } = fieldsOf(change);
+    return typeof since === 'number' && now - since < FORGOTTEN_AFTER;
+  });
 }

@@ -24,6 +24,7 @@ describe('parsePending', () => {
   it('reads what was stored, if anything', () => {
     assert.deepEqual(parsePending([change], NOW), [change]);
     assert.deepEqual(parsePending(undefined, NOW), []);
+    assert.deepEqual(parsePending([null, 'op-1', { ...change, since: undefined }], NOW), []);
   });
 
   it('leaves out changes that began more than a day ago', () => {
