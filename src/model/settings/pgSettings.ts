@@ -4,7 +4,6 @@
  */
 import type { Compute } from '../../api/records/records.ts';
 import { settingText } from '../../api/records/settingText.ts';
-import { isEqual } from '../../base/equal.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
 
@@ -27,8 +26,6 @@ export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsTex
 
 export const formatSettings = (settings: SettingsText): string =>
   `${JSON.stringify(settings, undefined, 2)}\n`;
-
-export const areSameSettings = (a: SettingsText, b: SettingsText): boolean => isEqual(a, b);
 
 /** Returns all problems at once, in the order of the document. */
 export function parseSettings(text: string): ParsedSettings {

@@ -18,6 +18,7 @@ import {
 import { isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { isEqual } from '../../base/equal.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
@@ -25,7 +26,6 @@ import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
 import {
-  areSameSettings,
   formatSettings,
   parseSettings,
   settingsOn,
@@ -124,8 +124,7 @@ export class SettingsDocuments implements Disposable {
       throw unavailable(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
     document.rejected = undefined;
     const name = nameOrId(compute.name, compute.id);
-    if (areSameSettings(settings, document.settings))
-      return announce(l10n.t('{0} already has these settings', name));
+    if (isEqual(settings, document.settings)) return announce(l10n.t('{0} already has these settings', name));
     if (!(await approveRestart(guards, compute, connection)))
       throw unavailable(l10n.t('Not applied: the restart was canceled'));
     await this.#apply({ connection, document, compute }, text, settings);
@@ -243,8 +242,8 @@ export class SettingsDocuments implements Disposable {
 function takeOver(document: OpenDocument, compute: Compute): boolean {
   const settings = settingsOn(compute);
   const { pending } = document;
-  const isOwn = pending !== undefined && areSameSettings(settings, pending.before);
-  if (isOwn || areSameSettings(settings, document.settings)) return false;
+  const isOwn = pending !== undefined && isEqual(settings, pending.before);
+  if (isOwn || isEqual(settings, document.settings)) return false;
   document.settings = settings;
   document.changedAt = Math.max(Date.now(), document.changedAt + 1);
   return true;
