@@ -4,8 +4,6 @@ declare const normalized: unique symbol;
 /** A checked base address without a trailing slash, such as `https://console.neon.tech/api/v2`. */
 export type BaseUrl = string & { readonly [normalized]: true };
 
-export const PUBLIC_BASE_URL = 'https://console.neon.tech/api/v2' as BaseUrl;
-
 export type BaseUrlProblem = 'not-a-url' | 'not-https' | 'credentials' | 'query-or-fragment' | 'no-version';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

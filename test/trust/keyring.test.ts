@@ -2,7 +2,7 @@
 import '../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
-import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Session } from '../../src/model/account/session.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../../src/api/records/ids.ts';

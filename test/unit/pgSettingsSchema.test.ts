@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { PUBLIC_BASE_URL } from '../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { settingsUri } from '../../src/model/settings/settingsUri.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PUBLIC_BASE_URL } from '../../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../../helpers/publicBaseUrl.ts';
 import { Client, PROJECTS_PER_PAGE, type ProjectPage } from '../../../src/api/client.ts';
 import { isCancelled, isRejected } from '../../../src/api/errors.ts';
 import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';

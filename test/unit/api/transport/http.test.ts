@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { inspect } from 'node:util';
-import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { faultOf } from '../../../../src/api/errors.ts';
 import { Http, type Retry } from '../../../../src/api/transport/http.ts';
 import type { Fetch } from '../../../../src/api/transport/request.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { accountId, Accounts, type Account } from '../../../../src/model/account/accounts.ts';
 import { SecretMap } from '../../../helpers/secretMap.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseBaseUrl, PUBLIC_BASE_URL } from '../../../../src/api/baseUrl.ts';
+import { parseBaseUrl } from '../../../../src/api/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { belongsToAccount, settingsUri, settingsOwner } from '../../../../src/model/settings/settingsUri.ts';
 
 const account = { baseUrl: PUBLIC_BASE_URL, name: 'work' };
