@@ -12,14 +12,14 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** See `processMark`. Only on Linux. */
-  readonly mark?: string | undefined;
+  /** See `uniqueProcessId`. Only on Linux. */
+  readonly uniqueId?: string | undefined;
 }
 
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
   startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
-  mark: processMark(process.pid),
+  uniqueId: uniqueProcessId(process.pid),
 });
 
 /** Start times from different sources are rounded differently. */
@@ -44,15 +44,15 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
 }
 
 /** Whether the process still runs. */
-export function isRunningSync({ pid, startedAt, mark }: ProcessIdentity): boolean {
-  if (mark !== undefined) return processMark(pid) === mark;
+export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): boolean {
+  if (uniqueId !== undefined) return uniqueProcessId(pid) === uniqueId;
   return isAlive(pid) && matches(pid, startTime(pid), startedAt);
 }
 
 /** Like `isRunningSync`, but without blocking while another program reads the start time. On Windows that takes a second. */
 export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
-  const { pid, startedAt, mark } = identity;
-  if (mark !== undefined || process.platform === 'linux') return isRunningSync(identity);
+  const { pid, startedAt, uniqueId } = identity;
+  if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, startTimeOptions());
@@ -73,7 +73,7 @@ function matches(pid: number, actual: number | undefined, startedAt: number): bo
  * Distinguishes a process from all others that ever have its pid, even if the clock changes.
  * @returns undefined for a process that has ended, and on systems whose start times do not depend on the current clock
  */
-export function processMark(pid: number): string | undefined {
+export function uniqueProcessId(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     const [ticks, boot] = [ticksAtStart(pid), readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')];

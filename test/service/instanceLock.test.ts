@@ -56,7 +56,7 @@ describe('The lock of a data directory', () => {
   it('is respected on another machine, as long as it is renewed', async () => {
     const lock = path.join(folder, 'service.lock');
     const { pid } = process;
-    writeFileSync(lock, JSON.stringify({ pid, startedAt: 1, mark: '1 other', host: 'otherhost' }));
+    writeFileSync(lock, JSON.stringify({ pid, startedAt: 1, uniqueId: '1 other', host: 'otherhost' }));
     await assert.rejects(start(), didNotStart(3, /already running on .*, on the machine otherhost/));
     const minutesAgo = new Date(Date.now() - 120_000);
     utimesSync(lock, minutesAgo, minutesAgo);

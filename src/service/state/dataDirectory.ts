@@ -201,15 +201,20 @@ const successorFile = (lock: string, { pid, startedAt }: ProcessIdentity): strin
   `${lock}.after-${pid}-${Math.round(startedAt * 1000)}`;
 
 const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolean =>
-  owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.mark === me.mark;
+  owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.uniqueId === me.uniqueId;
 
 /** Returns undefined if the file is missing, and an owner that counts as ended if the file is not valid. */
 function readOwner(file: string): LockOwner | undefined {
   const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;
-  const { pid, startedAt, mark, host } = fieldsOf(owner);
+  const { pid, startedAt, uniqueId, host } = fieldsOf(owner);
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  return { pid: Number(pid ?? 0), startedAt: Number(startedAt ?? 0), mark: text(mark), host: text(host) };
+  return {
+    pid: Number(pid ?? 0),
+    startedAt: Number(startedAt ?? 0),
+    uniqueId: text(uniqueId),
+    host: text(host),
+  };
 }
 
 /** A service that is just starting has this many times 50 ms to publish its address. */

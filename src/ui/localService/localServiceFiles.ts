@@ -16,9 +16,13 @@ export interface ServiceAddress {
 
 /** Returns the running process that has locked the data directory. */
 export async function findOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
-  const { pid, startedAt, mark } = await readOwnFile(path.join(dataDir, 'service.lock'));
+  const { pid, startedAt, uniqueId } = await readOwnFile(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
-  const owner = { pid: Number(pid), startedAt, mark: typeof mark === 'string' ? mark : undefined };
+  const owner = {
+    pid: Number(pid),
+    startedAt,
+    uniqueId: typeof uniqueId === 'string' ? uniqueId : undefined,
+  };
   return (await isRunning(owner)) ? owner : undefined;
 }
 

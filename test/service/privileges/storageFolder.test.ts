@@ -65,7 +65,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     const owner = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
     writeFileSync(
       `${root}.json`,
-      JSON.stringify({ ...owner, service: { pid: 1, startedAt: 0, mark: 'ended' } }),
+      JSON.stringify({ ...owner, service: { pid: 1, startedAt: 0, uniqueId: 'ended' } }),
     );
     utimesSync(`${root}.json`, 0, 0);
   };

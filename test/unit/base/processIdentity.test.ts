@@ -9,7 +9,7 @@ import {
   isSameProcess,
   isRunning,
   ownIdentity,
-  processMark,
+  uniqueProcessId,
   startTime,
   statFields,
 } from '../../../src/base/processIdentity.ts';
@@ -44,8 +44,8 @@ describe('a process identity', () => {
     const own = ownIdentity();
     assert.equal(own.pid, process.pid);
     assert.equal(own.startedAt, startTime(process.pid));
-    assert.equal(own.mark, processMark(process.pid));
-    assert.equal(own.mark !== undefined, isLinux);
+    assert.equal(own.uniqueId, uniqueProcessId(process.pid));
+    assert.equal(own.uniqueId !== undefined, isLinux);
   });
 
   it('allows three seconds of difference in the start time', () => {
@@ -74,20 +74,20 @@ describe('a process identity', () => {
     }
   });
 
-  it('knows by the mark whether the process still runs, even if the clock was changed', async function () {
+  it('knows by the uniqueId whether the process still runs, even if the clock was changed', async function () {
     if (!isLinux) return this.skip();
-    const mark = processMark(pid);
-    assert.match(mark ?? '', /^\d+ [0-9a-f-]{36}$/);
+    const uniqueId = uniqueProcessId(pid);
+    assert.match(uniqueId ?? '', /^\d+ [0-9a-f-]{36}$/);
     const rows = [
-      [{ pid, startedAt: 0, mark }, true],
-      [{ pid, startedAt: startTime(pid) ?? 0, mark: `1${mark}` }, false],
-      [{ pid: endedPid, startedAt: 0, mark }, false],
+      [{ pid, startedAt: 0, uniqueId }, true],
+      [{ pid, startedAt: startTime(pid) ?? 0, uniqueId: `1${uniqueId}` }, false],
+      [{ pid: endedPid, startedAt: 0, uniqueId }, false],
     ] as const;
     for (const [identity, runs] of rows) {
       assert.equal(isRunningSync(identity), runs);
       assert.equal(await isRunning(identity), runs);
     }
-    assert.equal(processMark(endedPid), undefined);
+    assert.equal(uniqueProcessId(endedPid), undefined);
   });
 
   it('is that of an ended process even before its parent has read the exit status', async function () {
@@ -103,20 +103,20 @@ describe('a process identity', () => {
       process.kill(ended, 'SIGKILL');
       await until('the process to end', async () => startTime(ended) === undefined);
       assert.ok(isAlive(ended));
-      assert.equal(processMark(ended), undefined);
+      assert.equal(uniqueProcessId(ended), undefined);
     } finally {
       parent.kill('SIGKILL');
     }
   });
 
-  it('has the same start time, and no mark, on macOS', async function () {
+  it('has the same start time, and no uniqueId, on macOS', async function () {
     if (process.platform === 'win32') return this.skip();
     const startedAt = startTime(pid) ?? 0;
     await onPlatform('darwin', async () => {
       const read = startTime(pid) ?? 0;
       assert.ok(Math.abs(read - startedAt) <= 3, String(read));
       assert.equal(startTime(endedPid), undefined);
-      assert.equal(processMark(pid), undefined);
+      assert.equal(uniqueProcessId(pid), undefined);
       assert.ok(!isSameProcess(pid, 0, ARGUMENT));
       assert.equal(await isRunning({ pid, startedAt }), true);
       assert.equal(await isRunning({ pid, startedAt: read + 3 }), true);
