@@ -1,12 +1,12 @@
 /** Connect, switch, disconnect and remove. A key is stored only after the service has accepted it. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import type { Account } from '../../../model/account/accounts.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 import { askForAccount } from './accountQuestions.ts';
 import { start } from '../localService/localService.ts';
 
@@ -25,35 +25,31 @@ export const connect: Command = async (context, argument, run) => {
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
 };
 
-interface SwitchItem extends QuickPickItem {
-  /** Undefined to connect to another one. */
-  readonly account: Account | undefined;
-}
-
-async function accountItems({ accounts }: CommandContext): Promise<readonly SwitchItem[]> {
+async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {
   const { accounts: all, current } = await accounts.list();
   return all.map((account) => ({
     label: accountLabel(account),
     description: current === account ? l10n.t('connected') : '',
-    account,
+    value: account,
   }));
 }
 
 export const switchAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't switch the account");
-  const another = {
-    label: l10n.t('Connect to another account…'),
-    iconPath: new ThemeIcon('add'),
-    account: undefined,
-  };
-  const items = async () => [...(await accountItems(context)), another];
+  const items = async () => [
+    ...(await accountItems(context)),
+    {
+      label: l10n.t('Connect to another account…'),
+      iconPath: new ThemeIcon('add'),
+      value: 'another' as const,
+    },
+  ];
   const placeholder = l10n.t('Select an account');
-  const picked = await singleStep(l10n.t('Switch Account'), (page) =>
-    pickOne(page, { placeholder, items: items() }),
+  const account = await singleStep(l10n.t('Switch Account'), (page) =>
+    pickOne<Account | 'another'>(page, { placeholder, items: items() }),
   );
-  if (picked === undefined) return;
-  const { account } = picked;
-  if (account === undefined) return await connect(context, undefined, run);
+  if (account === undefined) return;
+  if (account === 'another') return await connect(context, undefined, run);
   if (account.local === true) return await start(context, undefined, run);
   await context.accounts.choose(account);
   announce(l10n.t('Connected to {0}', accountLabel(account)));
@@ -74,11 +70,11 @@ export const remove: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the account");
   const items = await accountItems(context);
   const placeholder = items.length === 0 ? l10n.t('No accounts') : l10n.t('Select an account to remove');
-  const picked = await singleStep(l10n.t('Remove Account'), (page) => pickOne(page, { placeholder, items }));
-  if (picked?.account === undefined) return;
-  const name = accountLabel(picked.account);
+  const account = await singleStep(l10n.t('Remove Account'), (page) => pickOne(page, { placeholder, items }));
+  if (account === undefined) return;
+  const name = accountLabel(account);
   const question = l10n.t('Remove {0}?', name);
-  if (await removeAccount(context, picked.account, question, l10n.t('Remove')))
+  if (await removeAccount(context, account, question, l10n.t('Remove')))
     announce(l10n.t('Removed {0}', name));
 };
 

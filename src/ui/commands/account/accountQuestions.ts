@@ -1,5 +1,5 @@
 /** The questions of Connect…: the service, the account and its key, which is checked with the service. */
-import { env, l10n, ThemeIcon, Uri, type QuickPickItem } from 'vscode';
+import { env, l10n, ThemeIcon, Uri } from 'vscode';
 import type { BaseUrl } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
 import { isSendableKey } from '../../../api/records/ids.ts';
@@ -7,8 +7,15 @@ import type { Organization } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askText, pickOne, type Question } from '../input/quickInput.ts';
+import {
+  mapAnswer,
+  runSteps,
+  valueStep,
+  type Answer,
+  type Page,
+  type Step,
+} from '../input/multiStepInput.ts';
+import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
 import { askAddress } from './addressQuestion.ts';
 import { askOrganization } from './organization.ts';
 
@@ -60,46 +67,37 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
     {
       applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
       ask: async (page, state) =>
-        mapAnswer(await askAccount(page, accountsAt(state)), ({ account }) => ({
-          ...state,
-          name: account?.name,
-          organizationId: account?.organizationId,
-          isNew: account === undefined,
-        })),
+        mapAnswer(await askAccount(page, accountsAt(state)), (account) =>
+          account === 'new'
+            ? { ...state, isNew: true }
+            : { ...state, name: account.name, organizationId: account.organizationId },
+        ),
     },
-    {
-      applies: (state) => state.isNew === true,
-      ask: async (page, state) =>
-        mapAnswer(await askAccountName(page, accountsAt(state)), (name) => ({ ...state, name })),
-    },
+    valueStep(
+      'name',
+      (page, state) => askAccountName(page, accountsAt(state)),
+      (state) => state.isNew === true,
+    ),
     {
       applies: (state) => state.address !== 'localService',
       ask: (page, state) => askKey(context, page, state),
     },
-    {
-      applies: ({ organizations = [] }) => organizations.length > 1,
-      ask: async (page, state) =>
-        mapAnswer(await askOrganization(page, state.organizations ?? []), (organizationId) => ({
-          ...state,
-          organizationId,
-        })),
-    },
+    valueStep(
+      'organizationId',
+      (page, { organizations = [] }) => askOrganization(page, organizations),
+      ({ organizations = [] }) => organizations.length > 1,
+    ),
   ];
 }
 
-interface AccountItem extends QuickPickItem {
-  /** Undefined for a new one. */
-  readonly account: Account | undefined;
-}
-
-async function askAccount(page: Page, accounts: readonly Account[]): Promise<Answer<AccountItem>> {
-  const items: AccountItem[] = accounts.map((account) => ({
+async function askAccount(page: Page, accounts: readonly Account[]): Promise<Answer<Account | 'new'>> {
+  const items: Choice<Account | 'new'>[] = accounts.map((account) => ({
     label: account.name === '' ? l10n.t('Default account') : account.name,
     description: l10n.t('replaces its key'),
-    account,
+    value: account,
   }));
   const another = l10n.t('Add another account…');
-  items.push({ label: another, iconPath: new ThemeIcon('add'), account: undefined });
+  items.push({ label: another, iconPath: new ThemeIcon('add'), value: 'new' });
   return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
 }
 

@@ -1,15 +1,12 @@
 /** Asks for the service: the one in the settings, the local one, a known one or an entered URL. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n } from 'vscode';
 import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/baseUrl.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import type { Answer, Page } from '../input/multiStepInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 
-interface AddressItem extends QuickPickItem {
-  /** Undefined if it isn't valid. */
-  readonly address: BaseUrl | 'localService' | undefined;
-}
+type AddressItem = Choice<BaseUrl | 'localService'>;
 
 export async function askAddress(
   context: CommandContext,
@@ -21,12 +18,12 @@ export async function askAddress(
     {
       label: l10n.t('Local service'),
       description: l10n.t('real Postgres on this machine, no account needed'),
-      address: 'localService',
+      value: 'localService',
     },
   ];
   for (const { baseUrl, local: isLocal } of accounts) {
-    const isListed = items.some(({ address }) => address === baseUrl);
-    if (!isListed && isLocal !== true) items.push({ label: baseUrl, address: baseUrl });
+    const isListed = items.some(({ value }) => value === baseUrl);
+    if (!isListed && isLocal !== true) items.push({ label: baseUrl, value: baseUrl });
   }
   const typed = (text: string): AddressItem | undefined => {
     const isListed = items.some(({ label }) => label === text);
@@ -34,17 +31,15 @@ export async function askAddress(
     return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
   };
   const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
-  const isUnavailable = (item: AddressItem) => item.address === undefined;
-  const picked = await pickOne(page, { placeholder, items, typed, isUnavailable });
-  return mapAnswer(picked, (item) => item.address ?? 'localService');
+  return await pickOne(page, { placeholder, items, typed });
 }
 
 /** The description of an invalid URL says what is wrong. */
 function addressItem(text: string, description: string): AddressItem {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string'
-    ? { label: parsed, description, address: parsed }
-    : { label: text, description: addressProblem(parsed.problem), address: undefined };
+    ? { label: parsed, description, value: parsed }
+    : { label: text, description: addressProblem(parsed.problem), value: undefined };
 }
 
 function addressProblem(problem: BaseUrlProblem): string {

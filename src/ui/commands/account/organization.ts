@@ -5,7 +5,7 @@ import type { Organization } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
-import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
@@ -14,8 +14,8 @@ export async function askOrganization(
   organizations: readonly Organization[],
 ): Promise<Answer<string>> {
   const placeholder = l10n.t('Select the organization whose projects to show');
-  const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, id }));
-  return mapAnswer(await pickOne(page, { placeholder, items }), ({ id }) => id);
+  const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, value: id }));
+  return await pickOne(page, { placeholder, items });
 }
 
 export const chooseOrganization: Command = async (context, _argument, run) => {

@@ -1,5 +1,5 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n } from 'vscode';
 import { isRejected } from '../../../api/errors.ts';
 import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
@@ -103,22 +103,15 @@ async function signOut({ accounts, localService }: CommandContext, account: Acco
   announce(l10n.t('Signed out, because the key of this window was revoked'), 'info');
 }
 
-interface KeyItem extends QuickPickItem {
-  readonly id: number;
-}
-
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
-  const items = async (): Promise<KeyItem[]> => {
+  const items = async () => {
     await requireKeyAccess(apiKeys, () => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({
       label: nameOrId(name, String(id)),
       description: String(id),
-      id,
+      value: id,
     }));
   };
   const placeholder = l10n.t('Select an API key');
-  const picked = await singleStep(l10n.t('Revoke API Key'), (page) =>
-    pickOne(page, { placeholder, items: items() }),
-  );
-  return picked?.id;
+  return await singleStep(l10n.t('Revoke API Key'), (page) => pickOne(page, { placeholder, items: items() }));
 }

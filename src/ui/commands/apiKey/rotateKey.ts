@@ -1,5 +1,5 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import type { AccountConnection } from '../../../model/account/accountConnection.ts';
@@ -13,9 +13,9 @@ import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { withProgress } from '../input/dialogs.ts';
-import { mapAnswer, runSteps, type Answer, type Page } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
@@ -89,26 +89,16 @@ interface RotationAnswers {
 async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnswers | undefined> {
   const start: RotationState = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
   const state = await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
-    {
-      applies: ({ old }) => old === undefined,
-      ask: async (page) => mapAnswer(await askOldKey(page, apiKeys.keys), (old) => ({ old })),
-    },
-    {
-      ask: async (page, { old }) =>
-        mapAnswer(await askKeyName(page, apiKeys.keys, old?.name), (name) => ({ old, name })),
-    },
+    valueStep('old', (page) => askOldKey(page, apiKeys.keys)),
+    valueStep('name', (page, { old }) => askKeyName(page, apiKeys.keys, old?.name)),
   ]);
   return state?.name === undefined ? undefined : { old: state.old ?? undefined, name: state.name };
-}
-
-interface RotatedKeyItem extends QuickPickItem {
-  readonly key: ApiKey | null;
 }
 
 /** The most recently used key comes first: listing the keys has just used it. */
 async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
-  const items: RotatedKeyItem[] = keys
+  const items: Choice<ApiKey | null>[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
       label: nameOrId(key.name, String(key.id)),
@@ -117,11 +107,11 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
         key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
         `#${key.id}`,
       ].join(' · '),
-      key,
+      value: key,
     }));
-  items.push({ label: l10n.t('Not sure. Keep all keys'), key: null });
+  items.push({ label: l10n.t('Not sure. Keep all keys'), value: null });
   const placeholder = l10n.t('Which key does this window use? It is revoked after the rotation');
-  return mapAnswer(await pickOne(page, { placeholder, items }), ({ key }) => key);
+  return await pickOne(page, { placeholder, items });
 }
 
 /** The name must be unique: it identifies the new key if the rotation is interrupted. */

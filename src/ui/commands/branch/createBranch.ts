@@ -1,5 +1,5 @@
 /** Create Branch…. Started from a project or branch, it skips the known questions. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
@@ -9,7 +9,7 @@ import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { revealRow } from '../revealRow.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
@@ -84,8 +84,9 @@ function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): Branc
 
 const steps = (context: CommandContext): readonly Step<State>[] => [
   projectStep(context),
-  {
-    ask: inProject(async (page, state) => {
+  valueStep(
+    'name',
+    inProject(async (page, state) => {
       const list = await requireBranches(context, state.projectId);
       const prompt =
         state.parentId === undefined
@@ -94,27 +95,19 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
               'Name of the new branch of {0}',
               branchTitle(state.parentId, list.branches.get(state.parentId)),
             );
-      const name = await askBranchName(page, list, { prompt, value: state.name ?? '' });
-      return mapAnswer(name, (text) => ({ ...state, name: text }));
+      return await askBranchName(page, list, { prompt, value: '' });
     }),
-  },
-  {
-    applies: (state) => state.parentId === undefined,
-    ask: inProject(async (page, state) => {
-      const { projectId } = state;
+  ),
+  valueStep(
+    'parentId',
+    inProject(async (page, { projectId }) => {
       const placeholder = l10n.t('Select the parent, whose data the branch starts with');
       const current = currentBranch(context, projectId);
-      const parent = await askBranch(context, page, { projectId, placeholder, current });
-      return mapAnswer(parent, (parentId) => ({ ...state, parentId }));
+      return await askBranch(context, page, { projectId, placeholder, current });
     }),
-  },
-  {
-    ask: async (page, state) =>
-      mapAnswer(await askCompute(page), (withCompute) => ({ ...state, withCompute })),
-  },
-  {
-    ask: async (page, state) => mapAnswer(await askLifetime(page), (lifetime) => ({ ...state, lifetime })),
-  },
+  ),
+  valueStep('withCompute', askCompute),
+  valueStep('lifetime', askLifetime),
 ];
 
 const MAX_BRANCH_NAME = 256;
@@ -134,23 +127,19 @@ export const askBranchName = (
     },
   });
 
-interface ComputeItem extends QuickPickItem {
-  readonly withCompute: boolean;
-}
-
 async function askCompute(page: Page): Promise<Answer<boolean>> {
-  const items: readonly ComputeItem[] = [
+  const items = [
     {
       label: l10n.t('With a primary compute'),
       description: l10n.t('of the default size, to connect at once'),
-      withCompute: true,
+      value: true,
     },
     {
       label: l10n.t('Without a compute'),
       description: l10n.t('data only, until you create a compute'),
-      withCompute: false,
+      value: false,
     },
   ];
   const placeholder = l10n.t('Select whether the branch gets a compute');
-  return mapAnswer(await pickOne(page, { placeholder, items }), (item) => item.withCompute);
+  return await pickOne(page, { placeholder, items });
 }

@@ -1,5 +1,5 @@
 /** When a branch is deleted automatically: the question, Change Expiry…, and what an expiry rules out. */
-import { commands, l10n, type QuickPickItem } from 'vscode';
+import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { branchTitle } from '../../text/branchText.ts';
@@ -8,14 +8,9 @@ import { delayProblem, duration } from '../../text/durationText.ts';
 import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import { singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
-
-interface LifetimeItem extends QuickPickItem {
-  /** Undefined if the entered text isn't valid. */
-  readonly lifetime: number | undefined;
-}
 
 const DAY = 24 * 60 * 60;
 
@@ -25,27 +20,25 @@ const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
 /** @returns seconds from now; 0 is never */
 export async function askLifetime(page: Page): Promise<Answer<number>> {
   const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
-  const items: readonly LifetimeItem[] = [{ label: l10n.t('Never'), lifetime: 0 }, ...presets];
-  const picked = await pickOne(page, {
+  const items = [{ label: l10n.t('Never'), value: 0 }, ...presets];
+  return await pickOne(page, {
     placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
     items,
     typed: typedLifetime,
-    isUnavailable: ({ lifetime }) => lifetime === undefined,
   });
-  return mapAnswer(picked, ({ lifetime }) => lifetime ?? 0);
 }
 
-const lifetimeItem = (lifetime: number): LifetimeItem => ({
+const lifetimeItem = (lifetime: number): Choice<number> => ({
   label: l10n.t('In {0}', duration(lifetime)),
-  lifetime,
+  value: lifetime,
 });
 
-export function typedLifetime(text: string): LifetimeItem | undefined {
+export function typedLifetime(text: string): Choice<number> | undefined {
   const parsed = parseDelay(text, LIFETIME_LIMITS);
   if (parsed === undefined) return undefined;
   if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
   const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
-  return { label: text, description, alwaysShow: true, lifetime: undefined };
+  return { label: text, description, alwaysShow: true, value: undefined };
 }
 
 /** @param lifetime seconds from now. @returns a time without fractions of a second, which the service rejects */

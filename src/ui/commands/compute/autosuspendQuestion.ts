@@ -1,5 +1,5 @@
 /** The delay after which an inactive compute is suspended (sections 3.1, 3.2 and 8). */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n } from 'vscode';
 import {
   AUTOSUSPEND_DEFAULT,
   AUTOSUSPEND_MAX_SECONDS,
@@ -8,13 +8,8 @@ import {
 } from '../../../api/records/autosuspend.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { autosuspendText, delayProblem, duration } from '../../text/durationText.ts';
-import { mapAnswer, type Answer, type Page } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
-
-interface DelayItem extends QuickPickItem {
-  /** As in the record; undefined if the entered text isn't a valid delay. */
-  readonly delay: number | undefined;
-}
+import type { Answer, Page } from '../input/multiStepInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 
 const LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
 
@@ -25,36 +20,34 @@ export async function askAutosuspend(page: Page, current: number | undefined): P
   const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
   const items = delays.map((delay) => delayItem(delay, current));
-  const picked = await pickOne(page, {
+  return await pickOne(page, {
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: typedDelayItem,
-    isUnavailable: ({ delay }) => delay === undefined,
-    isCurrent: ({ delay }) => delay === current,
   });
-  return mapAnswer(picked, ({ delay }) => delay ?? AUTOSUSPEND_DEFAULT);
 }
 
-function delayItem(delay: number, current: number | undefined): DelayItem {
-  const item = { label: capital(autosuspendText(delay)), delay };
-  const description = delay === current ? l10n.t('current') : '';
+function delayItem(delay: number, current: number | undefined): Choice<number> {
+  const isCurrent = delay === current;
+  const item = { label: capital(autosuspendText(delay)), value: delay, isCurrent };
+  const description = isCurrent ? l10n.t('current') : '';
   // Section 3.2, rule 5.
   const detail = l10n.t('Service updates (about weekly) then need a manual restart');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }
 
-function typedDelayItem(text: string): DelayItem | undefined {
+function typedDelayItem(text: string): Choice<number> | undefined {
   const parsed = parseDelay(text, LIMITS);
   if (parsed === undefined) return undefined;
   if ('seconds' in parsed) {
     const label = capital(l10n.t('after {0}', duration(parsed.seconds)));
-    return { label, alwaysShow: true, delay: parsed.seconds };
+    return { label, alwaysShow: true, value: parsed.seconds };
   }
   return {
     label: text,
     description: delayProblem(parsed.problem, LIMITS),
     alwaysShow: true,
-    delay: undefined,
+    value: undefined,
   };
 }
 

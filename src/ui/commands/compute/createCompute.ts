@@ -1,5 +1,5 @@
 /** Create Compute…. Started from a project or branch, it skips the known questions. */
-import { l10n, type QuickPickItem } from 'vscode';
+import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
@@ -7,9 +7,9 @@ import { branchLabel } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
-import { pickOne } from '../input/quickInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 import { revealRow } from '../revealRow.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
@@ -85,33 +85,19 @@ function answersOf({
 
 const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [
   projectStep(context),
-  {
-    applies: (state) => state.branchId === undefined,
-    ask: inProject(async (page, state) => {
-      const { projectId } = state;
-      const current = currentBranch(context, projectId);
-      const branch = await askBranch(context, page, { projectId, current });
-      return mapAnswer(branch, (branchId) => ({ ...state, branchId }));
-    }),
-  },
-  {
-    applies: (state) => state.type === undefined,
-    ask: inProject(async (page, state) =>
-      mapAnswer(await askType(context, page, state), (type) => ({ ...state, type })),
+  valueStep(
+    'branchId',
+    inProject((page, { projectId }) =>
+      askBranch(context, page, { projectId, current: currentBranch(context, projectId) }),
     ),
-  },
+  ),
+  valueStep(
+    'type',
+    inProject((page, state) => askType(context, page, state)),
+  ),
   ...sizeSteps<CreationState>(() => undefined),
-  {
-    applies: (state) => state.autosuspend === undefined,
-    ask: async (page, state) =>
-      mapAnswer(await askAutosuspend(page, undefined), (autosuspend) => ({ ...state, autosuspend })),
-  },
+  valueStep('autosuspend', (page) => askAutosuspend(page, undefined)),
 ];
-
-interface TypeItem extends QuickPickItem {
-  readonly type: ComputeType;
-  readonly isUnavailable: boolean;
-}
 
 /** A branch has at most one primary (section 8). */
 async function askType(
@@ -120,7 +106,7 @@ async function askType(
   { projectId, branchId }: { readonly projectId: string; readonly branchId?: string | undefined },
 ): Promise<Answer<ComputeType>> {
   if (branchId === undefined) return undefined;
-  const items = async (): Promise<readonly TypeItem[]> => {
+  const items = async () => {
     const list = await context.inventory.loadComputes(projectId);
     const primary = list?.branches().get(branchId)?.find(isPrimary);
     const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
@@ -128,24 +114,21 @@ async function askType(
   };
   const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select the type of the compute on {0}', label);
-  const isUnavailable = (item: TypeItem) => item.isUnavailable;
-  return mapAnswer(await pickOne(page, { placeholder, items: items(), isUnavailable }), (item) => item.type);
+  return await pickOne(page, { placeholder, items: items() });
 }
 
-const replicaItem = (): TypeItem => ({
+const replicaItem = (): Choice<ComputeType> => ({
   label: l10n.t('Read replica'),
   description: l10n.t('read-only, any number per branch'),
-  type: 'read_only',
-  isUnavailable: false,
+  value: 'read_only',
 });
 
 /** @param taken the label of the existing primary */
-const primaryItem = (taken: string | undefined): TypeItem => ({
+const primaryItem = (taken: string | undefined): Choice<ComputeType> => ({
   label: l10n.t('Primary'),
   description:
     taken === undefined
       ? l10n.t('read and write, one per branch')
       : l10n.t('not available: {0} is the primary of this branch', taken),
-  type: 'read_write',
-  isUnavailable: taken !== undefined,
+  value: taken === undefined ? 'read_write' : undefined,
 });

@@ -1,5 +1,5 @@
 /** The questions of Edit Compute…: the compute, what to change and the new value. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
@@ -13,7 +13,7 @@ import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { askAutosuspend } from './autosuspendQuestion.ts';
 import { askBranch } from '../input/branchPicker.ts';
 import { sizeSteps, type SizeState } from './sizeQuestions.ts';
@@ -101,19 +101,15 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
   ];
 }
 
-interface EditItem extends QuickPickItem {
-  readonly edited: Edited;
-}
-
 async function askWhat({ inventory }: CommandContext, page: Page, compute: Compute): Promise<Answer<Edited>> {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
   const items = editItems(compute, branch);
-  return mapAnswer(await pickOne(page, { placeholder, items }), ({ edited }) => edited);
+  return await pickOne(page, { placeholder, items });
 }
 
-function editItems(compute: Compute, branch: string): EditItem[] {
+function editItems(compute: Compute, branch: string): Choice<Edited>[] {
   const isPooled = compute.pooler_enabled === true;
   const isDisabled = compute.disabled === true;
   const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
@@ -137,11 +133,11 @@ function editItems(compute: Compute, branch: string): EditItem[] {
   ];
 }
 
-const item = (edited: Edited, icon: string, label: string, current: string): EditItem => ({
+const item = (edited: Edited, icon: string, label: string, current: string): Choice<Edited> => ({
   label,
   iconPath: new ThemeIcon(icon),
   description: current,
-  edited,
+  value: edited,
 });
 
 const askDelay = async (page: Page, compute: Compute): Promise<Answer<ComputePatch>> =>

@@ -1,5 +1,5 @@
 /** Copy Connection String… and Copy As…. */
-import { l10n, window, type QuickPickItem, type Uri } from 'vscode';
+import { l10n, window, type Uri } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import {
   CONNECTION_FORMATS,
@@ -10,7 +10,7 @@ import { connectionString, pooledHost } from '../../../model/connection/connecti
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
 import { findOrAskPassword, type PasswordAnswer } from './password.ts';
@@ -102,7 +102,7 @@ async function askForFormat(
   title: string,
 ): Promise<FormatChoice | undefined> {
   const choices = [true, false].flatMap((hasPassword) =>
-    CONNECTION_FORMATS.map((format): FormatChoice & QuickPickItem => ({
+    CONNECTION_FORMATS.map((format) => ({
       label: hasPassword
         ? l10n.t('{0} with password', formatName(format))
         : l10n.t('{0} without password', formatName(format)),
@@ -110,11 +110,11 @@ async function askForFormat(
         hasPassword && COMMAND_FORMATS.includes(format)
           ? l10n.t('other users of the machine can see it while it runs')
           : '',
-      format,
-      hasPassword,
+      value: { format, hasPassword },
     })),
   );
-  const isLast = (choice: FormatChoice) => formatId(choice) === connectionDefaults.format;
+  const isLast = ({ value }: Choice<FormatChoice>) =>
+    value !== undefined && formatId(value) === connectionDefaults.format;
   const items = [...choices.filter(isLast), ...choices.filter((choice) => !isLast(choice))];
   const placeholder = l10n.t('Select a format');
   return await singleStep(title, (page) => pickOne(page, { placeholder, items }));

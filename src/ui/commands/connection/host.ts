@@ -1,12 +1,12 @@
 /** Copy Host and Insert Host, and the questions for the compute and its host. */
-import { l10n, Range, window, type QuickPickItem, type TextDocument, type TextEditorEdit } from 'vscode';
+import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';
 import { portPlace, withPort } from '../../../model/connection/portPlace.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
-import { mapAnswer, singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { pickCompute, requireCompute } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
@@ -68,26 +68,16 @@ async function pickHost(
 export const hostOf = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
-interface HostChoice extends QuickPickItem {
-  readonly isPooled: boolean;
-}
-
 /** @returns whether to use the pooled host */
 export async function askPooled(
   { connectionDefaults }: Pick<CommandContext, 'connectionDefaults'>,
   page: Page,
   compute: Compute,
 ): Promise<Answer<boolean>> {
-  const items: HostChoice[] = [
-    { label: l10n.t('Direct'), description: sanitize(compute.host), isPooled: false },
-    { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), isPooled: true },
+  const isCurrent = connectionDefaults.prefersPooled(compute.project_id);
+  const items = [
+    { label: l10n.t('Direct'), description: sanitize(compute.host), value: false },
+    { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), value: true, isCurrent },
   ];
-  return mapAnswer(
-    await pickOne(page, {
-      placeholder: l10n.t('Select a host'),
-      items,
-      isCurrent: ({ isPooled }) => isPooled === connectionDefaults.prefersPooled(compute.project_id),
-    }),
-    (item) => item.isPooled,
-  );
+  return await pickOne(page, { placeholder: l10n.t('Select a host'), items });
 }

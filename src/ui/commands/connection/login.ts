@@ -1,5 +1,5 @@
 /** The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. */
-import { l10n, ProgressLocation, type QuickPickItem, type Uri } from 'vscode';
+import { l10n, ProgressLocation, type Uri } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
@@ -8,8 +8,8 @@ import { canLogIn, isInCatalog, loginChoices, type Catalog } from '../../../mode
 import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { askPooled } from './host.ts';
 import { window } from '../../window.ts';
 
@@ -113,11 +113,11 @@ async function ask(
       applies: () => choices.length > 0,
       ask: (page) => askChoice(page, choices),
     },
-    {
-      applies: ({ isSeparate }) => isSeparate === true && canBePooled(request),
-      ask: async (page, state) =>
-        mapAnswer(await askPooled(context, page, request.compute), (pooled) => ({ ...state, pooled })),
-    },
+    valueStep(
+      'pooled',
+      (page) => askPooled(context, page, request.compute),
+      ({ isSeparate }) => isSeparate === true && canBePooled(request),
+    ),
     ...separateSteps(context, request, choices.length === 0 ? undefined : catalog),
   ];
   const answers = (await runSteps(request.title, start, steps)) ?? {};
@@ -132,20 +132,16 @@ async function ask(
   return { role, database, pooled: pooled ?? false };
 }
 
-interface ChoiceItem extends QuickPickItem {
-  readonly state: LoginState;
-}
-
 function askChoice(page: Page, choices: readonly Login[]): Promise<Answer<LoginState>> {
   const hasPooled = choices.some(({ pooled }) => pooled);
-  const items = choices.map((login): ChoiceItem => {
+  const items = choices.map((login): Choice<LoginState> => {
     const host = login.pooled ? l10n.t('pooled') : l10n.t('direct');
     const parts = hasPooled ? [sanitize(login.role), host] : [sanitize(login.role)];
-    return { label: sanitize(login.database), description: parts.join(' · '), state: login };
+    return { label: sanitize(login.database), description: parts.join(' · '), value: login };
   });
-  items.push({ label: l10n.t('Another role…'), state: { isSeparate: true } });
+  items.push({ label: l10n.t('Another role…'), value: { isSeparate: true } });
   const placeholder = l10n.t('Select a database');
-  return pickOne(page, { placeholder, items }).then((picked) => mapAnswer(picked, ({ state }) => state));
+  return pickOne(page, { placeholder, items });
 }
 
 /** The role and the database, from the lists or entered. */
@@ -158,23 +154,22 @@ function separateSteps(
   const applies = ({ isSeparate }: LoginState) => isSeparate === true;
   const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
   return [
-    {
-      applies,
-      ask: async (page, state) => {
-        const prompt = l10n.t('Role (Postgres user) to connect as');
+    valueStep(
+      'role',
+      (page) => {
         const roles = catalog && names(catalog.roles.filter(canLogIn));
-        return mapAnswer(await askName(page, prompt, role, roles), (picked) => ({ ...state, role: picked }));
+        return askName(page, l10n.t('Role (Postgres user) to connect as'), role, roles);
       },
-    },
-    {
       applies,
-      ask: async (page, state) => {
-        const prompt = l10n.t('Database to connect to');
+    ),
+    valueStep(
+      'database',
+      (page) => {
         const databases = catalog && names(catalog.databases);
-        const answer = await askName(page, prompt, database, databases);
-        return mapAnswer(answer, (picked) => ({ ...state, database: picked }));
+        return askName(page, l10n.t('Database to connect to'), database, databases);
       },
-    },
+      applies,
+    ),
   ];
 }
 
@@ -186,7 +181,6 @@ async function askName(
   names: readonly string[] | undefined,
 ): Promise<Answer<string>> {
   if (names === undefined) return await askText(page, { prompt, value });
-  const items = names.map((name) => ({ label: sanitize(name), name }));
-  const picked = await pickOne(page, { placeholder: prompt, items, isCurrent: ({ name }) => name === value });
-  return mapAnswer(picked, ({ name }) => name);
+  const items = names.map((name) => ({ label: sanitize(name), value: name, isCurrent: name === value }));
+  return await pickOne(page, { placeholder: prompt, items });
 }

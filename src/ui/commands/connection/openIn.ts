@@ -72,7 +72,8 @@ export const openIn: Command = async (context, argument, run) => {
 async function pickClient(title: string, clients: readonly SqlClient[]): Promise<SqlClient | undefined> {
   if (clients.length === 1) return clients[0];
   const placeholder = l10n.t('Select a SQL client');
-  return await singleStep(title, (page) => pickOne(page, { placeholder, items: clients }));
+  const items = clients.map((client) => ({ label: client.label, value: client }));
+  return await singleStep(title, (page) => pickOne(page, { placeholder, items }));
 }
 
 /** Doesn't wait for the user. */

@@ -1,13 +1,13 @@
 /** The password of a role: from the service if it provides it, else from the user. It goes into the result and nowhere else. */
-import { l10n, ProgressLocation, type QuickPickItem } from 'vscode';
+import { l10n, ProgressLocation } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Credentials } from '../../../api/records/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { hostOf } from './host.ts';
 import { window } from '../../window.ts';
 
@@ -78,24 +78,18 @@ interface PasswordState {
 }
 
 const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
-  { ask: async (page) => mapAnswer(await askSource(page, role), ({ source }) => ({ source })) },
-  {
-    applies: ({ source }) => source === 'user',
-    ask: async (page, state) => {
-      const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
-      return mapAnswer(await askText(page, question), (password) => ({ ...state, password }));
-    },
-  },
+  valueStep('source', (page) => askSource(page, role)),
+  valueStep(
+    'password',
+    (page) => askText(page, { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true }),
+    ({ source }) => source === 'user',
+  ),
 ];
 
-interface SourceItem extends QuickPickItem {
-  readonly source: 'user' | 'placeholder';
-}
-
-function askSource(page: Page, role: string): Promise<Answer<SourceItem>> {
-  const items: SourceItem[] = [
-    { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), source: 'user' },
-    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, source: 'placeholder' },
+function askSource(page: Page, role: string): Promise<Answer<'user' | 'placeholder'>> {
+  const items: Choice<'user' | 'placeholder'>[] = [
+    { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
+    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, value: 'placeholder' },
   ];
   const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
   return pickOne(page, { placeholder, items });

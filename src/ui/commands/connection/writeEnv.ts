@@ -54,10 +54,10 @@ async function pickFolder(title: string): Promise<WorkspaceFolder | undefined> {
   const items = folders.map((folder) => ({
     label: folder.name,
     description: workspace.asRelativePath(folder.uri, false),
-    folder,
+    value: folder,
   }));
   const placeholder = l10n.t('Select a folder');
-  return (await singleStep(title, (page) => pickOne(page, { placeholder, items })))?.folder;
+  return await singleStep(title, (page) => pickOne(page, { placeholder, items }));
 }
 
 /** The file to write. */

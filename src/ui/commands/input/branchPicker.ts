@@ -1,5 +1,5 @@
 /** Asks for a branch of a project. The service may not list branches: then those with computes, or an id that is entered. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import type { BranchList } from '../../../model/inventory/branchList.ts';
@@ -9,9 +9,9 @@ import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inv
 import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page } from './multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type Page } from './multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from './pickers.ts';
-import { pickOne } from './quickInput.ts';
+import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
 
 export interface BranchQuestion {
@@ -23,27 +23,24 @@ export interface BranchQuestion {
   readonly problem?: (branchId: string, computes: readonly Compute[]) => string | undefined;
 }
 
-interface BranchItem extends QuickPickItem {
-  readonly branchId: string;
-  readonly isUnavailable: boolean;
-}
-
 export async function askBranch(
   { inventory }: Pick<CommandContext, 'inventory'>,
   page: Page,
   { projectId, placeholder, current, problem = () => undefined }: BranchQuestion,
 ): Promise<Answer<string>> {
-  let branchItems: readonly BranchItem[] = [];
-  const items = async (): Promise<readonly BranchItem[]> => {
+  let branchItems: readonly Choice<string>[] = [];
+  const items = async () => {
     const [list] = await Promise.all([
       inventory.loadComputes(projectId),
       inventory.branches.ensureLoaded(projectId),
     ]);
     const all = branchIdsOf(inventory, projectId).map((id) => {
       const computes = list?.branches().get(id) ?? [];
-      return branchItem(id, inventory.branches.get(projectId, id), computes, problem(id, computes));
+      const item = branchItem(id, inventory.branches.get(projectId, id), computes, problem(id, computes));
+      return { ...item, isCurrent: id === current };
     });
-    branchItems = [...all.filter((item) => !item.isUnavailable), ...all.filter((item) => item.isUnavailable)];
+    const canPick = ({ value }: Choice<string>) => value !== undefined;
+    branchItems = [...all.filter(canPick), ...all.filter((item) => !canPick(item))];
     return branchItems;
   };
   const isListed = (text: string) =>
@@ -52,14 +49,11 @@ export async function askBranch(
     text === '' || inventory.branches.forProject(projectId) !== undefined || isListed(text)
       ? undefined
       : typedBranchItem(text);
-  const picked = await pickOne(page, {
+  return await pickOne(page, {
     placeholder: placeholder ?? l10n.t('Select a branch or enter another branch id (br-…)'),
     items: items(),
     typed,
-    isUnavailable: (item) => item.isUnavailable,
-    isCurrent: (item) => item.branchId === current,
   });
-  return mapAnswer(picked, (item) => item.branchId);
 }
 
 function branchItem(
@@ -67,14 +61,13 @@ function branchItem(
   branch: Branch | undefined,
   computes: readonly Compute[],
   problem: string | undefined,
-): BranchItem {
+): Choice<string> {
   const { label, parts } = branchRow(branchId, branch);
   return {
     label,
     iconPath: new ThemeIcon('git-branch'),
     description: [...parts, problem ?? membersText(computes)].join(' · '),
-    branchId,
-    isUnavailable: problem !== undefined,
+    value: problem === undefined ? branchId : undefined,
   };
 }
 
@@ -92,12 +85,12 @@ function membersText(computes: readonly Compute[]): string {
 }
 
 /** A branch without computes. Only the service knows whether it exists. */
-function typedBranchItem(text: string): BranchItem {
+function typedBranchItem(text: string): Choice<string> {
   const isValid = isBranchId(text);
   const description = isValid
     ? l10n.t('a branch without computes')
     : l10n.t('not a branch id (br- followed by a–z, 0–9 or -)');
-  return { label: sanitize(text), description, alwaysShow: true, branchId: text, isUnavailable: !isValid };
+  return { label: sanitize(text), description, alwaysShow: true, value: isValid ? text : undefined };
 }
 
 /** A branch with its name, its record and those of its project. */
@@ -131,9 +124,9 @@ export async function pickBranch(
   const start: BranchState = node ?? { projectId: projectId ?? (await onlyProject(context)) };
   const state = await runSteps<BranchState>(title, start, [
     projectStep(context),
-    {
-      applies: ({ branchId }) => branchId === undefined,
-      ask: inProject(async (page, { projectId }) => {
+    valueStep(
+      'branchId',
+      inProject(async (page, { projectId }) => {
         await requireBranches(context, projectId);
         const problemOf = (id: string) => {
           const branch = inventory.branches.get(projectId, id);
@@ -141,11 +134,9 @@ export async function pickBranch(
         };
         const placeholder = l10n.t('Select a branch');
         const current = currentBranch(context, projectId);
-        const question = { projectId, placeholder, current, problem: problemOf };
-        const picked = await askBranch(context, page, question);
-        return mapAnswer(picked, (branchId) => ({ projectId, branchId }));
+        return await askBranch(context, page, { projectId, placeholder, current, problem: problemOf });
       }),
-    },
+    ),
   ]);
   return state?.projectId === undefined || state.branchId === undefined
     ? undefined

@@ -23,6 +23,16 @@ export interface Step<State> {
   readonly ask: (page: Page, state: State) => Promise<Answer<State>>;
 }
 
+/** Asks for one value of the state; by default if it isn't known yet. */
+export const valueStep = <State extends object, Key extends keyof State>(
+  key: Key,
+  ask: (page: Page, state: State) => Promise<Answer<State[Key]>>,
+  applies = (state: State): boolean => state[key] === undefined,
+): Step<State> => ({
+  applies,
+  ask: async (page, state) => mapAnswer(await ask(page, state), (value) => ({ ...state, [key]: value })),
+});
+
 /** @returns the last state, or undefined if the user canceled */
 export async function runSteps<State>(
   title: string,

@@ -1,5 +1,5 @@
 /** Asks for a project or compute if the command has no argument. */
-import { l10n, ThemeIcon, type QuickPickItem } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { AccountConnection } from '../../../model/account/accountConnection.ts';
 import { byTypeAndLabel, computeStatus } from '../../../model/inventory/computeStatus.ts';
@@ -17,12 +17,8 @@ import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
 import { loadItems, MAX_LOADED } from './loadItems.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from './multiStepInput.ts';
-import { pickOne, type LoadItems } from './quickInput.ts';
-
-interface Choice<T> extends QuickPickItem {
-  readonly value: T;
-}
+import { mapAnswer, runSteps, valueStep, type Answer, type Page, type Step } from './multiStepInput.ts';
+import { pickOne, type Choice } from './quickInput.ts';
 
 /** @throws {Error} with a message for the user */
 export function requireConnection({ session }: Pick<CommandContext, 'session'>): AccountConnection {
@@ -46,42 +42,36 @@ export async function requireCompute(
 
 export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
   const { inventory } = context;
-  const known = (): Choice<string>[] =>
+  const known = () =>
     [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
       label: nameOrId(record?.name, id),
       description: id,
       value: id,
+      isCurrent: id === currentProject(context),
     }));
-  const items: LoadItems<Choice<string>> = (show) =>
-    loadItems(inventory, known, show, async () => await inventory.projects?.load());
-  const picked = await pickOne(page, {
+  return await pickOne<string>(page, {
     placeholder: l10n.t('Select a project'),
-    items,
-    idOf: ({ value }) => value,
-    isCurrent: ({ value }) => value === currentProject(context),
+    items: (show) => loadItems(inventory, known, show, async () => await inventory.projects?.load()),
   });
-  return mapAnswer(picked, (item) => item.value);
 }
 
 /** Takes the current project without asking. The user can go back to choose another one. */
 export const projectStep = <State extends { readonly projectId?: string | undefined }>(
   context: CommandContext,
 ): Step<State> => ({
-  applies: ({ projectId }) => projectId === undefined,
+  ...valueStep('projectId', (page) => askProject(context, page)),
   assume: (state) => {
     const projectId = currentProject(context);
     return projectId === undefined ? undefined : { ...state, projectId };
   },
-  ask: async (page, state) =>
-    mapAnswer(await askProject(context, page), (projectId) => ({ ...state, projectId })),
 });
 
 /** The question of a step that comes after the project. */
 export const inProject =
-  <State extends { readonly projectId?: string | undefined }>(
-    ask: (page: Page, state: State & { readonly projectId: string }) => Promise<Answer<State>>,
-  ): Step<State>['ask'] =>
-  async (page, state) => {
+  <State extends { readonly projectId?: string | undefined }, T>(
+    ask: (page: Page, state: State & { readonly projectId: string }) => Promise<Answer<T>>,
+  ) =>
+  async (page: Page, state: State): Promise<Answer<T>> => {
     const { projectId } = state;
     return projectId === undefined ? undefined : await ask(page, { ...state, projectId });
   };
@@ -117,19 +107,13 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
   return others.length === 0 ? first : undefined;
 }
 
-function computeChoice({ branches }: Pick<Inventory, 'branches'>, compute: Compute): Choice<ComputeNode> {
-  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-  return {
-    ...computeRow(compute),
-    iconPath: statusIcon(computeStatus(compute)),
-    detail: branchLabel(branchId, branches.get(projectId, branchId)),
-    value: { kind: 'compute', projectId, branchId, computeId },
-  };
+type Row = ComputeNode | ProjectNode;
+
+const idOf = (row: Row): string => (row.kind === 'compute' ? row.computeId : row.projectId);
+
+interface RowItem<T extends Row = Row> extends Choice<T> {
+  readonly value: T;
 }
-
-type AnyChoice = Choice<ComputeNode> | Choice<ProjectNode>;
-
-const idOf = ({ value }: AnyChoice): string => (value.kind === 'compute' ? value.computeId : value.projectId);
 
 type CanPick = (compute: Compute) => boolean;
 
@@ -152,48 +136,47 @@ export const computeSteps = <State extends ComputeState>(
   {
     applies: ({ node }) => node === undefined,
     ask: async (page, state) => {
-      const items: LoadItems<AnyChoice> = (show) => loadComputeItems(context, canPick, show);
-      const picked = await pickOne(page, { placeholder, items, idOf });
-      return mapAnswer(picked, ({ value }) => ({
-        ...state,
-        projectId: value.projectId,
-        node: asComputeNode(value),
-      }));
+      const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
+      const picked = await pickOne<Row>(page, { placeholder, items, idOf });
+      return mapAnswer(picked, (row) => ({ ...state, projectId: row.projectId, node: asComputeNode(row) }));
     },
   },
-  {
-    applies: ({ projectId, node }) => projectId !== undefined && node === undefined,
-    ask: inProject(async (page, state) => {
-      const { projectId } = state;
-      const { inventory } = context;
+  valueStep(
+    'node',
+    inProject(async (page, { projectId }) => {
       const items = async () => {
-        await inventory.loadComputes(projectId);
+        await context.inventory.loadComputes(projectId);
         return computeItems(context, (each) => each.project_id === projectId && canPick(each));
       };
-      const picked = await pickOne(page, { placeholder: l10n.t('Select a compute'), items: items() });
-      return mapAnswer(picked, ({ value }) => ({ ...state, node: value }));
+      return await pickOne<ComputeNode>(page, { placeholder: l10n.t('Select a compute'), items: items() });
     }),
-  },
+    ({ projectId, node }) => projectId !== undefined && node === undefined,
+  ),
 ];
 
 /** The known computes. Those of the selected row come first, then the one used last. */
-function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeNode>[] {
+function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
-  const last = lastCompute.node;
-  const rank = ({ value }: Choice<ComputeNode>) => {
+  const rank = ({ value }: RowItem<ComputeNode>) => {
     if (isWithin(value, selected)) return 0;
-    return value.computeId === last?.computeId ? 1 : 2;
+    return value.computeId === lastCompute.node?.computeId ? 1 : 2;
   };
   const projects = [...(inventory.projects?.entries.keys() ?? [])];
   const computes = projects.flatMap((id) =>
     [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(canPick).sort(byTypeAndLabel),
   );
   return computes
-    .map((compute) => {
-      const item = computeChoice(inventory, compute);
-      const project = nameOrId(inventory.project(compute.project_id)?.name, compute.project_id);
-      return { ...item, detail: [project, item.detail].join(' · ') };
+    .map((compute): RowItem<ComputeNode> => {
+      const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+      const project = nameOrId(inventory.project(projectId)?.name, projectId);
+      const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+      return {
+        ...computeRow(compute),
+        iconPath: statusIcon(computeStatus(compute)),
+        detail: `${project} · ${branch}`,
+        value: { kind: 'compute', projectId, branchId, computeId },
+      };
     })
     .sort((one, other) => rank(one) - rank(other));
 }
@@ -202,8 +185,8 @@ function computeItems(context: PickerContext, canPick: CanPick): Choice<ComputeN
 async function loadComputeItems(
   context: PickerContext,
   canPick: CanPick,
-  show: (items: readonly AnyChoice[]) => void,
-): Promise<readonly AnyChoice[]> {
+  show: (items: readonly RowItem[]) => void,
+): Promise<readonly RowItem[]> {
   const { inventory } = context;
   await inventory.ensureProjects();
   const current = currentProject(context);
@@ -211,14 +194,14 @@ async function loadComputeItems(
   if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
   // Items keep their place, because the user may be about to pick one.
   const places = new Map<string, number>();
-  const placeOf = (item: AnyChoice) => places.get(idOf(item)) ?? places.size;
+  const placeOf = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
   const known = () => {
-    const items = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
+    const items: RowItem[] = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
     if (places.size > 0) items.sort((one, other) => placeOf(one) - placeOf(other));
-    for (const item of items) if (!places.has(idOf(item))) places.set(idOf(item), places.size);
+    for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
     return items;
   };
-  return await loadItems<AnyChoice>(inventory, known, show, async () => {
+  return await loadItems<RowItem>(inventory, known, show, async () => {
     await inventory.projects?.load();
     const ids = [...(inventory.projects?.entries.keys() ?? [])];
     if (ids.length <= MAX_LOADED) await inventory.loadComputesOf(ids).catch(() => undefined);
@@ -226,7 +209,7 @@ async function loadComputeItems(
 }
 
 /** In a small account only those whose computes couldn't be loaded. Picking one shows the error. */
-function unloadedProjects(inventory: Inventory): Choice<ProjectNode>[] {
+function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   return projects
     .filter(({ id }) => {

@@ -11,47 +11,50 @@ import { DisposableStore } from '../../../base/disposable.ts';
 import { safeItem, safeText } from '../../window.ts';
 import { BACK, type Answer, type Page } from './multiStepInput.ts';
 
-/** Loads all items. Those that are known before are shown at once. */
-export type LoadItems<T> = (show: (known: readonly T[]) => void) => Promise<readonly T[]>;
-
-export interface PickOptions<T extends QuickPickItem> {
-  readonly placeholder: string;
-  /** Busy while a promise is pending; if it rejects, the question ends with that error. */
-  readonly items: readonly T[] | Promise<readonly T[]> | LoadItems<T>;
-  /** Finds the item that the user made active among later items. */
-  readonly idOf?: (item: T) => string;
-  /** An item for the entered text, shown first. */
-  readonly typed?: (text: string) => T | undefined;
-  /** These items are shown but can't be picked; their description says why. */
-  readonly isUnavailable?: (item: T) => boolean;
+/** An item of a list. */
+export interface Choice<T> extends QuickPickItem {
+  /** Undefined if the item is shown but can't be picked. Its description says why. */
+  readonly value: T | undefined;
   /** The item to focus; the first one by default. */
-  readonly isCurrent?: (item: T) => boolean;
+  readonly isCurrent?: boolean;
 }
 
-/** @returns the item, {@link BACK}, or undefined if the user canceled */
-export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T>): Promise<Answer<T>> {
-  const input = window.createQuickPick<T>();
+/** Loads all items. Those that are known before are shown at once. */
+type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<readonly Choice<T>[]>;
+
+interface PickOptions<T> {
+  readonly placeholder: string;
+  /** Busy while a promise is pending; if it rejects, the question ends with that error. */
+  readonly items: readonly Choice<T>[] | Promise<readonly Choice<T>[]> | LoadItems<T>;
+  /** Finds the item that the user made active among later items; for values that are objects. */
+  readonly idOf?: (value: T) => string;
+  /** An item for the entered text, shown first. */
+  readonly typed?: (text: string) => Choice<T> | undefined;
+}
+
+/** @returns the value of the item, {@link BACK}, or undefined if the user canceled */
+export function pickOne<T>(page: Page, pick: PickOptions<T>): Promise<Answer<T>> {
+  const input = window.createQuickPick<Choice<T>>();
   input.placeholder = safeText(pick.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   input.keepScrollPosition = true;
   return ask<T>(input, page, (disposables, answer, fail) => {
-    let items: readonly T[] = [];
+    let items: readonly Choice<T>[] = [];
+    const idOf = ({ value }: Choice<T>) =>
+      value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
+    const current = () => items.find(({ isCurrent }) => isCurrent === true);
     const show = () => {
       const typed = pick.typed?.(input.value.trim());
       input.items = typed === undefined ? items : [safeItem(typed), ...items];
     };
-    const setItems = (loaded: readonly T[]) => {
-      const [active] = input.activeItems;
-      const activeId = active && pick.idOf?.(active);
+    const setItems = (loaded: readonly Choice<T>[]) => {
+      const activeId = input.activeItems[0] && idOf(input.activeItems[0]);
       items = loaded.map(safeItem);
       // VS Code makes the first of new items active, which the user may not have in mind when pressing Enter.
       show();
-      const current =
-        activeId === undefined
-          ? pick.isCurrent && items.find(pick.isCurrent)
-          : items.find((item) => pick.idOf?.(item) === activeId);
-      if (current !== undefined) input.activeItems = [current];
+      const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
+      if (active !== undefined) input.activeItems = [active];
     };
     const loading = typeof pick.items === 'function' ? pick.items(setItems) : pick.items;
     if (loading instanceof Promise) {
@@ -63,17 +66,17 @@ export function pickOne<T extends QuickPickItem>(page: Page, pick: PickOptions<T
     } else setItems(loading);
     if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
     // `activeItems` arrives late and may still belong to the previous text; the selection doesn't.
-    let selected: T | undefined;
+    let selected: Choice<T> | undefined;
     disposables.add(input.onDidChangeValue(() => (selected = undefined)));
     disposables.add(input.onDidChangeSelection(([item]) => (selected = item)));
     // The user may press Enter before the items are drawn.
     const itemFor = (text: string) => {
-      if (text === '') return items.find((item) => pick.isCurrent?.(item)) ?? items[0];
+      if (text === '') return current() ?? items[0];
       return items.find(({ label }) => label === text) ?? pick.typed?.(text);
     };
     const accept = () => {
-      const item = selected ?? itemFor(input.value.trim());
-      if (item !== undefined && pick.isUnavailable?.(item) !== true) answer(item);
+      const value = (selected ?? itemFor(input.value.trim()))?.value;
+      if (value !== undefined) answer(value);
     };
     disposables.add(input.onDidAccept(accept));
   });

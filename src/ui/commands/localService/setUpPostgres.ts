@@ -1,54 +1,51 @@
 /** Helps to get Postgres for the computes of the local service. */
-import { env, l10n, Uri, window, type QuickPickItem } from 'vscode';
+import { env, l10n, Uri, window } from 'vscode';
 import { LocalServiceError } from '../../localService/localServiceError.ts';
 import { announce } from '../../notifications/announce.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { pickOne } from '../input/quickInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
 import { start } from './localService.ts';
 
-interface WayItem extends QuickPickItem {
-  readonly way: 'install' | 'folder' | 'search';
-}
+type SetupOption = 'install' | 'folder' | 'search';
 
 export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
   if (localService.postgresProblem === undefined)
     return announce(l10n.t('The local service reported no problem with Postgres'), 'info');
-  const way = await askWay();
-  if (way === undefined) return;
-  if (way === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
-  const folder = way === 'folder' ? await askFolder() : config.postgresPath;
-  if (way === 'folder' && folder === undefined) return;
+  const option = await askOption();
+  if (option === undefined) return;
+  if (option === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
+  const folder = option === 'folder' ? await askFolder() : config.postgresPath;
+  if (option === 'folder' && folder === undefined) return;
   const problem = await localService.checkPostgres(folder);
   if (problem !== undefined) throw new LocalServiceError('noPostgres', problem);
-  if (way === 'folder' && folder !== undefined) await config.setPostgresPath(folder);
+  if (option === 'folder' && folder !== undefined) await config.setPostgresPath(folder);
   await start(context, argument, run);
   announce(l10n.t('Computes can start now'));
 };
 
-async function askWay(): Promise<WayItem['way'] | undefined> {
-  const items: WayItem[] = [
+async function askOption(): Promise<SetupOption | undefined> {
+  const items: Choice<SetupOption>[] = [
     {
       label: l10n.t('Install Postgres…'),
       description: l10n.t('opens its download page'),
-      way: 'install',
+      value: 'install',
     },
     {
       label: l10n.t('Choose Folder…'),
       description: l10n.t('the one with postgres and initdb'),
-      way: 'folder',
+      value: 'folder',
     },
     {
       label: l10n.t('Search Again'),
       description: l10n.t('after installing Postgres'),
-      way: 'search',
+      value: 'search',
     },
   ];
   const placeholder = l10n.t('How should the local service get Postgres?');
-  const picked = await singleStep(l10n.t('Set Up Postgres'), (page) => pickOne(page, { placeholder, items }));
-  return picked?.way;
+  return await singleStep(l10n.t('Set Up Postgres'), (page) => pickOne(page, { placeholder, items }));
 }
 
 /** Of the system on which the computes run. */

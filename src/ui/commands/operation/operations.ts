@@ -11,10 +11,10 @@ export const showOperations: Command = async ({ tracker, computesView }, _argume
     label: pendingText(change),
     iconPath: new ThemeIcon('sync~spin'),
     description: operationsText(change),
-    change,
+    value: change,
   }));
   const placeholder =
     items.length === 0 ? l10n.t('No pending operations') : l10n.t('Select an operation to show its compute');
   const picked = await singleStep(l10n.t('Operations'), (page) => pickOne(page, { placeholder, items }));
-  if (picked !== undefined) await computesView.revealById(picked.change);
+  if (picked !== undefined) await computesView.revealById(picked);
 };

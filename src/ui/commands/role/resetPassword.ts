@@ -58,9 +58,9 @@ async function askForRole(
     const prompt = l10n.t('Role whose password to reset');
     return await singleStep(title, (page) => askText(page, { prompt }));
   }
-  const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), name }));
+  const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), value: name }));
   const placeholder = l10n.t('Select a role');
-  return (await singleStep(title, (page) => pickOne(page, { placeholder, items })))?.name;
+  return await singleStep(title, (page) => pickOne(page, { placeholder, items }));
 }
 
 /** @returns undefined if the service doesn't offer the list, or not for this key */

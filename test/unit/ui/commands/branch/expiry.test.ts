@@ -5,12 +5,12 @@ const { typedLifetime } = await import('../../../../../src/ui/commands/branch/ex
 
 describe('typedLifetime', () => {
   it('accepts up to 30 days, as the list offers', () => {
-    assert.equal(typedLifetime('30 days')?.lifetime, 30 * 24 * 60 * 60);
+    assert.equal(typedLifetime('30 days')?.value, 30 * 24 * 60 * 60);
     assert.deepEqual(typedLifetime('31 days'), {
       label: '31 days',
       description: 'too long: at most 30 days',
       alwaysShow: true,
-      lifetime: undefined,
+      value: undefined,
     });
   });
 });
