@@ -3,7 +3,7 @@
  * listeners can see what changed and equal items stay the same objects.
  */
 import { isSameFailure } from '../api/errors.ts';
-import type { UnreadableRecord } from '../api/records/parseResponse.ts';
+import type { ListReply, UnreadableRecord } from '../api/records/parseResponse.ts';
 import { isEqual } from '../base/equal.ts';
 
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
@@ -135,4 +135,40 @@ function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
     else changed.push(id);
   }
   return { items: equal.length === 0 ? after : new Map([...after, ...equal]), changed };
+}
+
+/** Returns undefined if the service's reply is still this one. */
+export type ConditionalFetch<Item> = (lastBody: string | undefined) => Promise<ListReply<Item> | undefined>;
+
+/** The computes or branches of a project. A reply with the text of the last one is not parsed again. */
+export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
+  readonly #fetch: ConditionalFetch<Item>;
+  /** The reply that the items are from; undefined after a change made from here. */
+  #lastBody: string | undefined;
+
+  constructor(fetch: ConditionalFetch<Item>) {
+    super();
+    this.#fetch = fetch;
+  }
+
+  override restoreFrom(last: RecordList<Item>): void {
+    super.restoreFrom(last);
+    this.#lastBody = last.#lastBody;
+  }
+
+  /** Takes over a record from the reply to a change. */
+  put(item: Item): void {
+    this.#lastBody = undefined;
+    this.edit(new Map(this.items).set(item.id, item));
+  }
+
+  protected override async fetch(): Promise<FetchedList<string, Item>> {
+    const { edits } = this;
+    const reply = await this.#fetch(this.#lastBody);
+    if (reply === undefined) return this;
+    // If the list was edited in the meantime, this reply is discarded.
+    if (edits === this.edits) this.#lastBody = reply.body;
+    const { items, unreadable } = reply.list;
+    return { items: new Map(items.map((item) => [item.id, item])), unreadable };
+  }
 }

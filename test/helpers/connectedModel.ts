@@ -8,8 +8,7 @@ import { ChangeSender, type SendOptions } from '../../src/model/operations/chang
 import { ComputeActions } from '../../src/model/operations/computeActions.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import type { Notes } from '../../src/model/notes.ts';
-import type { Memory } from '../../src/model/memory.ts';
+import type { Notes, Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { FakeClock } from './fakeClock.ts';

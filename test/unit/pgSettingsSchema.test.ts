@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
-import { settingsUri } from '../../src/model/settings/settingsUri.ts';
+import { settingsUri } from '../../src/model/settings/pgSettings.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));

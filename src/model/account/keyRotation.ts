@@ -7,7 +7,7 @@ import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';
-import type { Notes } from '../notes.ts';
+import type { Notes } from '../memory.ts';
 
 /** Names only, never a key. */
 export interface RotationNote {

@@ -1,7 +1,11 @@
-/** The role and database that the user is offered first: those last used for the project, or those of the local service. */
+/**
+ * The role and database that the user is offered first: those last used for the project, or those of the local service. Then
+ * the others of the branch.
+ */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
+import type { Database, Role } from '../../api/records/records.ts';
 
 export interface RoleAndDatabase {
   /** Empty if unknown. */
@@ -81,3 +85,43 @@ function isUsedLogin(value: unknown): value is UsedDefaults {
   const { projectId, role, database } = fieldsOf(value);
   return [projectId, role, database].every((text) => typeof text === 'string');
 }
+
+export interface Catalog {
+  readonly databases: readonly Database[];
+  readonly roles: readonly Role[];
+}
+
+export interface LoginPreferences {
+  /** Comes first, if both exist on the branch. Either may be empty. */
+  readonly proposed: RoleAndDatabase;
+  /** Whether the compute has a pooled host. */
+  readonly canBePooled: boolean;
+  /** Whether the pooled host comes first. */
+  readonly prefersPooled: boolean;
+}
+
+export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
+
+/** Each database with its owner, the proposed database and role first. */
+export function loginChoices(catalog: Catalog, preferences: LoginPreferences): readonly Login[] {
+  const { proposed, canBePooled, prefersPooled } = preferences;
+  const roles = catalog.roles.filter(canLogIn).map(({ name }) => name);
+  const owners: readonly RoleAndDatabase[] = catalog.databases.flatMap(({ name, owner_name }) => {
+    const role = roles.includes(owner_name) ? owner_name : roles[0];
+    return role === undefined ? [] : [{ role, database: name }];
+  });
+  const isFirst = ({ database }: RoleAndDatabase) => database === proposed.database;
+  const first = owners.filter(isFirst);
+  const isOtherRole = roles.includes(proposed.role) && first.some(({ role }) => role !== proposed.role);
+  const pairs = [
+    ...(isOtherRole ? [{ role: proposed.role, database: proposed.database }] : []),
+    ...first,
+    ...owners.filter((pair) => !isFirst(pair)),
+  ];
+  const hosts = canBePooled ? [prefersPooled, !prefersPooled] : [false];
+  return pairs.flatMap((pair) => hosts.map((pooled) => ({ ...pair, pooled })));
+}
+
+/** Whether both exist on the branch. */
+export const isInCatalog = ({ databases, roles }: Catalog, { role, database }: RoleAndDatabase): boolean =>
+  databases.some(({ name }) => name === database) && roles.some(({ name }) => name === role);

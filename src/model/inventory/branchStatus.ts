@@ -1,6 +1,6 @@
 /** How the sidebar and the pickers order and name branches, and which of them the service would not delete. */
 import type { Branch } from '../../api/records/records.ts';
-import type { BranchList } from './branchList.ts';
+import type { BranchList } from './branchLists.ts';
 import type { Inventory } from './inventory.ts';
 
 /** The loaded branches of a project: the default one first, then by id. */

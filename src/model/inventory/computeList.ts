@@ -1,8 +1,7 @@
 /** The computes of one project. */
 import type { Compute } from '../../api/records/records.ts';
-import type { ListDiff } from '../remoteList.ts';
+import { type ListDiff, RecordList, type ConditionalFetch } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
-import { RecordList, type ConditionalFetch } from '../recordList.ts';
 
 export interface ComputeListDiff {
   /** Ids of computes that changed and are still on their branch. */

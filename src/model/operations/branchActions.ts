@@ -6,7 +6,7 @@ import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/rec
 import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
-import type { BranchList } from '../inventory/branchList.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchNode } from '../inventory/nodes.ts';

@@ -5,7 +5,16 @@
  */
 import { faultOf, isRejected, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
-import { hasFailed, isFinal } from '../../api/records/operationStatus.ts';
+import {
+  hasFailed,
+  isFinal,
+  PENDING_ENTRY,
+  parsePending,
+  type EndReport,
+  type ResourceRef,
+  type Verb,
+  type PendingChange,
+} from './pendingChange.ts';
 import type { Compute, Operation } from '../../api/records/records.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -17,14 +26,6 @@ import { isSettled } from '../inventory/computeStatus.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RequestBudget } from '../refresh/requestBudget.ts';
-import {
-  PENDING_ENTRY,
-  parsePending,
-  type EndReport,
-  type ResourceRef,
-  type Verb,
-  type PendingChange,
-} from './pendingChange.ts';
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 

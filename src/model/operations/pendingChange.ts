@@ -1,6 +1,5 @@
-/** A change that was accepted and has no end yet: the operations of one call. */
+/** A change that was accepted and has no end yet, with the operations of its call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { isFinal } from '../../api/records/operationStatus.ts';
 import type { Memory } from '../memory.ts';
 
 export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
@@ -42,9 +41,22 @@ export interface EndReport {
   readonly reason?: string | undefined;
 }
 
+/** The statuses of section 2.6 and of the public service. */
+const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'error', 'cancelled', 'skipped']);
+const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
+
+/** Whether the operation has ended. */
+export const isFinal = ({ status }: Pick<TrackedOperation, 'status'>): boolean => FINAL_STATUSES.has(status);
+
+export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
+  FAILED_STATUSES.has(status);
+
 /** The number of operations in progress. */
 export const countOpenOperations = (changes: readonly PendingChange[]): number =>
-  changes.reduce((sum, { operations }) => sum + operations.filter((one) => !isFinal(one)).length, 0);
+  changes.reduce(
+    (sum, { operations }) => sum + operations.filter((operation) => !isFinal(operation)).length,
+    0,
+  );
 
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';

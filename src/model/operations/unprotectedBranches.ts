@@ -2,7 +2,7 @@
  * Branches whose protection was removed because the user deletes them. A reload in the middle of that must not leave them
  * without it, so a note is stored before, and removed when the branch is deleted or protected again.
  */
-import type { Notes } from '../notes.ts';
+import type { Notes } from '../memory.ts';
 
 export interface UnprotectedBranch {
   /** See `accountId`. */

@@ -1,9 +1,12 @@
 /**
- * The Postgres settings of a compute as a JSON document and back. Every value is sent as text, as in `postgresql.conf`:
+ * The Postgres settings of a compute as a JSON document and back, and the URI of that document. Every value is sent as text, as in `postgresql.conf`:
  * the public service requires it, and `8` and `"8"` are the same setting.
  */
+import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { settingText } from '../../api/records/settingText.ts';
+import { accountId, type Account } from '../account/accounts.ts';
+import type { ComputeNode } from '../inventory/nodes.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
 
@@ -57,3 +60,33 @@ export function settingNamedIn(message: string, keys: Iterable<string>): string 
   const terms = new Set(message.toLowerCase().match(/[a-z_][a-z0-9_$.]*/g));
   return known.find((key) => terms.has(key.toLowerCase()));
 }
+
+export const SETTINGS_SCHEME = 'hosted-postgres-settings';
+
+/** `contributes.jsonValidation` in the manifest matches the end of the path. */
+const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
+
+interface SettingsUri {
+  readonly scheme: string;
+  readonly path: string;
+  /** The account, because ids are unique only within one. */
+  readonly query: string;
+}
+
+/** The compute whose settings a document has. */
+export type SettingsOwner = Pick<ComputeNode, 'projectId' | 'computeId'>;
+
+export const settingsUri = (account: Account, { projectId, computeId }: SettingsOwner): SettingsUri => ({
+  scheme: SETTINGS_SCHEME,
+  path: `/${projectId}/${computeId}.pg_settings.json`,
+  query: accountId(account),
+});
+
+/** @returns undefined for another kind of URI */
+export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwner | undefined {
+  const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
+  return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
+}
+
+export const belongsToAccount = ({ query }: Pick<SettingsUri, 'query'>, account: Account): boolean =>
+  query === accountId(account);

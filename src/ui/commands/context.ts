@@ -9,7 +9,7 @@ import type { ConnectionDefaults } from '../../model/connection/connectionDefaul
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
-import type { Notes } from '../../model/notes.ts';
+import type { Notes } from '../../model/memory.ts';
 import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';

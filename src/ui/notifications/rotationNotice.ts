@@ -1,6 +1,6 @@
 import { commands, l10n } from 'vscode';
 import type { RotationNote } from '../../model/account/keyRotation.ts';
-import type { Notes } from '../../model/notes.ts';
+import type { Notes } from '../../model/memory.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { window } from '../window.ts';

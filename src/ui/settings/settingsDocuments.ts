@@ -30,13 +30,11 @@ import {
   parseSettings,
   settingsOn,
   type SettingsText,
-} from '../../model/settings/pgSettings.ts';
-import {
   belongsToAccount,
   SETTINGS_SCHEME,
   settingsOwner,
   type SettingsOwner,
-} from '../../model/settings/settingsUri.ts';
+} from '../../model/settings/pgSettings.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, readOnlyError } from '../notifications/approval.ts';
 import { effectText } from '../text/effectText.ts';

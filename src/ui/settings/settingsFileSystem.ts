@@ -13,7 +13,7 @@ import {
 } from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
-import { SETTINGS_SCHEME } from '../../model/settings/settingsUri.ts';
+import { SETTINGS_SCHEME } from '../../model/settings/pgSettings.ts';
 import type { SettingsDocuments, SettingsParts } from './settingsDocuments.ts';
 
 const readOnlyFolder = (): never => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
 import type { RotationNote } from '../../model/account/keyRotation.ts';
-import type { Notes } from '../../model/notes.ts';
+import type { Notes } from '../../model/memory.ts';
 import type { UnprotectedBranch } from '../../model/operations/unprotectedBranches.ts';
 
 /**

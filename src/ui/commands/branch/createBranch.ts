@@ -1,7 +1,7 @@
 /** Create Branch…. Started from a project or branch, it skips the known questions. */
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
-import type { BranchList } from '../../../model/inventory/branchList.ts';
+import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';

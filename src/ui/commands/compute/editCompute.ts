@@ -6,7 +6,7 @@ import { onlyChanged } from '../../../model/operations/computeActions.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { computeStatus, sizeText } from '../../../model/inventory/computeStatus.ts';
 import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';
-import { settingsUri } from '../../../model/settings/settingsUri.ts';
+import { settingsUri } from '../../../model/settings/pgSettings.ts';
 import { announce } from '../../notifications/announce.ts';
 import type { ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';

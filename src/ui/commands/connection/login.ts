@@ -2,9 +2,15 @@
 import { l10n, ProgressLocation, type Uri } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import type { Login, RoleAndDatabase } from '../../../model/connection/connectionDefaults.ts';
+import {
+  type Login,
+  type RoleAndDatabase,
+  canLogIn,
+  isInCatalog,
+  loginChoices,
+  type Catalog,
+} from '../../../model/connection/connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../model/connection/connectionStrings.ts';
-import { canLogIn, isInCatalog, loginChoices, type Catalog } from '../../../model/connection/loginChoices.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';

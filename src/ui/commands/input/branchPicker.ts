@@ -2,7 +2,7 @@
 import { l10n, ThemeIcon } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Branch, Compute } from '../../../api/records/records.ts';
-import type { BranchList } from '../../../model/inventory/branchList.ts';
+import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { branchIdsOf } from '../../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inventory/nodes.ts';

@@ -2,9 +2,9 @@
 import { l10n, ProgressLocation } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
 import { isPermanentRejection } from '../../../api/errors.ts';
-import { isFinal } from '../../../api/records/operationStatus.ts';
+import { isFinal } from '../../../model/operations/pendingChange.ts';
 import type { Role } from '../../../api/records/records.ts';
-import { canLogIn } from '../../../model/connection/loginChoices.ts';
+import { canLogIn } from '../../../model/connection/connectionDefaults.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';

@@ -5,6 +5,8 @@ import {
   parsePending,
   PENDING_ENTRY,
   type PendingChange,
+  hasFailed,
+  isFinal,
 } from '../../../../src/model/operations/pendingChange.ts';
 
 const operation = { id: 'op-1', action: 'start_compute', status: 'running', failures: 0 };
@@ -49,4 +51,24 @@ describe('countOpenOperations', () => {
     assert.equal(countOpenOperations([{ ...change, operations: [operation, ended] }, change]), 2);
     assert.equal(countOpenOperations([]), 0);
   });
+});
+
+describe('isFinal and hasFailed', () => {
+  const rows = [
+    ['scheduling', false, false],
+    ['running', false, false],
+    ['cancelling', false, false],
+    ['something new', false, false],
+    ['finished', true, false],
+    ['skipped', true, false],
+    ['failed', true, true],
+    ['error', true, true],
+    ['cancelled', true, true],
+  ] as const;
+  for (const [status, isEnd, isFailure] of rows) {
+    it(`${status}: ${isEnd ? 'final' : 'not final'}${isFailure ? ', failed' : ''}`, () => {
+      assert.equal(isFinal({ status }), isEnd);
+      assert.equal(hasFailed({ status }), isFailure);
+    });
+  }
 });
