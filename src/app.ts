@@ -17,7 +17,6 @@ import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Session } from './model/account/session.ts';
-import { WakeWatcher } from './model/inventory/wakeWatcher.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
@@ -133,10 +132,9 @@ function registerListeners(
     budget,
     onError: (error) => log.error('Refreshing in the background', error),
   });
-  const watcher = new WakeWatcher(inventory, (compute) => tracker.isFollowing(compute));
   const registered = [
     new OperationsStatusBar(tracker, (end) => settings.show(end), reveal),
-    announceStarts(disposables.add(watcher)),
+    announceStarts(inventory, tracker),
     protectAbandoned(parts),
     parts.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),

@@ -7,7 +7,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import { nameOf } from './branchStatus.ts';
-import type { Inventory, InventoryEvent } from './inventory.ts';
+import { projectsOf, type Inventory, type InventoryEvent } from './inventory.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {
@@ -21,7 +21,7 @@ export interface HostMatch extends ComputeHost {
   readonly withPort: boolean;
 }
 
-export interface HostMatches {
+interface HostMatches {
   readonly hosts: readonly ComputeHost[];
   /** Whether there are further matches. */
   readonly hasMore: boolean;
@@ -80,14 +80,11 @@ export class ComputeIndex implements Disposable {
   }
 
   #handleChanges(changes: readonly InventoryEvent[]): void {
-    const projectIds = new Set<string>();
-    for (const change of changes) {
-      if (change.kind === 'all') {
-        this.#byKey.clear();
-        this.#byProject.clear();
-      } else if ('projectId' in change) projectIds.add(change.projectId);
+    if (changes.some(({ kind }) => kind === 'all')) {
+      this.#byKey.clear();
+      this.#byProject.clear();
     }
-    for (const projectId of projectIds) this.#update(projectId);
+    for (const projectId of projectsOf(changes)) this.#update(projectId);
   }
 
   #update(projectId: string): void {

@@ -25,6 +25,10 @@ export type InventoryEvent =
   | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
   | ComputeNode;
 
+/** The projects that the changes are in. */
+export const projectsOf = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
+  new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
+
 /** The state of the view as a whole. */
 export type InventoryState =
   | { readonly kind: 'signedOut' | 'loading' | 'empty' | 'ready' }

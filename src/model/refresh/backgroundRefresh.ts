@@ -10,10 +10,10 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
-import type { Inventory, InventoryEvent } from '../inventory/inventory.ts';
+import { projectsOf, type Inventory, type InventoryEvent } from '../inventory/inventory.ts';
 import type { RequestBudget } from './requestBudget.ts';
 
-export interface BackgroundRefreshOptions {
+interface BackgroundRefreshOptions {
   readonly inventory: Inventory;
   /** Expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
   readonly expanded: () => Iterable<string>;
@@ -116,21 +116,18 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #handleChanges(changes: readonly InventoryEvent[]): void {
-    const projects = new Set<string>();
-    for (const change of changes) {
-      if (change.kind === 'all') {
-        this.#queue = [];
-        this.#unsettled.clear();
-      } else if ('projectId' in change) projects.add(change.projectId);
+    const isOtherAccount = changes.some(({ kind }) => kind === 'all');
+    if (isOtherAccount) {
+      this.#queue = [];
+      this.#unsettled.clear();
     }
     const before = this.#unsettled.size;
-    for (const id of projects) {
+    for (const id of projectsOf(changes)) {
       const computes = this.#options.inventory.computesOf(id)?.computes.values() ?? [];
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
-    const isOtherConnection = changes.some(({ kind }) => kind === 'all' || kind === 'key');
-    if (isOtherConnection || this.#unsettled.size > before) this.#poller?.reschedule();
+    if (isOtherAccount || this.#unsettled.size > before) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {

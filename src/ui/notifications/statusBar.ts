@@ -2,13 +2,14 @@
 import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import { watchWokenComputes } from '../../model/inventory/wokenComputes.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import {
   countOpenOperations,
   type EndReport,
   type PendingChange,
 } from '../../model/operations/pendingChange.ts';
-import type { WakeWatcher } from '../../model/inventory/wakeWatcher.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { markdownList } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -73,16 +74,20 @@ export class OperationsStatusBar implements Disposable {
 }
 
 /** Announces computes that became active without a change made in this window. */
-export const announceStarts = (watcher: WakeWatcher): Disposable =>
-  watcher.onDidWake((computes) => {
-    const [first] = computes;
-    if (first === undefined) return;
-    const message =
-      computes.length === 1
-        ? l10n.t('{0} is active', sanitize(labelOf(first)))
-        : l10n.t('{0} computes are active', computes.length);
-    announce(message, 'circle-filled');
-  });
+export const announceStarts = (inventory: Inventory, tracker: OperationTracker): Disposable =>
+  watchWokenComputes(
+    inventory,
+    (compute) => tracker.isFollowing(compute),
+    (computes) => {
+      const [first] = computes;
+      if (first === undefined) return;
+      const message =
+        computes.length === 1
+          ? l10n.t('{0} is active', sanitize(labelOf(first)))
+          : l10n.t('{0} computes are active', computes.length);
+      announce(message, 'circle-filled');
+    },
+  );
 
 async function showEnd(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
   const message = endText(end);

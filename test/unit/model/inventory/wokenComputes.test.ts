@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { WakeWatcher } from '../../../../src/model/inventory/wakeWatcher.ts';
+import type { Disposable } from '../../../../src/base/disposable.ts';
+import { watchWokenComputes } from '../../../../src/model/inventory/wokenComputes.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-describe('WakeWatcher', () => {
+describe('watchWokenComputes', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let watcher: WakeWatcher;
+  let watcher: Disposable;
   let computes: ReturnType<typeof computeRecord>[];
   let woken: string[][];
   const followed = new Set<string>();
@@ -16,9 +17,12 @@ describe('WakeWatcher', () => {
     computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
     service = await scriptService(() => ({ endpoints: computes }));
     store = await connectModel(service);
-    watcher = new WakeWatcher(store.inventory, ({ id }) => followed.has(id));
     woken = [];
-    watcher.onDidWake((all) => woken.push(all.map(({ id }) => id)));
+    watcher = watchWokenComputes(
+      store.inventory,
+      ({ id }) => followed.has(id),
+      (all) => woken.push(all.map(({ id }) => id)),
+    );
     followed.clear();
     await refresh();
   });

@@ -1,0 +1,35 @@
+/**
+ * Finds computes that a client has woken: connecting to an idle compute starts it (section 3.1). It compares what the
+ * inventory loads and sends no requests.
+ */
+import type { Compute } from '../../api/records/records.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import { projectsOf, type Inventory } from './inventory.ts';
+
+/**
+ * @param isTracked whether the user's own change is pending, whose end is shown anyway
+ * @param onWoken called with the computes that one refresh has found active
+ */
+export function watchWokenComputes(
+  inventory: Inventory,
+  isTracked: (compute: Compute) => boolean,
+  onWoken: (computes: readonly Compute[]) => void,
+): Disposable {
+  /** The idle computes of each project when it last changed. */
+  const idle = new Map<string, ReadonlySet<string>>();
+  const wokenIn = (projectId: string) => {
+    const before = idle.get(projectId);
+    const computes = [...(inventory.computesOf(projectId)?.computes.values() ?? [])];
+    const isIdle = ({ current_state: state }: Compute) => state === 'idle';
+    idle.set(projectId, new Set(computes.filter(isIdle).map(({ id }) => id)));
+    return computes.filter(
+      (compute) =>
+        compute.current_state === 'active' && before?.has(compute.id) === true && !isTracked(compute),
+    );
+  };
+  return inventory.onDidChange((changes) => {
+    if (changes.some(({ kind }) => kind === 'all')) idle.clear();
+    const woken = [...projectsOf(changes)].flatMap(wokenIn);
+    if (woken.length > 0) onWoken(woken);
+  });
+}
