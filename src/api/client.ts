@@ -2,6 +2,7 @@
  * The calls of section 4, typed: they return checked records or throw an {@link ApiError}. Calls that the specification
  * does not promise return undefined if the service does not offer them.
  */
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
 import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
@@ -19,7 +20,6 @@ import {
 import { isApiKeyId, isOperationId } from './records/ids.ts';
 import { projectPages, type ProjectPage } from './projectPages.ts';
 import {
-  property,
   parseList,
   parseOptionalList,
   parseRecord,
@@ -40,7 +40,7 @@ export interface ComputeOutcome {
 }
 
 /** A new project, and the operations that its creation started. */
-export interface ProjectOutcome {
+interface ProjectOutcome {
   readonly project: records.Project;
   readonly operations: readonly records.Operation[];
 }
@@ -61,8 +61,8 @@ export interface LoginQuery {
   readonly host: string;
 }
 
-const isObjectWithout = (json: unknown, name: string): boolean =>
-  typeof json === 'object' && !Array.isArray(json) && property(json, name) === undefined;
+const isWithoutCompute = (json: unknown): boolean =>
+  typeof json === 'object' && !Array.isArray(json) && fieldsOf(json)['endpoint'] === undefined;
 
 const readComputes = (reply: Reply): ParsedList<records.Compute> =>
   parseList(reply, 'endpoints', records.Compute);
@@ -271,8 +271,7 @@ export class Client {
 
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
-    const isEmpty =
-      reply.json === undefined || (method === 'POST' && isObjectWithout(reply.json, 'endpoint'));
+    const isEmpty = reply.json === undefined || (method === 'POST' && isWithoutCompute(reply.json));
     if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
     const compute = parseRecord(reply, 'endpoint', records.Compute);
     return { compute, operations: parseOptionalList(reply, 'operations', records.Operation) };

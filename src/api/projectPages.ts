@@ -1,7 +1,8 @@
 /** The list of projects, page by page (section 4.2 and the public service). */
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { ApiError } from './errors.ts';
 import { isId } from './records/ids.ts';
-import { MAX_RECORDS, property, parseList, type ParsedList } from './records/parseResponse.ts';
+import { MAX_RECORDS, parseList, type ParsedList } from './records/parseResponse.ts';
 import { PROJECTS_PER_PAGE } from './paths.ts';
 import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
@@ -35,21 +36,17 @@ export async function* projectPages(
 }
 
 function unavailableIds(reply: Reply): readonly string[] {
-  const ids = property(reply.json, 'unavailable_project_ids');
+  const { unavailable_project_ids: ids } = fieldsOf(reply.json);
   return Array.isArray(ids) ? [...new Set(ids.slice(0, MAX_RECORDS).filter(isId))] : [];
 }
 
-const lengthOf = (reply: Reply, name: string): number => {
-  const list = property(reply.json, name);
-  return Array.isArray(list) ? list.length : 0;
-};
-
 /** The last page may have a cursor too, so a page that is not full, or a cursor seen before, is also the end. */
 function nextCursor(reply: Reply, seen: ReadonlySet<string>): string | undefined {
-  const cursor = property(property(reply.json, 'pagination'), 'cursor');
+  const { pagination, projects, unavailable_project_ids: unavailable } = fieldsOf(reply.json);
+  const { cursor } = fieldsOf(pagination);
   if (typeof cursor !== 'string' || cursor === '' || seen.has(cursor)) return undefined;
-  const listed = lengthOf(reply, 'projects') + lengthOf(reply, 'unavailable_project_ids');
-  return listed < PROJECTS_PER_PAGE ? undefined : cursor;
+  const listed = [projects, unavailable].flatMap((list) => (Array.isArray(list) ? list : []));
+  return listed.length < PROJECTS_PER_PAGE ? undefined : cursor;
 }
 
 const tooManyPages = (): ApiError =>

@@ -3,6 +3,7 @@
  * it could not read, and why.
  */
 import type * as z from 'zod/mini';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError } from '../errors.ts';
 import type { Reply } from '../transport/http.ts';
 
@@ -42,17 +43,11 @@ const unusable = (
     { mayHaveExecuted: isChange },
   );
 
-/** A value's own property, or undefined. */
-export const property = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
-
 const within = (json: unknown, name: string | undefined): unknown =>
-  name === undefined ? json : property(json, name);
+  name === undefined ? json : fieldsOf(json)[name];
 
 const idOf = (value: unknown): string | undefined => {
-  const id = property(value, 'id');
+  const { id } = fieldsOf(value);
   return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, MAX_NAME_LENGTH) : undefined;
 };
 

@@ -52,7 +52,7 @@ describe('parseList', () => {
     assert.deepEqual(items, [{ id: 'a' }]);
   });
 
-  for (const json of [undefined, null, {}, 'text', 7, { things: {} }, { __proto__: { things: [] } }]) {
+  for (const json of [undefined, null, {}, 'text', 7, { things: {} }]) {
     it(`throws if there is no list: ${JSON.stringify(json)}`, () =>
       assert.throws(
         () => parseList(reply(json), 'things', Thing),
