@@ -6,7 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
-export interface LeaseChallenge {
+interface LeaseChallenge {
   readonly secret: string;
   /** Chosen by the window for this proof only. */
   readonly nonce: string;

@@ -18,7 +18,7 @@ export interface Credentials {
 }
 
 const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
-export type SslMode = (typeof SSL_MODES)[number];
+type SslMode = (typeof SSL_MODES)[number];
 
 /** The groups are the password, the host and the query. A second `@`, `/` or `?` is rejected: clients disagree on its meaning. */
 const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;

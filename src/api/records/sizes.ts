@@ -67,7 +67,7 @@ export const sizesOf = (plan: Plan): readonly ComputeSize[] =>
  */
 export const maxConnections = (minCu: number): number | undefined => computeSize(minCu)?.maxConnections;
 
-export type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
+type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
 
 /** Why a plan does not offer a range, or undefined if it does. */
 export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {

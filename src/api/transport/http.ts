@@ -34,7 +34,7 @@ export interface CallOptions {
 }
 
 /** Limits in milliseconds. */
-export interface TimeLimits {
+interface TimeLimits {
   /** From the request to the end of the response body. */
   readonly attempt: number;
   /** All attempts and the waits between them. */
@@ -62,7 +62,7 @@ export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
   readonly length: number;
 }
 
-export interface CallContent {
+interface CallContent {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
 }

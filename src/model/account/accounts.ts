@@ -32,7 +32,7 @@ export interface Account {
   readonly organizationId?: string;
 }
 
-export interface AccountList {
+interface AccountList {
   readonly accounts: readonly Account[];
   readonly current: Account | undefined;
 }

@@ -24,7 +24,7 @@ export interface GuardTarget {
 }
 
 /** The cached branches and computes. */
-export interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
+interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
   readonly branches: Pick<Inventory['branches'], 'isKnown' | 'refresh'> & {
     get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
   };
@@ -35,7 +35,7 @@ export interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
 const MAX_WAIT = 5000;
 
 /** The user's settings. */
-export interface MarkSettings {
+interface MarkSettings {
   readonly marks: Marks;
   readonly onDidChangeMarks: Event<void>;
 }

@@ -6,7 +6,7 @@ import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
 /** `loading`: reading the secret store. `failed`: that failed, or `fail` was called. */
-export type SessionState =
+type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
   | { readonly kind: 'connected'; readonly connection: AccountConnection }
   | { readonly kind: 'failed'; readonly connection?: undefined; readonly error: unknown };

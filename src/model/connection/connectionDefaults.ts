@@ -91,7 +91,7 @@ export interface Catalog {
   readonly roles: readonly Role[];
 }
 
-export interface LoginPreferences {
+interface LoginPreferences {
   /** Comes first, if both exist on the branch. Either may be empty. */
   readonly proposed: RoleAndDatabase;
   /** Whether the compute has a pooled host. */

@@ -3,7 +3,7 @@ import { libpqFields } from './connectionFormats.ts';
 import { splitHost, type ConnectionStringParts } from './connectionStrings.ts';
 import { appendLine, type Replacement } from './dotEnv.ts';
 
-export interface PassFileEntry {
+interface PassFileEntry {
   readonly host: string;
   readonly role: string;
   readonly password: string;

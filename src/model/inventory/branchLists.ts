@@ -8,7 +8,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import { RecordList, type ConditionalFetch, type ListDiff } from '../remoteList.ts';
 import { usageStep } from './usage.ts';
 
-export interface BranchListDiff {
+interface BranchListDiff {
   /** New branches, and those with another name, mark or state. */
   readonly changed: readonly string[];
   /** Branches were added or removed, or another one is the default. */

@@ -21,7 +21,7 @@ export const isReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
 /** Why the service does not delete a branch. */
-export type DeletionProblem =
+type DeletionProblem =
   { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };
 
 export function deletionProblem(list: BranchList, branch: Branch): DeletionProblem | undefined {

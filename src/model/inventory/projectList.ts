@@ -6,7 +6,7 @@ import type { Project } from '../../api/records/records.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 
 /** A project of the account; without a record if the service couldn't return its details. */
-export interface ProjectEntry {
+interface ProjectEntry {
   readonly id: string;
   readonly record: Project | undefined;
 }

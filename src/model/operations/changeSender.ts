@@ -20,7 +20,7 @@ export interface SendOptions extends CallOptions {
 }
 
 /** The records as they are now, as far as the reply has them or the lists loaded after a lost reply. */
-export interface UpdatedRecords {
+interface UpdatedRecords {
   readonly project?: Project | undefined;
   readonly branch?: Branch | undefined;
   readonly compute?: Compute | undefined;

@@ -29,7 +29,7 @@ import type { RequestBudget } from '../refresh/requestBudget.ts';
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 
-export interface OperationTrackerOptions {
+interface OperationTrackerOptions {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly memory: Memory;

@@ -4,7 +4,7 @@ import type { Memory } from '../memory.ts';
 
 export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
 
-export interface TrackedOperation {
+interface TrackedOperation {
   readonly id: string;
   readonly action: string;
   readonly status: string;

@@ -8,7 +8,7 @@ const BURST = 40;
 const PER_MINUTE = 300;
 const PER_MILLISECOND = PER_MINUTE / 60_000;
 
-export interface RequestBudgetOptions {
+interface RequestBudgetOptions {
   /** Whether the service is on this machine, where requests cost little. */
   readonly isUnlimited?: () => boolean;
   readonly clock?: Clock;

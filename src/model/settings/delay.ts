@@ -11,7 +11,7 @@ export interface DelayLimits {
   readonly max: number;
 }
 
-export type Delay = { readonly seconds: number } | { readonly problem: 'tooShort' | 'tooLong' };
+type Delay = { readonly seconds: number } | { readonly problem: 'tooShort' | 'tooLong' };
 
 /** A number without a unit is minutes. @returns undefined if the text is not a delay */
 export function parseDelay(text: string, { min, max }: DelayLimits): Delay | undefined {

@@ -14,7 +14,7 @@ export type SettingsText = Readonly<Record<string, string>>;
 export type SettingsProblem =
   { readonly kind: 'syntax' | 'notAnObject' } | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
-export type ParsedSettings =
+type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
