@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
@@ -41,14 +42,32 @@ export async function replaceFile(
   await syncFolder(path.dirname(file));
 }
 
+const RENAME_ATTEMPTS = 100;
+/** Milliseconds. */
+const RENAME_PAUSE = 20;
+
 /** Windows rejects this while another program, such as a virus scanner, has the file open. */
-async function renameOver(from: string, to: string, attempts = 100): Promise<void> {
+async function renameOver(from: string, to: string, attempts = RENAME_ATTEMPTS): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
     if (process.platform !== 'win32' || attempts === 1) throw error;
-    await pause(20);
+    await pause(RENAME_PAUSE);
     await renameOver(from, to, attempts - 1);
+  }
+}
+
+const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
+
+/** Renames a file or folder and replaces an existing file. On Windows, it may block this thread for two seconds. */
+export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEMPTS): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    const isInUse = error instanceof Error && 'code' in error && IN_USE.includes(error.code);
+    if (process.platform !== 'win32' || !isInUse || attempts === 1) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
+    renameOverSync(from, to, attempts - 1);
   }
 }
 

@@ -27,7 +27,7 @@ export interface LoadedEngine {
   readonly create: () => ComputeEngine;
 }
 
-/** Afterwards, a service of root can't load more code. @throws {DataError} */
+/** Afterwards, a service of root can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, postgresPath, account, log } = choice;
   if (!choice.postgres) {

@@ -2,13 +2,13 @@
 import { fstatSync, ftruncateSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { postgresLine } from '../api/leaseProof.ts';
+import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/clock.ts';
-import { systemReason } from './core/systemReason.ts';
+import { notUsable, StartError, systemReason } from './core/errors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { leaveEnvironment } from './privileges/giveUpRoot.ts';
 import { nobody, type UnixAccount } from './privileges/unixAccount.ts';
-import { describeFailure, StartError } from './startError.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 import type { DataDirectory, InstanceLock } from './state/dataDirectory.ts';
 
@@ -93,7 +93,7 @@ async function serve(options: ServiceOptions, { directory, lock, account }: Reso
       (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
     );
     const problem = failure ?? unclean;
-    if (problem !== undefined) throw new StartError('notUsable', problem);
+    if (problem !== undefined) throw notUsable(problem);
   } finally {
     // A failed start may have left it open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
@@ -149,8 +149,14 @@ process.on('uncaughtException', (error) => log(`Unexpected: ${error.stack ?? err
 
 main()
   .catch((error: unknown) => {
-    const { message, exitCode } = describeFailure(error);
-    log(message);
-    process.exitCode = exitCode;
+    // A new account needs addresses from the engine, which names the file that it could not use.
+    const known =
+      error instanceof EngineError
+        ? notUsable(error.message)
+        : error instanceof StartError
+          ? error
+          : undefined;
+    log(known?.message ?? `Cannot start: ${systemReason(error)}`);
+    process.exitCode = known?.exitCode ?? 1;
   })
   .finally(() => process.exit());

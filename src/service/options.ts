@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/records/sizes.ts';
-import { StartError } from './startError.ts';
+import { StartError } from './core/errors.ts';
 
 export const HELP = `Usage: service [options]
 

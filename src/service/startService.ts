@@ -5,12 +5,11 @@ import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { InvalidProjectsFile, seedAccount } from './controlPlane/seedAccount.ts';
 import type { ServiceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { systemReason } from './core/systemReason.ts';
+import { systemReason, StartError } from './core/errors.ts';
 import { baseUrlAt, createListener } from './http/app.ts';
 import { Leases } from './http/lease.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
-import { StartError } from './startError.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
@@ -43,7 +42,7 @@ export interface Service {
 /** Milliseconds to wait for the computes' addresses: a long recovery must not delay the API. */
 const ATTACHING_TIME = 100;
 
-/** @throws {StartError | DataError | EngineError} */
+/** @throws {StartError | StartError | EngineError} */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { options, clock, log, engine } = parts;
   const { plan, operationDelay, postgres: runsPostgres } = options;

@@ -4,7 +4,7 @@ import fs, { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { renameOver } from '../../src/service/core/rename.ts';
+import { renameOverSync } from '../../src/base/replaceFile.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { onPlatform } from '../helpers/onPlatform.ts';
 
@@ -22,14 +22,14 @@ async function withRename(rename: typeof fs.renameSync, run: () => unknown): Pro
   }
 }
 
-describe('renameOver', () => {
+describe('renameOverSync', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();
     writeFileSync(path.join(folder, 'new'), 'new');
     writeFileSync(path.join(folder, 'old'), 'old');
   });
-  const move = () => renameOver(path.join(folder, 'new'), path.join(folder, 'old'));
+  const move = () => renameOverSync(path.join(folder, 'new'), path.join(folder, 'old'));
 
   /** Fails twice, as while a virus scanner has the file open. */
   const failsTwice = () => {
@@ -57,7 +57,7 @@ describe('renameOver', () => {
   });
 
   it('fails at once on Windows for another reason', async () => {
-    const missing = () => renameOver(path.join(folder, 'missing'), path.join(folder, 'old'));
+    const missing = () => renameOverSync(path.join(folder, 'missing'), path.join(folder, 'old'));
     await onPlatform('win32', () => assert.throws(missing, { code: 'ENOENT' }));
   });
 });

@@ -5,10 +5,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
 import { toTimestamp, type ServiceClock } from '../core/clock.ts';
-import { notFound } from '../core/httpError.ts';
-import { LOCAL_USER } from '../state/localUser.ts';
+import { notFound } from '../core/errors.ts';
+import { LOCAL_USER, type Change, type StoredKey } from '../state/storedRecords.ts';
 import type { Store } from '../state/store.ts';
-import type { Change, StoredKey } from '../state/storedRecords.ts';
 
 interface Use {
   readonly at: number;

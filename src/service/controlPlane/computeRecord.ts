@@ -10,7 +10,7 @@ import {
 } from '../../api/records/sizes.ts';
 import { toTimestamp } from '../core/clock.ts';
 import type { ComputeAddress, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
-import { conflict, HttpError, unprocessable } from '../core/httpError.ts';
+import { conflict, HttpError, unprocessable } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
   CREATION_SOURCE,

@@ -28,7 +28,7 @@ import { changeRecord } from './usage.ts';
 import { generateId } from './generateId.ts';
 import { computeTarget } from './operationRecord.ts';
 import type { Operations } from './operations.ts';
-import { HttpError, notFound, unprocessable } from '../core/httpError.ts';
+import { HttpError, notFound, unprocessable } from '../core/errors.ts';
 import type { AccountState, ProjectState, Store } from '../state/store.ts';
 import type {
   ComputeRecord,

@@ -13,7 +13,7 @@ import { changeRecord } from './usage.ts';
 import { Operations } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
-import { systemReason } from '../core/systemReason.ts';
+import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
 import { recordCrash, wake, type WakeOptions } from './engineEvents.ts';
 

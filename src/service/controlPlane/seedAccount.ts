@@ -17,7 +17,7 @@ import { projectRecord } from './branches/projectRecord.ts';
 import { freeAddress } from './computes.ts';
 import { generateId } from './generateId.ts';
 import { computeTarget, newOperation } from './operationRecord.ts';
-import { conflict, HttpError } from '../core/httpError.ts';
+import { conflict, HttpError } from '../core/errors.ts';
 import { sampleAccount } from '../state/sampleAccount.ts';
 import type {
   AccountDescription,

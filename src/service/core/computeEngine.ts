@@ -187,3 +187,17 @@ export interface ComputeEngine extends EngineFacts {
   /** Stops all computes cleanly. */
   close(): Promise<void>;
 }
+
+// The names of Postgres's and the service's own roles and databases, which the API neither shows nor changes.
+
+/** The bootstrap superuser, and its database. Only the service logs in with it. */
+export const SUPERUSER = 'postgres';
+/** Read replicas stream with this role. It has no other rights. */
+export const REPLICATOR = 'service_replicator';
+
+export const isSystemDatabase = (name: string): boolean =>
+  [SUPERUSER, 'template0', 'template1'].includes(name);
+
+/** Includes the names that Postgres reserves: it rejects `public` and `none`, and roles that begin with `pg_`. */
+export const isSystemRole = (name: string): boolean =>
+  [SUPERUSER, REPLICATOR, 'public', 'none'].includes(name) || name.startsWith('pg_');

@@ -3,7 +3,7 @@ import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../..
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { toProjectResponse } from '../controlPlane/projectResponse.ts';
 import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
-import { badRequest, notFound } from '../core/httpError.ts';
+import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';

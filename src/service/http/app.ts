@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { conflict, HttpError } from '../core/httpError.ts';
+import { conflict, HttpError } from '../core/errors.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';

@@ -3,7 +3,7 @@ import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../ap
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
 import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
-import { HttpError } from '../core/httpError.ts';
+import { HttpError } from '../core/errors.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
 import { choiceParameter, paginate, search } from './query.ts';

@@ -5,7 +5,7 @@ import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/connectionUri.ts';
 import { pooledHost } from '../controlPlane/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { notFound } from '../core/httpError.ts';
+import { notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, queryParameter, requiredParameter } from './query.ts';

@@ -1,7 +1,7 @@
 /** Computes (section 4.3), and the public service's calls for operations. */
 import { ComputePatchBody, ComputeCreationBody } from '../../api/records/requests.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { notFound } from '../core/httpError.ts';
+import { notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import { paginate, paginationOf } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';

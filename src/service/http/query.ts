@@ -1,5 +1,5 @@
 /** Query parameters, and searching and paging through lists. */
-import { badRequest } from '../core/httpError.ts';
+import { badRequest } from '../core/errors.ts';
 import type { ApiCall } from './request.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */

@@ -1,7 +1,7 @@
 /** The public service's calls about the account itself. The local account has one user, one organization and one region. */
 import { sizesOf } from '../../api/records/sizes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { LOCAL_USER } from '../state/localUser.ts';
+import { LOCAL_USER } from '../state/storedRecords.ts';
 import { paginate, PROJECT_PAGES } from './query.ts';
 import type { ApiCall, Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';

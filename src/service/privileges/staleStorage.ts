@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { systemReason } from '../core/systemReason.ts';
+import { systemReason } from '../core/errors.ts';
 import { isPrivate, type UnixAccount } from './unixAccount.ts';
 
 /** Milliseconds after the last start on a folder. */

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { DataError } from '../state/dataError.ts';
+import { notUsable } from '../core/errors.ts';
 import {
   canReach,
   canSearch,
@@ -29,7 +29,7 @@ import { belongsToOtherDataDirectory, recordOwner, SYSTEM_FOLDER } from './stale
 /** In the data directory: where its data is. It lets a moved data directory find its data. */
 const NOTE = 'postgres-folder';
 
-/** @throws {DataError} */
+/** @throws {StartError} */
 export function storageFolder(dataDir: string, account: UnixAccount): string {
   const real = realpathSync(dataDir);
   const inside = path.join(real, 'postgres');
@@ -61,7 +61,7 @@ function notedFolder(folder: string, dataDir: string, account: UnixAccount): str
     const message =
       `The databases of ${dataDir} are in ${folder}, which is missing or belongs to another data directory. ` +
       `To start with empty databases, delete ${path.join(dataDir, NOTE)}`;
-    throw new DataError('notUsable', message);
+    throw notUsable(message);
   }
   if (path.dirname(folder) === SYSTEM_FOLDER) recordOwner(folder, dataDir);
   return folder;
@@ -71,8 +71,7 @@ function notedFolder(folder: string, dataDir: string, account: UnixAccount): str
 function ownedFolder(folder: string, account: UnixAccount): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
-  if (!isWritableOnlyByRoot(parent))
-    throw new DataError('notUsable', `${parent} must be a folder that only root can write`);
+  if (!isWritableOnlyByRoot(parent)) throw notUsable(`${parent} must be a folder that only root can write`);
   // Left by a service that was killed between the next two steps. Throws unless it is empty.
   if (lstatSync(folder, { throwIfNoEntry: false })?.uid === 0) rmdirSync(folder);
   mkdirSync(folder, { mode: 0o700 });

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { systemReason } from '../core/systemReason.ts';
-import { DataError } from './dataError.ts';
+import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import type { Change } from './storedRecords.ts';
 
 /** Increased whenever older programs could not read the file. */
@@ -17,12 +16,12 @@ export interface AccountFileOptions {
   /** Returns the whole account, as the changes that produce it. */
   readonly snapshot: () => Iterable<Change>;
   /** Called when changes can no longer be stored: the account in memory must not be shown any more. */
-  readonly onFailure: (error: DataError) => void;
+  readonly onFailure: (error: StartError) => void;
 }
 
 interface Write {
   readonly done: Promise<void>;
-  readonly settle: (error?: DataError) => void;
+  readonly settle: (error?: StartError) => void;
 }
 
 export class AccountFile {
@@ -54,7 +53,7 @@ export class AccountFile {
       try {
         await replaceFile(file, encodeAccount(snapshot()), { mode: 0o600, temporary: `${file}.new` });
       } catch (error) {
-        const failure = new DataError('notUsable', `Cannot write to ${file}: ${systemReason(error)}`);
+        const failure = notUsable(`Cannot write to ${file}: ${systemReason(error)}`);
         this.#failure = Promise.reject(failure);
         this.#failure.catch(() => undefined);
         for (const each of [write, this.#next]) each?.settle(failure);
@@ -96,20 +95,20 @@ function encodeAccount(changes: Iterable<Change>): string {
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
 }
 
-/** Returns undefined if there is no file yet. @throws {DataError} if it is damaged or has a newer format */
+/** Returns undefined if there is no file yet. @throws {StartError} if it is damaged or has a newer format */
 export function readAccountFile(file: string): readonly Change[] | undefined {
   const text = readIfPresent(file);
   if (text === undefined) return undefined;
   const end = text.indexOf('\n') + 1;
   const { format, sha256 } = headerIn(text.slice(0, end));
   if (typeof format === 'number' && format > FORMAT)
-    throw new DataError(
+    throw new StartError(
       'newerFormat',
       `${file} was written by a newer version of this service (format ${format}; this version reads ${FORMAT}). Use that version.`,
     );
   const lines = text.slice(end);
   if (format !== FORMAT || sha256 !== checksum(lines))
-    throw new DataError(
+    throw new StartError(
       'corrupt',
       `${file} is damaged: its checksum is wrong. It was not changed. Restore it from a backup.`,
     );
@@ -129,7 +128,8 @@ function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    const reason = systemReason(error);
+    if (reason === 'ENOENT') return undefined;
+    throw notUsable(`Cannot read ${file}: ${reason}`);
   }
 }

@@ -2,10 +2,6 @@
  * The directory with all data of the service: created if missing, private, and locked, since only one service may use it.
  * `service.lock` names the service's process by pid and start time. `service.json` has its address.
  *
- * The lock of a dead process is never deleted, because another process may have replaced it since it was read. Instead, a
- * successor creates a file named after the dead process, which only one process can. If a successor dies as well, the next
- * one creates a file named after that. The last process in this chain has the lock and moves its file to `service.lock`.
- *
  * The directory may be shared by machines or containers, which don't see each other's processes. So the lock names its
  * machine, and its time is renewed while the service runs.
  */
@@ -29,9 +25,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { renameOver } from '../core/rename.ts';
-import { systemReason } from '../core/systemReason.ts';
-import { DataError } from './dataError.ts';
+import { renameOverSync } from '../../base/replaceFile.ts';
+import { notUsable, StartError, systemReason } from '../core/errors.ts';
 
 export interface DataDirectory {
   readonly folder: string;
@@ -41,19 +36,19 @@ export interface DataDirectory {
 }
 
 /**
- * @param wanted undefined: a temporary directory
- * @throws {DataError} if it cannot be created or written
+ * @param dataDir undefined: a temporary directory
+ * @throws {StartError} if it cannot be created or written
  */
-export function openDataDirectory(wanted: string | undefined): DataDirectory {
-  if (wanted === undefined) {
+export function openDataDirectory(dataDir: string | undefined): DataDirectory {
+  if (dataDir === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
     return { folder, isTemporary: true, dispose: () => removeTemporary(folder) };
   }
-  const folder = createPrivateFolder(path.resolve(wanted));
+  const folder = createPrivateFolder(path.resolve(dataDir));
   return { folder, isTemporary: false, dispose: () => undefined };
 }
 
-/** Creates it with its parents unless it exists. @throws {DataError} if it cannot be created or written */
+/** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
 export function createPrivateFolder(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -78,7 +73,7 @@ export interface InstanceLock {
   release(): void;
 }
 
-/** Opens both files at once: a service that root started can't open them later. @throws {DataError} `alreadyRunning` */
+/** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
 export async function lockInstance(folder: string): Promise<InstanceLock> {
   const lock = path.join(folder, 'service.lock');
   const info = path.join(folder, 'service.json');
@@ -103,7 +98,7 @@ export async function lockInstance(folder: string): Promise<InstanceLock> {
   };
 }
 
-/** @throws {DataError} */
+/** @throws {StartError} */
 function attempt<T>(file: string, write: () => T): T {
   try {
     return write();
@@ -152,21 +147,24 @@ function mayBeRunning(owner: LockOwner, lock: string): boolean {
 /** Far more than the processes that could start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
-/** Returns the running process that has the lock; undefined if this process has it now. */
+/**
+ * Returns the running process that has the lock; undefined if this process has it now. Only one process at a time may
+ * replace the lock of a dead one: the one that has the lock for that, a file named after the dead process.
+ */
 function takeLock(lock: string, me: LockOwner): LockOwner | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if (createOwnerFile(lock, me)) return undefined;
-    const last = ownerChain(lock).at(-1);
-    if (last === undefined) continue; // Just released.
-    if (mayBeRunning(last, lock)) return last;
-    const claim = successorFile(lock, last);
-    if (!createOwnerFile(claim, me)) continue;
-    // Other successors may have come and gone since the chain was read.
-    if (isSame(ownerChain(lock).at(-1), me)) {
-      renameOver(claim, lock);
+    const owner = readOwner(lock);
+    if (owner === undefined) continue; // Just released.
+    if (mayBeRunning(owner, lock)) return owner;
+    const replacement = `${lock}.after-${owner.pid}`;
+    const successor = takeLock(replacement, me);
+    if (successor !== undefined) return successor;
+    if (isSame(readOwner(lock), owner)) {
+      renameOverSync(replacement, lock);
       return undefined;
     }
-    rmSync(claim, { force: true });
+    rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.
   }
   throw notUsable(`Cannot use ${lock}: it is not readable or keeps changing`);
 }
@@ -186,22 +184,8 @@ function createOwnerFile(file: string, me: LockOwner): boolean {
   }
 }
 
-/** Returns the first owner of the lock and each successor. */
-function ownerChain(lock: string): LockOwner[] {
-  const owners: LockOwner[] = [];
-  let owner = readOwner(lock);
-  while (owner !== undefined && owners.length < MAX_ATTEMPTS) {
-    owners.push(owner);
-    owner = readOwner(successorFile(lock, owner));
-  }
-  return owners;
-}
-
-const successorFile = (lock: string, { pid, startedAt }: ProcessIdentity): string =>
-  `${lock}.after-${pid}-${Math.round(startedAt * 1000)}`;
-
-const isSame = (owner: ProcessIdentity | undefined, me: ProcessIdentity): boolean =>
-  owner?.pid === me.pid && owner.startedAt === me.startedAt && owner.uniqueId === me.uniqueId;
+const isSame = (a: ProcessIdentity | undefined, b: ProcessIdentity): boolean =>
+  a?.pid === b.pid && a.startedAt === b.startedAt && a.uniqueId === b.uniqueId;
 
 /** Returns undefined if the file is missing, and an owner that counts as ended if the file is not valid. */
 function readOwner(file: string): LockOwner | undefined {
@@ -220,10 +204,10 @@ function readOwner(file: string): LockOwner | undefined {
 /** A service that is just starting has this many times 50 ms to publish its address. */
 const ADDRESS_POLLS = 10;
 
-async function alreadyRunning(folder: string, info: string, owner: LockOwner): Promise<DataError> {
+async function alreadyRunning(folder: string, info: string, owner: LockOwner): Promise<StartError> {
   const { pid } = owner;
   const failure = (where: string) =>
-    new DataError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
+    new StartError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
   if (isForeign(owner))
     return failure(`on the machine ${owner.host}. If that has ended, try again in a minute`);
   for (let attempt = 0; attempt < ADDRESS_POLLS; attempt += 1) {
@@ -242,7 +226,5 @@ function readJsonFile(file: string): unknown {
   }
 }
 
-const cannotWrite = (file: string, error: unknown): DataError =>
+const cannotWrite = (file: string, error: unknown): StartError =>
   notUsable(`Cannot write ${file}: ${systemReason(error)}`);
-
-const notUsable = (message: string): DataError => new DataError('notUsable', message);

@@ -12,7 +12,7 @@ import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { ComputeCreation } from '../../api/records/requests.ts';
 import { formatIssue } from '../core/formatIssue.ts';
-import { systemReason } from '../core/systemReason.ts';
+import { systemReason } from '../core/errors.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,

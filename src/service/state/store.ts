@@ -1,7 +1,7 @@
 /** The account in memory and in its file: a change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
 import { AccountFile, readAccountFile } from './accountFile.ts';
-import { DataError } from './dataError.ts';
+import type { StartError } from '../core/errors.ts';
 import type {
   BranchRecord,
   Change,
@@ -16,7 +16,7 @@ export interface StoreOptions {
   readonly folder: string;
   /** Returns the contents of a new account; called only if the folder has none. */
   readonly seed: () => Promise<Iterable<Change>>;
-  readonly onFailure: (error: DataError) => void;
+  readonly onFailure: (error: StartError) => void;
 }
 
 export class Store {
@@ -31,11 +31,11 @@ export class Store {
     this.isNew = isNew;
   }
 
-  /** @throws {DataError} */
+  /** @throws {StartError} */
   static async open({ folder, seed, onFailure }: StoreOptions): Promise<Store> {
     const file = path.join(folder, 'account.json');
     const account = new AccountState();
-    const stored = readStored(file, folder);
+    const stored = readAccountFile(file);
     for (const change of stored ?? (await seed())) account.apply(change);
     const accountFile = new AccountFile({ file, snapshot: () => account.snapshot(), onFailure });
     // Reports a folder that can't be written at the start rather than at the first change.
@@ -57,15 +57,6 @@ export class Store {
    */
   whenDurable(): Promise<void> | undefined {
     return this.#file.whenDurable();
-  }
-}
-
-function readStored(file: string, folder: string): readonly Change[] | undefined {
-  try {
-    return readAccountFile(file);
-  } catch (error) {
-    if (!(error instanceof Error && 'errno' in error)) throw error;
-    throw new DataError('notUsable', `Cannot use the data directory ${folder}: ${error.message}`);
   }
 }
 

@@ -9,6 +9,16 @@ import type { PgSettings } from '../../api/records/records.ts';
 /** Where projects and computes come from: there is no console, so each is created by a call. */
 export const CREATION_SOURCE = 'api';
 
+/** The account's only user, who owns its projects and keys. The same in every local service. */
+export const LOCAL_USER = {
+  id: '00000000-0000-4000-8000-000000000001',
+  login: 'local',
+  name: 'Local',
+  last_name: 'User',
+  email: 'local.user@hosted-postgres.invalid',
+  image: '',
+} as const;
+
 /** Section 2.4, and the fields that the public service requires. `branch_logical_size_limit` in MiB. */
 export type ProjectRecord = {
   readonly id: string;

@@ -24,7 +24,7 @@ export interface EngineOptions {
 
 type Log = (line: string) => void;
 
-/** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | DataError} */
+/** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
 export async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
   const { dataDir, postgresPath, withoutPgBouncer } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
@@ -35,7 +35,7 @@ export async function createEngine(options: EngineOptions, log: Log): Promise<Co
   return withoutPgBouncer === true ? createPostgresEngine({ root: storage, programs, log }) : create();
 }
 
-/** @throws {EngineError | DataError} */
+/** @throws {EngineError | StartError} */
 export async function startEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
   if (process.getuid?.() !== 0) return createEngine(options, log);
   const child = fork(import.meta.filename, [JSON.stringify(options)], { serialization: 'advanced' });

@@ -1,6 +1,6 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
 import { toTimestamp } from '../../core/clock.ts';
-import { conflict, notFound, unprocessable } from '../../core/httpError.ts';
+import { conflict, notFound, unprocessable } from '../../core/errors.ts';
 import { locked } from '../computeRecord.ts';
 import type { ProjectState } from '../../state/store.ts';
 import {

@@ -2,7 +2,7 @@
 import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
 import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
-import { HttpError, unprocessable } from '../../core/httpError.ts';
+import { HttpError, unprocessable } from '../../core/errors.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import type {
   BranchRecord,

@@ -2,10 +2,9 @@
 import type { ProjectCreation } from '../../../api/records/requests.ts';
 import { PROVISIONER } from '../computeRecord.ts';
 import { toTimestamp } from '../../core/clock.ts';
-import { unprocessable } from '../../core/httpError.ts';
-import { LOCAL_USER } from '../../state/localUser.ts';
+import { unprocessable } from '../../core/errors.ts';
+import { LOCAL_USER, bytesOfMiB, CREATION_SOURCE, type ProjectRecord } from '../../state/storedRecords.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
-import { bytesOfMiB, CREATION_SOURCE, type ProjectRecord } from '../../state/storedRecords.ts';
 
 /** For projects without a version if there is no Postgres. */
 const DEFAULT_PG_VERSION = 18;

@@ -2,7 +2,7 @@
 import type { ProjectPatch, ProjectCreation } from '../../../api/records/requests.ts';
 import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
 import type { BranchOwner, ComputeEngine } from '../../core/computeEngine.ts';
-import { unprocessable } from '../../core/httpError.ts';
+import { unprocessable } from '../../core/errors.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import {
   isUnfinished,

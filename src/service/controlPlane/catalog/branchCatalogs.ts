@@ -1,8 +1,13 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
 import type { ServiceClock } from '../../core/clock.ts';
-import type { BranchCatalog, CatalogChange, ComputeEngine } from '../../core/computeEngine.ts';
-import { notFound, unprocessable } from '../../core/httpError.ts';
-import { isSystemDatabase, isSystemRole } from '../../core/systemNames.ts';
+import {
+  type BranchCatalog,
+  type CatalogChange,
+  type ComputeEngine,
+  isSystemDatabase,
+  isSystemRole,
+} from '../../core/computeEngine.ts';
+import { notFound, unprocessable } from '../../core/errors.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';

@@ -1,6 +1,6 @@
 /** Databases of a branch. */
 import type { BranchCatalog, BranchDatabase } from '../../core/computeEngine.ts';
-import { conflict } from '../../core/httpError.ts';
+import { conflict } from '../../core/errors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findNamed, rejectReservedName, type BranchCatalogs, type BranchTarget } from './branchCatalogs.ts';
 

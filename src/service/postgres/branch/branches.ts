@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
-import { renameOver } from '../../core/rename.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
 import { createAtomically } from '../data/atomicDirectory.ts';
 import { copyData, prepareCopy } from '../data/baseBackup.ts';
 import type { ServerTools } from '../data/branchData.ts';
@@ -67,11 +67,11 @@ async function replaceData(tools: ServerTools, { id, sourceId, preservedId }: Br
   const old = preservedId === undefined ? `${branches.folder(id)}.replaced` : branches.folder(preservedId);
   if (preservedId === undefined) await rm(old, { recursive: true, force: true });
   // If the service is killed in between, `finishRestore` does the second step.
-  renameOver(branches.folder(id), old);
+  renameOverSync(branches.folder(id), old);
   try {
-    renameOver(replacement, branches.folder(id));
+    renameOverSync(replacement, branches.folder(id));
   } catch (error) {
-    renameOver(old, branches.folder(id));
+    renameOverSync(old, branches.folder(id));
     throw error;
   }
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next restore does.
@@ -134,7 +134,7 @@ function takeStagedRecords(tools: ServerTools, from: string, to: string): void {
   const target = tools.storage.branch(to);
   for (const name of filesIn(tools.storage.branch(from))) {
     const staged = path.join(target, name + STAGED);
-    if (existsSync(staged)) renameOver(staged, path.join(target, name));
+    if (existsSync(staged)) renameOverSync(staged, path.join(target, name));
   }
 }
 

@@ -3,8 +3,13 @@
  * the new one. Names are always quoted. Most statements run in the superuser's database, where users own nothing.
  */
 import type Client from 'pg/lib/client.js';
-import { EngineError, type CatalogChange } from '../../core/computeEngine.ts';
-import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
+import {
+  EngineError,
+  type CatalogChange,
+  isSystemDatabase,
+  isSystemRole,
+  SUPERUSER,
+} from '../../core/computeEngine.ts';
 import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
 import { ownerRights, OWNER_ROLES } from '../data/template.ts';

@@ -1,6 +1,6 @@
 /** Reads databases and roles from Postgres's catalogues, including what users created in SQL. */
 import type Client from 'pg/lib/client.js';
-import { isSystemDatabase, isSystemRole } from '../../core/systemNames.ts';
+import { isSystemDatabase, isSystemRole } from '../../core/computeEngine.ts';
 
 export interface DatabaseRow {
   readonly id: number;

@@ -1,6 +1,6 @@
 /** Creates a folder completely or not at all. */
 import { EngineError } from '../../core/computeEngine.ts';
-import { renameOver } from '../../core/rename.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
 import { removeAll } from './privateFiles.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function createAtomically(
   removeAll(unfinished);
   try {
     await fill(unfinished);
-    renameOver(unfinished, folder);
+    renameOverSync(unfinished, folder);
   } catch (error) {
     removeAll(unfinished);
     throw error;

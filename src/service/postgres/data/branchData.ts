@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
-import { renameOver } from '../../core/rename.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
@@ -153,7 +153,7 @@ export class BranchData {
   /** Does the last step of a restore if the service was killed before it. */
   finishRestore(branchId: string): void {
     const [dataDir, replacement] = [this.folder(branchId), this.replacement(branchId)];
-    if (!existsSync(dataDir) && existsSync(replacement)) renameOver(replacement, dataDir);
+    if (!existsSync(dataDir) && existsSync(replacement)) renameOverSync(replacement, dataDir);
   }
 
   /** Forgets a branch that is deleted. */

@@ -1,8 +1,8 @@
 /** Folders and files that only the user of the engine can read. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EngineError } from '../../core/computeEngine.ts';
-import { renameOver } from '../../core/rename.ts';
-import { systemReason } from '../../core/systemReason.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { systemReason } from '../../core/errors.ts';
 
 /** Creates a folder and its parents. */
 export function makePrivateFolder(folder: string): void {
@@ -19,7 +19,7 @@ export function writePrivateFile(file: string, text: string): void {
   const unfinished = `${file}.new`;
   try {
     writeFileSync(unfinished, text, { mode: 0o600, flush: true });
-    renameOver(unfinished, file);
+    renameOverSync(unfinished, file);
   } catch (error) {
     // The system's message does not name the file.
     throw new EngineError(`Cannot write ${file}: ${systemReason(error)}`, { cause: error });

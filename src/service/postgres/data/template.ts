@@ -7,7 +7,7 @@ import path from 'node:path';
 import { writePrivateFile } from './privateFiles.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
-import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,

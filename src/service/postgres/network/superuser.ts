@@ -3,8 +3,7 @@
  * user created: it qualifies each name and operator, and `search_path` contains only `pg_catalog`.
  */
 import Client from 'pg/lib/client.js';
-import { asEngineError } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../../core/systemNames.ts';
+import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import type { TemplateOptions } from '../data/template.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 

@@ -4,10 +4,9 @@
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  */
 import path from 'node:path';
-import type { ComputeSpec } from '../../core/computeEngine.ts';
+import { type ComputeSpec, REPLICATOR } from '../../core/computeEngine.ts';
 import { areEnough, highest, standbySettings, type StandbySettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { REPLICATOR } from '../../core/systemNames.ts';
 import { writePrivateFile } from '../data/privateFiles.ts';
 import { addressOf, hostAndPort } from '../network/serverAddress.ts';
 import { launchServer } from '../process/launchServer.ts';

@@ -1,0 +1,70 @@
+/** The errors of the service for its clients and for who starts it, and what system errors mean. */
+
+/** An error reply to a client: its request is wrong or breaks a rule. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (message: string): HttpError => new HttpError(400, 'BAD_REQUEST', message);
+
+export const notFound = (what: string, id: string): HttpError =>
+  new HttpError(404, 'NOT_FOUND', `There is no ${what} ${JSON.stringify(id.slice(0, 80))}.`);
+
+/** A well-formed request that breaks a rule of the specification. */
+export const unprocessable = (message: string): HttpError => new HttpError(422, 'RULE_BROKEN', message);
+
+/** A request that contradicts the current state. */
+export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);
+
+/** A request for what exists but cannot be had as it is now, such as an unknown password. */
+export const preconditionFailed = (message: string): HttpError =>
+  new HttpError(412, 'PRECONDITION_FAILED', message);
+
+/** Each reason has its own exit code, so that scripts can distinguish them. */
+const EXIT_CODES = {
+  usage: 2,
+  alreadyRunning: 3,
+  portInUse: 4,
+  notUsable: 5,
+  newerFormat: 6,
+  corrupt: 7,
+  projectsFile: 8,
+  revokedKey: 9,
+} as const;
+
+/** Why the service cannot start, or can no longer write its data; `message` is one line for users. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+  readonly exitCode: number;
+
+  constructor(reason: keyof typeof EXIT_CODES, message: string) {
+    super(message);
+    this.exitCode = EXIT_CODES[reason];
+  }
+}
+
+export const notUsable = (message: string): StartError => new StartError('notUsable', message);
+
+/** System errors whose cause the user can remove. */
+const CAUSES: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+]);
+
+/** Returns the code of a system error (such as `EACCES`) or the message of another one; for a full disk, also what to do. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!('code' in error) || typeof error.code !== 'string') return error.message;
+  const cause = CAUSES.get(error.code);
+  return cause === undefined ? error.code : `${cause} (${error.code}). Free some space and try again.`;
+}
