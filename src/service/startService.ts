@@ -2,7 +2,7 @@
 import { newLeaseSecret } from '../api/leaseProof.ts';
 import { newKeyValue } from './controlPlane/apiKeys.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
-import { InvalidProjectsFile, seedAccount } from './controlPlane/seedAccount.ts';
+import { seedAccount } from './controlPlane/seedAccount.ts';
 import type { ServiceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason, StartError } from './core/errors.ts';
@@ -90,8 +90,6 @@ async function openStore(parts: ServiceParts): Promise<Store> {
     folder,
     seed: () => seedAccount({ projects, engine: parts.engine, clock, plan, runsPostgres }),
     onFailure: (error) => parts.onEnd(error.message),
-  }).catch((error: unknown) => {
-    throw error instanceof InvalidProjectsFile ? new StartError('projectsFile', error.message) : error;
   });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);

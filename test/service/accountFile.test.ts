@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AccountFile, readAccountFile } from '../../src/service/state/accountFile.ts';
 import { AccountState } from '../../src/service/state/store.ts';
-import type { Change } from '../../src/service/state/storedRecords.ts';
+import type { Mutation } from '../../src/service/state/storedRecords.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
-const key = (id: number, name = `key ${id}`): Change => ({
+const key = (id: number, name = `key ${id}`): Mutation => ({
   set: 'key',
   value: { id, name, hash: String(id), created_at: '', last_used_at: null, last_used_from_addr: '' },
 });
@@ -30,7 +30,7 @@ describe('The account file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const commit = (change: Change) => {
+  const commit = (change: Mutation) => {
     account.apply(change);
     accountFile.write();
   };

@@ -6,7 +6,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
 import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
-import { LOCAL_USER, type Change, type StoredKey } from '../state/storedRecords.ts';
+import { LOCAL_USER, type Mutation, type StoredKey } from '../state/storedRecords.ts';
 import type { Store } from '../state/store.ts';
 
 interface Use {
@@ -14,10 +14,19 @@ interface Use {
   readonly from: string;
 }
 
-export const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
+const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
 
 /** Returns a new secret of 64 characters. */
 export const newKeyValue = (): string => randomBytes(32).toString('hex');
+
+export const newKey = (id: number, name: string, value: string, now: number): StoredKey => ({
+  id,
+  name,
+  hash: hashOfKey(value),
+  created_at: toTimestamp(now),
+  last_used_at: null,
+  last_used_from_addr: '',
+});
 
 export class ApiKeys {
   readonly #store: Store;
@@ -53,14 +62,7 @@ export class ApiKeys {
   add(name: string, value: string): StoredKey {
     const existing = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
     if (existing !== undefined) return existing;
-    const key: StoredKey = {
-      id: this.#store.account.nextKeyId(),
-      name,
-      hash: hashOfKey(value),
-      created_at: toTimestamp(this.#clock.now()),
-      last_used_at: null,
-      last_used_from_addr: '',
-    };
+    const key = newKey(this.#store.account.nextKeyId(), name, value, this.#clock.now());
     this.#store.commit({ set: 'key', value: key });
     this.#idsByHash.set(key.hash, key.id);
     return key;
@@ -92,7 +94,7 @@ export class ApiKeys {
 
   /** Writes the uses that are in memory to the account. */
   writeUses(): void {
-    const changes: Change[] = [];
+    const changes: Mutation[] = [];
     for (const [id, { at, from }] of this.#uses) {
       const key = this.#store.account.keys.get(id);
       if (key === undefined) continue;

@@ -1,4 +1,5 @@
 /** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
+import { POSTGRES_MISSING } from '../../api/errors.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import {
   COMPUTE_SIZES,
@@ -9,8 +10,9 @@ import {
   type SizeRange,
 } from '../../api/records/sizes.ts';
 import { toTimestamp } from '../core/clock.ts';
-import type { ComputeAddress, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
+import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../core/errors.ts';
+import { locked } from './operationRecord.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
   CREATION_SOURCE,
@@ -23,16 +25,10 @@ import {
 
 const hostAtPort = (port: number): string => `127.0.0.1:${port}`;
 
-/** A missing bound of the size is the default, or the other bound if that is larger. */
-export function sizeOfNew(creation: Pick<ComputeCreation, SizeFields>): SizeRange {
-  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = creation;
-  if (min !== undefined) return { min, max: max ?? Math.max(min, DEFAULT_SIZE.max) };
-  return { min: DEFAULT_SIZE.min, max: max ?? DEFAULT_SIZE.max };
-}
-type SizeFields = 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu';
+type Creation = Omit<ComputeCreation, 'branch_id'>;
 
 /** Adds the project's defaults. If the request sets one bound of the size, neither default bound is used. */
-export function withDefaults(creation: ComputeCreation, project: ProjectRecord): ComputeCreation {
+function withDefaults<T extends Creation>(creation: T, project: ProjectRecord): T {
   const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_settings, ...defaults } =
     project.default_endpoint_settings ?? {};
   const hasSize =
@@ -45,24 +41,27 @@ export function withDefaults(creation: ComputeCreation, project: ProjectRecord):
   };
 }
 
-export interface NewCompute {
-  readonly id: string;
-  readonly project: ProjectRecord;
-  readonly creation: ComputeCreation;
+/** A missing bound of the size is the default, or the other bound if that is larger. */
+function sizeOfNew({ autoscaling_limit_min_cu, autoscaling_limit_max_cu }: Creation): SizeRange {
+  const min = autoscaling_limit_min_cu ?? DEFAULT_SIZE.min;
+  return { min, max: autoscaling_limit_max_cu ?? Math.max(min, DEFAULT_SIZE.max) };
+}
+
+/** What the engine decides about a new compute. */
+export interface Allocation {
   readonly address: ComputeAddress;
   readonly pooledSessions: PooledSessions;
-  readonly now: number;
 }
 
 /** A compute that has never been started: `init`. */
-export function newCompute({
-  id,
-  project,
-  creation,
-  address,
-  pooledSessions,
-  now,
-}: NewCompute): StoredCompute {
+export function newCompute(
+  id: string,
+  project: ProjectRecord,
+  requested: ComputeCreation,
+  { address, pooledSessions }: Allocation,
+  now: number,
+): StoredCompute {
+  const creation = withDefaults(requested, project);
   const size = sizeOfNew(creation);
   const record: ComputeRecord = {
     id,
@@ -100,7 +99,7 @@ export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string 
   hostAtPort(address.poolerPort);
 
 /** Returns the record with the attributes of the request. The caller updates the state. */
-export function applyChange(
+export function applyPatch(
   { record, address }: StoredCompute,
   patch: ComputePatch,
   now: number,
@@ -123,16 +122,16 @@ export function applyChange(
   };
 }
 
-export interface StateChange {
+export interface ComputeState {
   readonly current?: ComputeRecord['current_state'];
-  /** Undefined: no change is in progress. */
-  readonly pending: 'active' | 'idle' | undefined;
+  /** Undefined: no operation is in progress. */
+  readonly pending: ComputeRecord['pending_state'];
   /** Milliseconds; undefined: unchanged. */
   readonly lastActive?: number;
 }
 
 /** Returns the record in another state (section 3.1). */
-export function withState(record: ComputeRecord, state: StateChange, now: number): ComputeRecord {
+export function withState(record: ComputeRecord, state: ComputeState, now: number): ComputeRecord {
   const { pending_state: _, ...rest } = record;
   return {
     ...rest,
@@ -144,16 +143,10 @@ export function withState(record: ComputeRecord, state: StateChange, now: number
 }
 
 /** What the engine needs to know about the compute. */
-export const specOf = (
-  record: ComputeRecord,
-  address: ComputeAddress,
-  project: ProjectRecord,
-): ComputeSpec => ({
+export const specOf = ({ record, address }: Pick<StoredCompute, 'record' | 'address'>): ComputeSpec => ({
   id: record.id,
-  projectId: record.project_id,
   branchId: record.branch_id,
   type: record.type,
-  pgVersion: project.pg_version,
   minCu: record.autoscaling_limit_min_cu,
   maxCu: record.autoscaling_limit_max_cu,
   pgSettings: record.settings.pg_settings,
@@ -182,15 +175,13 @@ function leavesBranch({ step, record }: StoredOperation, branchId: string): bool
   return step.kind === 'remove' && step.type === 'read_write' && record.branch_id === branchId;
 }
 
-/** 423: nothing was done, so the client can safely retry. */
-export function locked(
-  { record }: StoredOperation,
-  advice = 'Nothing was changed. Try again when it has ended.',
-): HttpError {
-  const { id, action, status, branch_id, endpoint_id } = record;
-  const where = endpoint_id === undefined ? `branch ${branch_id}` : `compute ${endpoint_id}`;
-  const message = `Operation ${action} (${id}, ${status}) is running on ${where}. ${advice}`;
-  return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
+/** Checks what does not depend on the branch. @throws {HttpError} 422 */
+export function requireValid(project: ProjectRecord, creation: Creation, plan: Plan): void {
+  const { region_id } = creation;
+  if (region_id !== undefined && region_id !== project.region_id)
+    throw unprocessable(`region_id must be that of the project, ${project.region_id}.`);
+  requireProvisioner(project, creation.provisioner);
+  requireValidSize(sizeOfNew(withDefaults(creation, project)), plan);
 }
 
 const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
@@ -217,11 +208,6 @@ export function requireValidSize(range: SizeRange, plan: Plan): void {
   }
 }
 
-export function requireRegion({ region_id }: ProjectRecord, regionId: string | undefined): void {
-  if (regionId === undefined || regionId === region_id) return;
-  throw unprocessable(`region_id must be that of the project, ${region_id}.`);
-}
-
 /** The provisioner of new projects. Clients of the public service may treat an unknown one as an error. */
 export const PROVISIONER = 'k8s-neonvm';
 /** The provisioners of the public service. Clients send one of them, whatever the project has. */
@@ -232,6 +218,7 @@ export function requireProvisioner({ provisioner }: ProjectRecord, requested = p
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }
 
-export function requireEnabled(record: ComputeRecord): void {
-  if (record.disabled) throw conflict(`Compute ${record.id} is disabled. Enable it first (disabled: false).`);
+/** @throws {HttpError} where no compute can start */
+export function requirePostgres({ postgresProblem }: ComputeEngine): void {
+  if (postgresProblem !== undefined) throw new HttpError(409, POSTGRES_MISSING, postgresProblem);
 }

@@ -9,13 +9,14 @@ import { Roles } from './catalog/roles.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { Computes } from './computes.ts';
-import { changeRecord } from './usage.ts';
+import { setCompute } from './usage.ts';
+import { withState } from './computeRecord.ts';
+import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
 import { Operations } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
-import { recordCrash, wake, type WakeOptions } from './engineEvents.ts';
 
 export interface ControlPlaneOptions {
   readonly store: Store;
@@ -68,15 +69,15 @@ export class ControlPlane {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
-    const shared = { store, clock, engine: this.engine };
-    this.#operations = new Operations({ ...shared, minimumDuration: options.operationDelay, onUnexpected });
-    this.computes = new Computes({ ...shared, operations: this.#operations, plan: this.plan });
+    const shared = { store, clock, engine: this.engine, plan: this.plan, onUnexpected };
+    const operations = new Operations({ ...shared, minimumDuration: options.operationDelay });
+    this.#operations = operations;
+    this.computes = new Computes({ ...shared, operations });
     const catalogs = new BranchCatalogs(shared);
     this.databases = new Databases(catalogs);
     this.roles = new Roles(catalogs);
-    const changes = { ...shared, operations: this.#operations, computes: this.computes };
-    this.branches = new Branches({ ...changes, catalogs });
-    this.projects = new Projects({ ...changes, branches: this.branches, onUnexpected });
+    this.branches = new Branches({ ...shared, operations, catalogs });
+    this.projects = new Projects({ ...shared, operations, branches: this.branches });
     this.#autosuspend = new Autosuspend({
       store,
       clock,
@@ -152,32 +153,66 @@ export class ControlPlane {
   }
 
   async #openEngine(engine: ComputeEngine): Promise<ComputeEngine> {
-    const { store, clock, computes } = this;
-    const waking: WakeOptions = { store, clock, computes, operations: this.#operations };
+    const { account } = this.store;
     const events: EngineEvents = {
-      wake: (id) => wake(waking, id),
+      wake: (id) => this.#wake(id),
       activity: (id, open) => this.#autosuspend.activity(id, open),
-      crashed: (id, reason) => recordCrash(waking, id, reason),
+      crashed: (id, reason) => this.#recordCrash(id, reason),
     };
-    const { projects } = store.account;
-    const branches = [...projects.values()].flatMap((project) => [...project.branches.keys()]);
-    const ids = [...store.account.computes()].map(({ record }) => record.id);
+    const branches = [...account.projects.values()].flatMap((project) => [...project.branches.keys()]);
+    const ids = [...account.computes()].map(({ record }) => record.id);
     await engine.open(events, { branches, computes: ids });
     return engine;
   }
 
+  /**
+   * Starts the compute for a client that waits at its address, after the operation that runs on it now.
+   * @throws {EngineError} with a message for the client
+   */
+  async #wake(id: string): Promise<void> {
+    const operations = this.#operations;
+    if (operations.isStopped) throw new EngineError('The service is stopping');
+    const busy = operations.whenEnded(id);
+    if (busy !== undefined) {
+      await busy;
+      const isUp = this.store.account.compute(id)?.record.current_state === 'active';
+      return isUp ? undefined : this.#wake(id);
+    }
+    const record = this.store.account.compute(id)?.record;
+    if (record === undefined) throw new EngineError(`There is no compute ${id}`);
+    if (record.disabled) throw new EngineError(`Compute ${id} is disabled`);
+    const project = this.store.account.project(record.project_id);
+    const [operation] = this.computes.startForClient(project, id).operations;
+    await operations.whenEnded(id);
+    const ended = project.operations.get(operation?.id ?? '')?.record;
+    if (ended?.status === 'failed')
+      throw new EngineError(ended.error ?? `Compute ${id} could not be started`);
+  }
+
+  /** The process ended by itself, so the compute is idle. A failed check has the reason. */
+  #recordCrash(id: string, reason: string): void {
+    const { store, clock } = this;
+    const compute = store.account.compute(id);
+    if (compute?.record.current_state !== 'active' || this.#operations.on(id) !== undefined) return;
+    const now = clock.now();
+    const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
+    const check = { step: { kind: 'check' }, target: computeTarget(idle) } as const;
+    const operation = newOperation(check, 'running', store.account.nextSequence(), now);
+    store.commit(...setCompute(store.account, compute, idle, now), {
+      set: 'operation',
+      value: withStatus(operation, 'failed', now, reason),
+    });
+  }
+
   #suspend(id: string): void {
-    const projectId = this.store.account.compute(id)?.record.project_id;
-    const project = this.store.account.projects.get(projectId ?? '');
-    if (project !== undefined) this.computes.suspend(project, id);
+    const record = this.store.account.compute(id)?.record;
+    if (record !== undefined) this.computes.suspend(this.store.account.project(record.project_id), id);
   }
 
   #writeUsage(): void {
     const { store, clock } = this;
     this.keys.writeUses();
-    for (const compute of store.account.active.values()) {
-      const project = store.account.projects.get(compute.record.project_id);
-      if (project !== undefined) store.commit(...changeRecord(compute, project, compute.record, clock.now()));
-    }
+    for (const compute of store.account.active.values())
+      store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
   }
 }

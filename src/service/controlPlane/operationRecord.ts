@@ -1,14 +1,16 @@
 /** The records of operations (section 2.6). Pure functions. */
 import { randomUUID } from 'node:crypto';
 import { toTimestamp } from '../core/clock.ts';
+import { HttpError } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
-  durationOf,
   isUnfinished,
-  type Change,
+  type BranchRecord,
   type ComputeRecord,
+  type Mutation,
   type OperationRecord,
   type OperationStep,
+  type StoredCompute,
   type StoredOperation,
 } from '../state/storedRecords.ts';
 
@@ -18,17 +20,23 @@ export interface Task {
   readonly target: OperationTarget;
 }
 
-export interface OperationTarget {
-  readonly project_id: string;
-  readonly branch_id: string;
-  /** Missing if the branch itself is changed. */
-  readonly endpoint_id?: string;
-}
+/** Without `endpoint_id`, the branch itself is changed. */
+type OperationTarget = Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id'>;
 
 export const computeTarget = ({ id, project_id, branch_id }: ComputeRecord): OperationTarget => ({
   project_id,
   branch_id,
   endpoint_id: id,
+});
+
+export const branchTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
+  project_id,
+  branch_id: id,
+});
+
+export const startTask = ({ record }: StoredCompute): Task => ({
+  step: { kind: record.disabled ? 'attach' : 'start' },
+  target: computeTarget(record),
 });
 
 const actionOf = (step: OperationStep): OperationRecord['action'] => {
@@ -53,15 +61,17 @@ const actionOf = (step: OperationStep): OperationRecord['action'] => {
   }
 };
 
-export interface NewOperation extends Task {
-  readonly status: OperationRecord['status'];
-  readonly sequence: number;
-  readonly now: number;
-}
-
-export function newOperation({ target, step, status, sequence, now }: NewOperation): StoredOperation {
+/** @param group see {@link StoredOperation} */
+export function newOperation(
+  { step, target }: Task,
+  status: OperationRecord['status'],
+  sequence: number,
+  now: number,
+  group?: string,
+): StoredOperation {
+  const id = randomUUID();
   const record: OperationRecord = {
-    id: randomUUID(),
+    id,
     ...target,
     action: actionOf(step),
     status,
@@ -70,39 +80,46 @@ export function newOperation({ target, step, status, sequence, now }: NewOperati
     updated_at: toTimestamp(now),
     total_duration_ms: 0,
   };
-  return { record, step, sequence };
+  return { record, step, sequence, group: group ?? id };
 }
 
 /** @param error why the operation failed, for users */
-export const withStatus = (
-  record: OperationRecord,
+export function withStatus(
+  { record, ...rest }: StoredOperation,
   status: OperationRecord['status'],
   now: number,
   error?: string,
-): OperationRecord => {
-  const updated_at = toTimestamp(now);
-  return {
+): StoredOperation {
+  const changed: OperationRecord = {
     ...record,
     status,
     ...(error === undefined ? {} : { error, failures_count: record.failures_count + 1 }),
-    updated_at,
-    total_duration_ms: durationOf({ ...record, updated_at }),
+    updated_at: toTimestamp(now),
+    // The clock may have been set back in between.
+    total_duration_ms: Math.max(0, now - Date.parse(record.created_at)),
   };
-};
+  return { ...rest, record: changed };
+}
+
+/** 423: nothing was done, so the client can safely retry. */
+export function locked(
+  { record }: StoredOperation,
+  advice = 'Nothing was changed. Try again when it has ended.',
+): HttpError {
+  const { id, action, status, branch_id, endpoint_id } = record;
+  const where = endpoint_id === undefined ? `branch ${branch_id}` : `compute ${endpoint_id}`;
+  const message = `Operation ${action} (${id}, ${status}) is running on ${where}. ${advice}`;
+  return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
+}
 
 /** Finished operations that a project keeps. */
 const KEPT_OPERATIONS = 500;
 
 /** Returns the removals of the oldest finished operations above this number. */
-export function removeOldOperations(project: ProjectState | undefined): Change[] {
-  if (project === undefined) return [];
-  let tooMany = project.operations.size - KEPT_OPERATIONS;
-  const removals: Change[] = [];
-  for (const operation of project.operations.values()) {
-    if (tooMany <= 0) break;
-    if (isUnfinished(operation)) continue;
-    removals.push({ removed: 'operation', projectId: project.record.id, id: operation.record.id });
-    tooMany -= 1;
-  }
-  return removals;
+export function removeOldOperations({ operations, record }: ProjectState): Mutation[] {
+  const finished = [...operations.values()].filter((operation) => !isUnfinished(operation));
+  const tooMany = Math.max(0, operations.size - KEPT_OPERATIONS);
+  return finished
+    .slice(0, tooMany)
+    .map((operation) => ({ removed: 'operation', projectId: record.id, id: operation.record.id }));
 }

@@ -1,42 +1,91 @@
-/** What each step does with the engine, and how its success or failure changes the compute's record. */
-import { withState, specOf } from './computeRecord.ts';
-import type { ComputeAddress, ComputeEngine } from '../core/computeEngine.ts';
-import type { ComputeRecord, ComputeStep, ProjectRecord, StoredCompute } from '../state/storedRecords.ts';
+/** What each step of an operation does with the engine, and how its success or failure changes the account. */
+import { toTimestamp } from '../core/clock.ts';
+import type { ComputeEngine } from '../core/computeEngine.ts';
+import type { AccountState, ProjectState } from '../state/store.ts';
+import {
+  isBranchStep,
+  type BranchRecord,
+  type BranchStep,
+  type ComputeRecord,
+  type ComputeStep,
+  type Mutation,
+  type StoredOperation,
+} from '../state/storedRecords.ts';
+import { computesOf } from './branches/branchRecord.ts';
+import { specOf, withState } from './computeRecord.ts';
+import { setCompute } from './usage.ts';
 
-/** @param compute undefined if it is deleted, so that only `remove` is left to do */
 export async function perform(
-  step: ComputeStep,
+  { step, record }: StoredOperation,
   engine: ComputeEngine,
-  project: ProjectRecord,
-  id: string,
-  compute: StoredCompute | undefined,
+  project: ProjectState,
 ): Promise<void> {
+  if (isBranchStep(step)) return performOnBranch(step, engine, project, record.branch_id);
+  const { endpoint_id: id = '' } = record;
+  const compute = project.computes.get(id);
+  // Of a deleted compute, only its removal is left to do.
   if (step.kind === 'remove' || compute === undefined) {
     await engine.suspend(id);
     return engine.remove(id);
   }
-  const spec = (record: ComputeRecord, address: ComputeAddress) => specOf(record, address, project);
-  const now = spec(compute.record, compute.address);
+  const spec = specOf(compute);
   switch (step.kind) {
     case 'attach':
     case 'check':
     case 'sql':
-      return engine.attach(now);
+      return engine.attach(spec);
     case 'start':
-      await engine.attach(now);
-      return engine.start(now);
+      await engine.attach(spec);
+      return engine.start(spec);
     case 'suspend':
       return engine.suspend(id);
     case 'apply': {
-      const before = spec(step.before, compute.address);
+      const before = specOf({ ...compute, record: step.before });
       await engine.attach(before);
-      return engine.applyConfig(before, now);
+      return engine.applyConfig(before, spec);
     }
   }
 }
 
+async function performOnBranch(
+  step: BranchStep,
+  engine: ComputeEngine,
+  project: ProjectState,
+  id: string,
+): Promise<void> {
+  switch (step.kind) {
+    case 'createBranch':
+      try {
+        return await engine.createBranch({ id, parentId: step.parentId, owner: step.owner });
+      } catch (error) {
+        // The addresses of its computes are already open.
+        for (const { record } of computesOf(project, id)) await engine.remove(record.id);
+        throw error;
+      }
+    case 'restoreBranch':
+      return engine.restoreBranch({ id, sourceId: step.sourceId, preservedId: step.preservedId });
+    case 'deleteBranch':
+      return engine.deleteBranch(id);
+  }
+}
+
 /** @param isLast whether no step follows, so that nothing is pending any more */
-export function afterStep(
+export function afterSuccess(
+  { step, record }: StoredOperation,
+  account: AccountState,
+  isLast: boolean,
+  now: number,
+): readonly Mutation[] {
+  const project = account.project(record.project_id);
+  const branch = project.branches.get(record.branch_id);
+  const compute = project.computes.get(record.endpoint_id ?? '');
+  if (isBranchStep(step)) return branch === undefined ? [] : afterBranchStep(step, project, branch, now);
+  return compute === undefined
+    ? []
+    : setCompute(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
+}
+
+function afterComputeStep(
   step: ComputeStep,
   record: ComputeRecord,
   isLast: boolean,
@@ -57,13 +106,58 @@ export function afterStep(
   }
 }
 
-/** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
-export function afterFailure(step: ComputeStep, record: ComputeRecord, now: number): ComputeRecord {
+function afterBranchStep(
+  step: BranchStep,
+  project: ProjectState,
+  branch: BranchRecord,
+  now: number,
+): readonly Mutation[] {
   switch (step.kind) {
-    case 'apply': {
-      const { current_state: current } = record;
-      return withState(step.before, { current, pending: undefined }, now);
+    case 'createBranch':
+      return [ready(branch, now)];
+    case 'restoreBranch': {
+      const { sourceId, preservedId } = step;
+      const last_reset_at = toTimestamp(now);
+      return [
+        ready({ ...branch, parent_id: sourceId, last_reset_at }, now),
+        ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
+      ];
     }
+    case 'deleteBranch':
+      return [];
+  }
+}
+
+/** The preserved branch has the old data, so the children of the restored branch become its children. */
+function afterPreserving(project: ProjectState, id: string, preservedId: string, now: number): Mutation[] {
+  const preserved = project.branches.get(preservedId);
+  if (preserved === undefined) return [];
+  const children = [...project.branches.values()].filter((each) => each.parent_id === id);
+  return [
+    ready(preserved, now),
+    ...children.map((child): Mutation => ({ set: 'branch', value: { ...child, parent_id: preservedId } })),
+  ];
+}
+
+export function afterFailure(
+  { step, record }: StoredOperation,
+  account: AccountState,
+  now: number,
+): readonly Mutation[] {
+  const project = account.project(record.project_id);
+  const branch = project.branches.get(record.branch_id);
+  const compute = project.computes.get(record.endpoint_id ?? '');
+  if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
+  return compute === undefined
+    ? []
+    : setCompute(account, compute, afterComputeFailure(step, compute.record, now), now);
+}
+
+/** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
+function afterComputeFailure(step: ComputeStep, record: ComputeRecord, now: number): ComputeRecord {
+  switch (step.kind) {
+    case 'apply':
+      return withState(step.before, { current: record.current_state, pending: undefined }, now);
     case 'start':
     case 'attach':
       return withState(record, { current: 'idle', pending: undefined }, now);
@@ -73,4 +167,49 @@ export function afterFailure(step: ComputeStep, record: ComputeRecord, now: numb
     case 'remove':
       return withState(record, { pending: undefined }, now);
   }
+}
+
+/** A branch or project that could not be created is gone. A branch that could not be restored is as before. */
+function afterBranchFailure(
+  step: BranchStep,
+  project: ProjectState,
+  branch: BranchRecord,
+  now: number,
+): readonly Mutation[] {
+  switch (step.kind) {
+    case 'createBranch':
+      if (step.parentId === undefined) return [{ removed: 'project', projectId: project.record.id }];
+      return removeBranch(project, branch.id);
+    case 'restoreBranch':
+      return [
+        ready(branch, now),
+        ...(step.preservedId === undefined ? [] : removeBranch(project, step.preservedId)),
+        // The computes that an earlier step suspended stay idle.
+        ...computesOf(project, branch.id).map((compute): Mutation => {
+          const record = withState(compute.record, { pending: undefined }, now);
+          return { set: 'compute', value: { ...compute, record } };
+        }),
+      ];
+    case 'deleteBranch':
+      return [];
+  }
+}
+
+/** Returns the mutations that remove the branch and its computes from the account. */
+export function removeBranch(project: ProjectState, id: string): readonly Mutation[] {
+  const projectId = project.record.id;
+  const computes = computesOf(project, id);
+  return [
+    ...computes.map(({ record }): Mutation => ({ removed: 'compute', projectId, id: record.id })),
+    { removed: 'branch', projectId, id },
+  ];
+}
+
+function ready(branch: BranchRecord, now: number): Mutation {
+  const { pending_state: _, ...rest } = branch;
+  const at = toTimestamp(now);
+  return {
+    set: 'branch',
+    value: { ...rest, current_state: 'ready', state_changed_at: at, updated_at: at },
+  };
 }

@@ -3,32 +3,34 @@
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
  * then. The next start resumes what was unfinished.
  */
-import { randomUUID } from 'node:crypto';
+import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { locked } from './computeRecord.ts';
-import { changeRecord } from './usage.ts';
-import { afterBranchFailure, afterBranchStep, performOnBranch } from './branches/branchSteps.ts';
-import { newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
-import { afterFailure, afterStep, perform } from './operationSteps.ts';
 import type { ProjectState, Store } from '../state/store.ts';
 import {
   isBranchStep,
   isUnfinished,
-  type Change,
+  type Mutation,
   type OperationRecord,
   type StoredOperation,
 } from '../state/storedRecords.ts';
+import { locked, newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
+import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
 
-export interface OperationsOptions {
+/** What the parts of the control plane work with. */
+export interface Dependencies {
   readonly store: Store;
   /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
-  /** Milliseconds. */
-  readonly minimumDuration: number;
+  readonly plan: Plan;
   /** Called for failures that the request did not cause. */
   readonly onUnexpected: (what: string, error: unknown) => void;
+}
+
+export interface OperationsOptions extends Dependencies {
+  /** Milliseconds. */
+  readonly minimumDuration: number;
 }
 
 interface Work {
@@ -72,36 +74,31 @@ export class Operations {
   begin(
     projectId: string,
     tasks: readonly Task[],
-    changes: readonly Change[],
+    mutations: readonly Mutation[],
     startBeforeDurable = false,
   ): readonly OperationRecord[] {
     const { clock, store } = this.#options;
-    const { projects } = store.account;
-    const sequence = store.account.nextSequence();
-    const group = randomUUID();
-    const operations = tasks.map((task, index) => ({
-      ...newOperation({
-        ...task,
-        status: index === 0 ? 'running' : 'scheduling',
-        sequence: sequence + index,
-        now: clock.now(),
-      }),
-      group,
-    }));
-    const additions = operations.map((value): Change => ({ set: 'operation', value }));
-    // The changes may create the project.
-    store.commit(...changes, ...additions, ...removeOldOperations(projects.get(projectId)));
-    const project = projects.get(projectId);
-    if (project !== undefined) this.#run(project, operations, startBeforeDurable);
+    const { account } = store;
+    const sequence = account.nextSequence();
+    const operations: StoredOperation[] = [];
+    for (const [index, task] of tasks.entries()) {
+      const status = index === 0 ? 'running' : 'scheduling';
+      operations.push(newOperation(task, status, sequence + index, clock.now(), operations[0]?.group));
+    }
+    const additions = operations.map((value): Mutation => ({ set: 'operation', value }));
+    const existing = account.projects.get(projectId);
+    const removals = existing === undefined ? [] : removeOldOperations(existing);
+    store.commit(...mutations, ...additions, ...removals);
+    this.#run(account.project(projectId), operations, startBeforeDurable);
     return operations.map(({ record }) => record);
   }
 
   /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
     for (const project of this.#options.store.account.projects.values()) {
-      const groups = new Map<string | undefined, StoredOperation[]>();
+      const groups = new Map<string, StoredOperation[]>();
       for (const operation of [...project.operations.values()].filter(isUnfinished)) {
-        const group = operation.group ?? operation.record.endpoint_id;
+        const { group } = operation;
         groups.set(group, [...(groups.get(group) ?? []), operation]);
       }
       for (const operations of groups.values()) this.#run(project, operations, false);
@@ -138,9 +135,7 @@ export class Operations {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
       if (!isUnfinished(operation)) continue; // Skipped because an earlier one failed.
-      if (operation.record.status === 'scheduling') {
-        store.commit(this.#withStatus(operation, 'running'));
-      }
+      if (operation.record.status === 'scheduling') store.commit(this.#withStatus(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),
         clock.delay(minimumDuration, this.#stop.signal),
@@ -152,67 +147,44 @@ export class Operations {
       });
       store.commit(
         ...(error === undefined
-          ? this.#finish(work, operation, rest.length === 0)
-          : this.#fail(work, operation, error, rest)),
+          ? this.#finish(operation, rest.length === 0)
+          : this.#fail(operation, error, rest)),
       );
     }
   }
 
-  async #perform({ project }: Work, { step, record }: StoredOperation): Promise<string | undefined> {
+  /** Returns why the step failed, for users. */
+  async #perform({ project }: Work, operation: StoredOperation): Promise<string | undefined> {
     try {
-      const engine = await this.#options.engine;
-      if (isBranchStep(step)) await performOnBranch(step, engine, project, record.branch_id);
-      else {
-        const id = record.endpoint_id ?? '';
-        await perform(step, engine, project.record, id, project.computes.get(id));
-      }
+      await perform(operation, await this.#options.engine, project);
       return undefined;
     } catch (error) {
-      const isExpected = error instanceof EngineError;
-      if (!isExpected)
-        this.#options.onUnexpected(`${record.action} of ${record.endpoint_id ?? record.branch_id}`, error);
+      const { action, branch_id, endpoint_id = branch_id } = operation.record;
+      if (!(error instanceof EngineError)) this.#options.onUnexpected(`${action} of ${endpoint_id}`, error);
       return error instanceof Error ? error.message : String(error);
     }
   }
 
-  #withStatus(
-    { record, ...rest }: StoredOperation,
-    status: OperationRecord['status'],
-    error?: string,
-  ): Change {
-    const value = { ...rest, record: withStatus(record, status, this.#options.clock.now(), error) };
-    return { set: 'operation', value };
+  #withStatus(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
+    return { set: 'operation', value: withStatus(operation, status, this.#options.clock.now(), error) };
   }
 
-  #finish({ project }: Work, operation: StoredOperation, isLast: boolean): Change[] {
-    const { step, record } = operation;
-    const now = this.#options.clock.now();
-    const finished = this.#withStatus(operation, 'finished');
-    if (isBranchStep(step)) return [finished, ...afterBranchStep(step, project, record.branch_id, now)];
-    const compute = project.computes.get(record.endpoint_id ?? '');
-    if (compute === undefined) return [finished];
-    return [finished, ...changeRecord(compute, project, afterStep(step, compute.record, isLast, now), now)];
+  #finish(operation: StoredOperation, isLast: boolean): readonly Mutation[] {
+    const { store, clock } = this.#options;
+    return [
+      this.#withStatus(operation, 'finished'),
+      ...afterSuccess(operation, store.account, isLast, clock.now()),
+    ];
   }
 
-  #fail(
-    { project }: Work,
-    operation: StoredOperation,
-    error: string,
-    rest: readonly StoredOperation[],
-  ): Change[] {
-    const { step, record } = operation;
-    const now = this.#options.clock.now();
-    const failed = [
+  #fail(operation: StoredOperation, error: string, rest: readonly StoredOperation[]): readonly Mutation[] {
+    const { store, clock } = this.#options;
+    const undone = [operation, ...rest.filter(({ step }) => isBranchStep(step))];
+    return [
       this.#withStatus(operation, 'failed', error),
       ...rest.map((each) => this.#withStatus(each, 'skipped')),
+      ...undone.flatMap((each) => afterFailure(each, store.account, clock.now())),
     ];
-    for (const each of [operation, ...rest])
-      if (isBranchStep(each.step))
-        failed.push(...afterBranchFailure(each.step, project, record.branch_id, now));
-    if (isBranchStep(step)) return failed;
-    const compute = project.computes.get(record.endpoint_id ?? '');
-    if (compute === undefined) return failed;
-    return [...failed, ...changeRecord(compute, project, afterFailure(step, compute.record, now), now)];
   }
 }
 

@@ -5,63 +5,55 @@
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
-import { withState, specOf } from './computeRecord.ts';
-import { changeRecord } from './usage.ts';
+import type { AccountState } from '../state/store.ts';
+import { isUnfinished, type Mutation, type StoredCompute } from '../state/storedRecords.ts';
+import { specOf, withState } from './computeRecord.ts';
 import { computeTarget, newOperation } from './operationRecord.ts';
-import type { AccountState, ProjectState } from '../state/store.ts';
-import { isUnfinished, type Change, type StoredCompute } from '../state/storedRecords.ts';
+import { setCompute } from './usage.ts';
 
 /**
- * Returns the changes that suspend every active compute. A compute with an unfinished operation only becomes idle: the
+ * Returns the mutations that suspend every active compute. A compute with an unfinished operation only becomes idle: the
  * operation continues at the next start.
  */
-export function suspendAll(account: AccountState, now: number): Change[] {
+export function suspendAll(account: AccountState, now: number): Mutation[] {
   let sequence = account.nextSequence();
-  const changes: Change[] = [];
+  const mutations: Mutation[] = [];
   for (const compute of account.active.values()) {
-    const project = account.projects.get(compute.record.project_id);
-    if (project === undefined) continue;
-    const operations = hasUnfinishedOperation(project, compute) ? [] : suspension(compute, sequence, now);
+    const operations = hasUnfinishedOperation(account, compute) ? [] : suspension(compute, sequence, now);
     sequence += operations.length;
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
     const idle = withState(compute.record, { current: 'idle', pending }, now);
-    changes.push(...changeRecord(compute, project, idle, now), ...operations);
+    mutations.push(...setCompute(account, compute, idle, now), ...operations);
   }
-  return changes;
+  return mutations;
 }
 
-const hasUnfinishedOperation = (project: ProjectState, { record }: StoredCompute): boolean =>
-  [...project.operations.values()].some(
+const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute): boolean =>
+  [...account.project(record.project_id).operations.values()].some(
     (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
   );
 
-function suspension({ record: compute }: StoredCompute, sequence: number, now: number): Change[] {
-  const target = computeTarget(compute);
-  const suspend = { target, step: { kind: 'suspend' }, status: 'finished', sequence, now } as const;
-  const suspended: Change = { set: 'operation', value: newOperation(suspend) };
-  if (compute.suspend_timeout_seconds !== AUTOSUSPEND_NEVER) return [suspended];
-  const start = {
-    target,
-    step: { kind: 'start' },
-    status: 'scheduling',
-    sequence: sequence + 1,
-    now,
-  } as const;
-  return [suspended, { set: 'operation', value: newOperation(start) }];
+function suspension({ record }: StoredCompute, sequence: number, now: number): Mutation[] {
+  const target = computeTarget(record);
+  const suspended = newOperation({ step: { kind: 'suspend' }, target }, 'finished', sequence, now);
+  const started = newOperation({ step: { kind: 'start' }, target }, 'scheduling', sequence + 1, now);
+  const operations =
+    record.suspend_timeout_seconds === AUTOSUSPEND_NEVER ? [suspended, started] : [suspended];
+  return operations.map((value) => ({ set: 'operation', value }));
 }
 
 /**
- * Returns the changes after which the time without the service does not count as usage. After a kill, usage since the last
+ * Returns the mutations after which the time without the service does not count as usage. After a kill, usage since the last
  * write does not count either, because the time of the kill is unknown.
  */
-export const resetUncountedTime = (account: AccountState, now: number): Change[] =>
+export const resetUncountedTime = (account: AccountState, now: number): Mutation[] =>
   [...account.active.values()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
   }));
 
-/** Returns the changes after which all computes have these sessions: PgBouncer may have been installed or removed. */
-export const setPooledSessions = (account: AccountState, pooled_sessions: PooledSessions): Change[] =>
+/** Returns the mutations after which all computes have these sessions: PgBouncer may have been installed or removed. */
+export const setPooledSessions = (account: AccountState, pooled_sessions: PooledSessions): Mutation[] =>
   [...account.computes()]
     .filter(({ record }) => record.pooled_sessions !== pooled_sessions)
     .map((compute) => ({
@@ -84,10 +76,8 @@ export async function attachAll(
   const attach = async (id: string): Promise<void> => {
     // Looked up late, because it may have been deleted or changed by then.
     const compute = account.compute(id);
-    const project = account.projects.get(compute?.record.project_id ?? '');
-    if (compute === undefined || project === undefined || hasUnfinishedOperation(project, compute)) return;
-    const spec = specOf(compute.record, compute.address, project.record);
-    await engine.attach(spec).catch((error: unknown) => onFailure(id, error));
+    if (compute === undefined || hasUnfinishedOperation(account, compute)) return;
+    await engine.attach(specOf(compute)).catch((error: unknown) => onFailure(id, error));
   };
   await Promise.all([...account.computes()].map(({ record }) => limited(() => attach(record.id))));
 }

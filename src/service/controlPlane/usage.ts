@@ -3,10 +3,10 @@
  * size in CU (`cpu_used_sec`). The time since the last write is added when a project is shown. Fractions are stored but
  * not shown.
  */
-import type { AccountState, ProjectState } from '../state/store.ts';
+import type { AccountState } from '../state/store.ts';
 import type {
   BranchRecord,
-  Change,
+  Mutation,
   ComputeRecord,
   ProjectRecord,
   StoredCompute,
@@ -58,29 +58,27 @@ const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRec
 export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCompute[], now: number): Usage =>
   computes.reduce((usage, compute) => sum(usage, uncountedUsageOf(compute, now)), countedUsageOf(branch));
 
-function branchUsage(branch: BranchRecord | undefined, usage: Usage): Change[] {
-  if (branch === undefined) return [];
+/** Returns the mutations that add the uncounted usage of a compute to its project and its branch. */
+export function countUsage(account: AccountState, compute: StoredCompute, now: number): readonly Mutation[] {
+  const { record, branches } = account.project(compute.record.project_id);
+  const usage = uncountedUsageOf(compute, now);
+  if (usage.active_time === 0) return [];
+  const project: Mutation = { set: 'project', value: { ...record, ...sum(record, usage) } };
+  const branch = branches.get(compute.record.branch_id);
+  if (branch === undefined) return [project];
   const { cpu_used_sec, active_time } = sum(countedUsageOf(branch), usage);
   const value = { ...branch, compute_time_seconds: cpu_used_sec, active_time_seconds: active_time };
-  return [{ set: 'branch', value }];
+  return [project, { set: 'branch', value }];
 }
 
-/** Returns the changes that set the record of a compute and count its running time until now. */
-export function changeRecord(
+/** Returns the mutations that set the record of a compute and count its usage until now. */
+export function setCompute(
+  account: AccountState,
   compute: StoredCompute,
-  project: ProjectState,
   record: ComputeRecord,
   now: number,
-): readonly Change[] {
+): readonly Mutation[] {
   const { uncountedSince: _, ...stopped } = { ...compute, record };
   const value = record.current_state === 'active' ? { ...stopped, uncountedSince: now } : stopped;
-  const usage = uncountedUsageOf(compute, now);
-  const counted: Change[] =
-    usage.active_time === 0
-      ? []
-      : [
-          { set: 'project', value: { ...project.record, ...sum(project.record, usage) } },
-          ...branchUsage(project.branches.get(compute.record.branch_id), usage),
-        ];
-  return [...counted, { set: 'compute', value }];
+  return [...countUsage(account, compute, now), { set: 'compute', value }];
 }

@@ -7,10 +7,8 @@
 /** What an engine needs to know about a compute. Sizes in compute units (section 2.7). */
 export interface ComputeSpec {
   readonly id: string;
-  readonly projectId: string;
   readonly branchId: string;
   readonly type: 'read_write' | 'read_only';
-  readonly pgVersion: number;
   readonly minCu: number;
   readonly maxCu: number;
   readonly pgSettings: Readonly<Record<string, unknown>>;

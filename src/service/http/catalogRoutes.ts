@@ -2,7 +2,7 @@
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
 import { defaultBranch, findBranch, primaryOf } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
-import { connectionUriOf } from '../controlPlane/catalog/connectionUri.ts';
+import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import { pooledHost } from '../controlPlane/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/errors.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { notUsable, StartError, systemReason } from '../core/errors.ts';
-import type { Change } from './storedRecords.ts';
+import type { Mutation } from './storedRecords.ts';
 
 /** Increased whenever older programs could not read the file. */
 export const FORMAT = 3;
@@ -14,7 +14,7 @@ export const FORMAT = 3;
 export interface AccountFileOptions {
   readonly file: string;
   /** Returns the whole account, as the changes that produce it. */
-  readonly snapshot: () => Iterable<Change>;
+  readonly snapshot: () => Iterable<Mutation>;
   /** Called when changes can no longer be stored: the account in memory must not be shown any more. */
   readonly onFailure: (error: StartError) => void;
 }
@@ -79,7 +79,7 @@ function newWrite(): Write {
 /** Records are immutable, so the JSON of an unchanged one is made once. */
 const jsonOfRecords = new WeakMap<object, string>();
 
-function jsonOf(change: Change): string {
+function jsonOf(change: Mutation): string {
   if (!('set' in change)) return JSON.stringify(change);
   const known = jsonOfRecords.get(change.value);
   const json = known ?? JSON.stringify(change);
@@ -89,14 +89,14 @@ function jsonOf(change: Change): string {
 
 const checksum = (lines: string): string => createHash('sha256').update(lines).digest('hex');
 
-function encodeAccount(changes: Iterable<Change>): string {
+function encodeAccount(changes: Iterable<Mutation>): string {
   let lines = '';
   for (const change of changes) lines += `${jsonOf(change)}\n`;
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
 }
 
 /** Returns undefined if there is no file yet. @throws {StartError} if it is damaged or has a newer format */
-export function readAccountFile(file: string): readonly Change[] | undefined {
+export function readAccountFile(file: string): readonly Mutation[] | undefined {
   const text = readIfPresent(file);
   if (text === undefined) return undefined;
   const end = text.indexOf('\n') + 1;
@@ -113,7 +113,7 @@ export function readAccountFile(file: string): readonly Change[] | undefined {
       `${file} is damaged: its checksum is wrong. It was not changed. Restore it from a backup.`,
     );
   // The checksum proves that this program wrote these lines.
-  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Change]));
+  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Mutation]));
 }
 
 function headerIn(line: string): { readonly format?: unknown; readonly sha256?: unknown } {

@@ -4,7 +4,7 @@ import { AccountFile, readAccountFile } from './accountFile.ts';
 import type { StartError } from '../core/errors.ts';
 import type {
   BranchRecord,
-  Change,
+  Mutation,
   Leftover,
   ProjectRecord,
   StoredCompute,
@@ -15,7 +15,7 @@ import type {
 export interface StoreOptions {
   readonly folder: string;
   /** Returns the contents of a new account; called only if the folder has none. */
-  readonly seed: () => Promise<Iterable<Change>>;
+  readonly seed: () => Promise<Iterable<Mutation>>;
   readonly onFailure: (error: StartError) => void;
 }
 
@@ -45,7 +45,7 @@ export class Store {
   }
 
   /** Applies the changes together. Either all of them or none survive a crash; see {@link whenDurable}. */
-  commit(...changes: readonly Change[]): void {
+  commit(...changes: readonly Mutation[]): void {
     if (changes.length === 0) return;
     for (const change of changes) this.account.apply(change);
     this.#file.write();
@@ -74,7 +74,7 @@ export interface ProjectState {
   readonly deletedComputes: Set<string>;
 }
 
-/** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Change}s change it. */
+/** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Mutation}s change it. */
 export class AccountState {
   readonly projects = new Map<string, ProjectState>();
   readonly keys = new Map<number, StoredKey>();
@@ -96,6 +96,13 @@ export class AccountState {
   /** Returns an id that no key has had, not even a revoked one. */
   nextKeyId = (): number => this.#lastKeyId + 1;
   nextSequence = (): number => this.#lastSequence + 1;
+
+  /** The project of a stored record. */
+  project(id: string): ProjectState {
+    const project = this.projects.get(id);
+    if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);
+    return project;
+  }
 
   compute(id: string): StoredCompute | undefined {
     return this.#projectOfCompute.get(id)?.computes.get(id);
@@ -121,7 +128,7 @@ export class AccountState {
     for (const project of this.projects.values()) yield* project.computes.values();
   }
 
-  apply(change: Change): void {
+  apply(change: Mutation): void {
     if ('removed' in change) return this.#remove(change);
     switch (change.set) {
       case 'project':
@@ -132,7 +139,7 @@ export class AccountState {
         return this.#setCompute(change.value);
       case 'operation':
         this.#lastSequence = Math.max(this.#lastSequence, change.value.sequence);
-        this.#project(change.value.record.project_id).operations.set(change.value.record.id, change.value);
+        this.project(change.value.record.project_id).operations.set(change.value.record.id, change.value);
         return;
       case 'key':
         this.#lastKeyId = Math.max(this.#lastKeyId, change.value.id);
@@ -144,7 +151,7 @@ export class AccountState {
   }
 
   /** Returns the whole account as the changes that produce it. */
-  *snapshot(): Iterable<Change> {
+  *snapshot(): Iterable<Mutation> {
     for (const project of this.projects.values()) {
       const projectId = project.record.id;
       yield { set: 'project', value: project.record };
@@ -157,12 +164,6 @@ export class AccountState {
     for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
     for (const value of this.keys.values()) yield { set: 'key', value };
     if (!this.keys.has(this.#lastKeyId)) yield { removed: 'key', id: this.#lastKeyId };
-  }
-
-  #project(id: string): ProjectState {
-    const project = this.projects.get(id);
-    if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);
-    return project;
   }
 
   #setProject(record: ProjectRecord): void {
@@ -183,7 +184,7 @@ export class AccountState {
 
   #setCompute(value: StoredCompute): void {
     const { id, project_id, current_state } = value.record;
-    const project = this.#project(project_id);
+    const project = this.project(project_id);
     project.computes.set(id, value);
     project.computesVersion += 1;
     this.ports.add(value.address.port).add(value.address.poolerPort);
@@ -193,24 +194,24 @@ export class AccountState {
   }
 
   #setBranch(value: BranchRecord): void {
-    const project = this.#project(value.project_id);
+    const project = this.project(value.project_id);
     project.branches.set(value.id, value);
     this.#projectOfBranch.set(value.id, project);
     if (value.expires_at === undefined) this.expiring.delete(value.id);
     else this.expiring.set(value.id, value);
   }
 
-  #remove(change: Extract<Change, { removed: unknown }>): void {
+  #remove(change: Extract<Mutation, { removed: unknown }>): void {
     switch (change.removed) {
       case 'key':
         return this.#removeKey(change.id, change.hash);
       case 'operation':
-        this.#project(change.projectId).operations.delete(change.id);
+        this.project(change.projectId).operations.delete(change.id);
         return;
       case 'compute':
-        return this.#removeCompute(this.#project(change.projectId), change.id);
+        return this.#removeCompute(this.project(change.projectId), change.id);
       case 'branch':
-        return this.#removeBranch(this.#project(change.projectId), change.id);
+        return this.#removeBranch(this.project(change.projectId), change.id);
       case 'project':
         return this.#removeProject(change.projectId);
       case 'leftover':

@@ -73,27 +73,6 @@ export type BranchRecord = {
   readonly annotation_value?: Readonly<Record<string, string>>;
 };
 
-export const bytesOfMiB = (mebibytes: number): number => mebibytes * 1024 * 1024;
-
-/** What a new branch is given. */
-export type BranchBasics = Pick<
-  BranchRecord,
-  'id' | 'project_id' | 'parent_id' | 'name' | 'default' | 'created_at' | 'updated_at'
->;
-
-export const readyBranch = (basics: BranchBasics): BranchRecord => ({
-  current_state: 'ready',
-  state_changed_at: basics.created_at,
-  creation_source: CREATION_SOURCE,
-  protected: false,
-  cpu_used_sec: 0,
-  compute_time_seconds: 0,
-  active_time_seconds: 0,
-  written_data_bytes: 0,
-  data_transfer_bytes: 0,
-  ...basics,
-});
-
 /** Section 2.5, and the fields that the public service requires. */
 export type ComputeRecord = {
   readonly id: string;
@@ -147,13 +126,6 @@ export type OperationRecord = {
   readonly total_duration_ms: number;
 };
 
-export const durationOf = ({
-  created_at,
-  updated_at,
-}: Pick<OperationRecord, 'created_at' | 'updated_at'>): number =>
-  // The clock may have been set back in between.
-  Math.max(0, Date.parse(updated_at) - Date.parse(created_at));
-
 export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
@@ -183,8 +155,8 @@ export const isBranchStep = (step: OperationStep): step is BranchStep => step.ki
 export type StoredOperation = {
   readonly record: OperationRecord;
   readonly step: OperationStep;
-  /** The id of the first operation of the call. Without it, all of the compute belong together. */
-  readonly group?: string;
+  /** The id of the first operation of the same call. */
+  readonly group: string;
   /** Increases with each operation of the account: the order of the list, and its cursor. */
   readonly sequence: number;
 };
@@ -206,8 +178,8 @@ export type Leftover = {
   readonly computeIds: readonly string[];
 };
 
-/** One change of the account. Applying it twice has the same effect as once. */
-export type Change =
+/** Sets or removes one record of the account. Applying it twice has the same effect as once. */
+export type Mutation =
   | { readonly set: 'project'; readonly value: ProjectRecord }
   | { readonly set: 'branch'; readonly value: BranchRecord }
   | { readonly set: 'compute'; readonly value: StoredCompute }

@@ -69,10 +69,8 @@ export async function startControlPlane(
       const id = change.id ?? `ep-${(created += 1)}`;
       const compute: ComputeSpec = {
         id,
-        projectId: 'project-1',
         branchId: 'br-main',
         type: 'read_write',
-        pgVersion: 17,
         minCu: 0.25,
         maxCu: 0.25,
         pgSettings: {},

@@ -1,23 +1,36 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
-import { locked } from '../computeRecord.ts';
+import { locked } from '../operationRecord.ts';
 import type { ProjectState } from '../../state/store.ts';
 import {
+  CREATION_SOURCE,
   isUnfinished,
-  readyBranch,
-  type BranchBasics,
   type BranchRecord,
   type StoredCompute,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
 
+type BranchBasics = Pick<BranchRecord, 'id' | 'project_id' | 'parent_id' | 'name' | 'default'>;
+
+export const readyBranch = (basics: BranchBasics, createdAt: string): BranchRecord => ({
+  ...basics,
+  current_state: 'ready',
+  state_changed_at: createdAt,
+  creation_source: CREATION_SOURCE,
+  protected: false,
+  cpu_used_sec: 0,
+  compute_time_seconds: 0,
+  active_time_seconds: 0,
+  written_data_bytes: 0,
+  data_transfer_bytes: 0,
+  created_at: createdAt,
+  updated_at: createdAt,
+});
+
 /** A branch whose data does not exist yet. */
-export const newBranch = (
-  basics: Omit<BranchBasics, 'created_at' | 'updated_at'>,
-  now: number,
-): BranchRecord => ({
-  ...readyBranch({ ...basics, created_at: toTimestamp(now), updated_at: toTimestamp(now) }),
+export const newBranch = (basics: BranchBasics, now: number): BranchRecord => ({
+  ...readyBranch(basics, toTimestamp(now)),
   current_state: 'init',
   pending_state: 'ready',
 });

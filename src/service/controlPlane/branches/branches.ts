@@ -1,24 +1,24 @@
 /** The calls that change branches: check the rules, record the change, start the operations. */
 import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
-import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
-import type { ComputeEngine } from '../../core/computeEngine.ts';
+import { toTimestamp } from '../../core/clock.ts';
 import { HttpError, unprocessable } from '../../core/errors.ts';
-import type { ProjectState, Store } from '../../state/store.ts';
+import type { ProjectState } from '../../state/store.ts';
 import type {
   BranchRecord,
-  Change,
   ComputeRecord,
+  Mutation,
   OperationRecord,
   StoredCompute,
 } from '../../state/storedRecords.ts';
-import { withState } from '../computeRecord.ts';
 import type { BranchCatalogs } from '../catalog/branchCatalogs.ts';
-import { requirePostgres, type Computes, type Allocation } from '../computes.ts';
-import { generateId } from '../generateId.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { computeTarget, type OperationTarget, type Task } from '../operationRecord.ts';
-import type { Operations } from '../operations.ts';
-import { changeRecord } from '../usage.ts';
+import { requirePostgres, requireValid, withState, type Allocation } from '../computeRecord.ts';
+import { allocate, openAddresses, prepareCompute } from '../computes.ts';
+import { generateId } from '../generateId.ts';
+import { branchTarget, computeTarget, startTask, type Task } from '../operationRecord.ts';
+import type { Dependencies, Operations } from '../operations.ts';
+import { removeBranch } from '../operationSteps.ts';
+import { setCompute } from '../usage.ts';
 import {
   computesOf,
   defaultBranch,
@@ -33,15 +33,10 @@ import {
   requireReady,
   withExpiry,
 } from './branchRecord.ts';
-import { removeBranch } from './branchSteps.ts';
 
-export interface BranchesOptions {
-  readonly store: Store;
-  readonly engine: Promise<ComputeEngine>;
+export interface BranchesOptions extends Dependencies {
   readonly operations: Operations;
-  readonly computes: Computes;
   readonly catalogs: BranchCatalogs;
-  readonly clock: ServiceClock;
 }
 
 /** What each of these calls returns. */
@@ -64,29 +59,30 @@ export class Branches {
   }
 
   async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
-    const { catalogs, computes } = this.#options;
+    const { store, catalogs, clock } = this.#options;
+    const { account } = store;
+    const { endpoints: requested = [] } = body;
     const { parent_id: parentId = '' } = this.#buildBranch(project, body);
     const catalog = await catalogs.readWithPassword({ project, branchId: parentId });
-    const allocated: { readonly endpoint: ComputeOfBranch; readonly allocation: Allocation }[] = [];
-    for (const endpoint of body.endpoints ?? [])
-      allocated.push({
-        endpoint,
-        allocation: await computes.allocate(allocated.map((each) => each.allocation)),
-      });
+    const engine = await this.#options.engine;
+    const ports = new Set<number>();
+    const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
+    for (const endpoint of requested) allocated.push([endpoint, await allocate(engine, account, ports)]);
     // Another call may have changed the project in the meantime.
     const branch = this.#buildBranch(project, body);
-    const created = allocated.map(({ endpoint, allocation }) =>
-      computes.prepare(project.record, { ...endpoint, branch_id: branch.id }, allocation),
-    );
+    const computes = allocated.map(([endpoint, allocation]) => {
+      const creation = { ...endpoint, branch_id: branch.id };
+      return prepareCompute(account, project.record, creation, allocation, clock.now());
+    });
     const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
     const operations = this.#options.operations.begin(
       project.record.id,
-      [{ step, target: operationTarget(branch) }, ...created.map(startOf)],
-      [{ set: 'branch', value: branch }, ...created.map((value): Change => ({ set: 'compute', value }))],
+      [{ step, target: branchTarget(branch) }, ...computes.map(startTask)],
+      [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
     );
-    await computes.open(project.record, created);
-    const endpoints = created.map(({ record }) => record);
-    return { branch, endpoints, operations, ...catalogRecords(branch, catalog, created) };
+    await openAddresses(engine, computes);
+    const endpoints = computes.map(({ record }) => record);
+    return { branch, endpoints, operations, ...catalogRecords(branch, catalog, computes) };
   }
 
   /** Checks the rules. Returns the new branch. */
@@ -97,7 +93,9 @@ export class Branches {
     rejectHistoryPosition({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
     if ((creation.init_source ?? 'parent-data') !== 'parent-data')
       throw unprocessable('init_source: this service supports parent-data only.');
-    this.#requireValid(project, endpoints);
+    for (const endpoint of endpoints) requireValid(project.record, endpoint, this.#options.plan);
+    if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
+      throw unprocessable('endpoints: a branch can have one read_write compute only.');
     requireReady(project, parent);
     requireMayHaveChildren(parent);
     const id = this.newId();
@@ -112,13 +110,6 @@ export class Branches {
     const expiring = withExpiry(branch, creation.expires_at ?? null, now);
     requireExpiryAllowed(project, expiring);
     return expiring;
-  }
-
-  #requireValid(project: ProjectState, endpoints: readonly ComputeOfBranch[]): void {
-    for (const endpoint of endpoints)
-      this.#options.computes.requireValid(project.record, { ...endpoint, branch_id: '' });
-    if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
-      throw unprocessable('endpoints: a branch can have one read_write compute only.');
   }
 
   newId(): string {
@@ -150,7 +141,10 @@ export class Branches {
     requireExpiryAllowed(project, value);
     const previous = [...project.branches.values()].filter((each) => each.default && each.id !== id);
     store.commit(
-      ...previous.map((each): Change => ({ set: 'branch', value: { ...each, default: false, updated_at } })),
+      ...previous.map((each): Mutation => ({
+        set: 'branch',
+        value: { ...each, default: false, updated_at },
+      })),
       { set: 'branch', value },
     );
     return { branch: value, operations: [] };
@@ -164,14 +158,14 @@ export class Branches {
     const computes = computesOf(project, id);
     const { store, clock } = this.#options;
     for (const compute of computes)
-      store.commit(...changeRecord(compute, project, compute.record, clock.now()));
+      store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
     const removals = computes.map(({ record }): Task => ({
       step: { kind: 'remove', type: record.type },
       target: computeTarget(record),
     }));
     const operations = this.#options.operations.begin(
       project.record.id,
-      [...removals, { step: { kind: 'deleteBranch' }, target: operationTarget(branch) }],
+      [...removals, { step: { kind: 'deleteBranch' }, target: branchTarget(branch) }],
       removeBranch(project, id),
     );
     return { branch, operations };
@@ -205,13 +199,13 @@ export class Branches {
     } as const;
     const tasks: Task[] = [
       ...active.map(({ record }): Task => ({ step: { kind: 'suspend' }, target: computeTarget(record) })),
-      { step, target: operationTarget(branch) },
-      ...pending.map(startOf),
+      { step, target: branchTarget(branch) },
+      ...pending.map(startTask),
     ];
-    const changes: Change[] = [
+    const changes: Mutation[] = [
       { set: 'branch', value },
       ...(preserved === undefined ? [] : [{ set: 'branch', value: preserved } as const]),
-      ...pending.map((compute): Change => ({ set: 'compute', value: compute })),
+      ...pending.map((compute): Mutation => ({ set: 'compute', value: compute })),
     ];
     return { branch: value, operations: operations.begin(project.record.id, tasks, changes) };
   }
@@ -263,13 +257,3 @@ function findFree(project: ProjectState, id: string): BranchRecord {
   requireFree(project, branch);
   return branch;
 }
-
-export const operationTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
-  project_id,
-  branch_id: id,
-});
-
-export const startOf = ({ record }: StoredCompute): Task => ({
-  step: { kind: record.disabled ? 'attach' : 'start' },
-  target: computeTarget(record),
-});

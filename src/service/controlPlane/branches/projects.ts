@@ -1,35 +1,33 @@
-/** The calls that create, change and delete projects. */
+/** The calls that create, change and delete projects, and the records of new projects. */
 import type { ProjectPatch, ProjectCreation } from '../../../api/records/requests.ts';
-import { toTimestamp, type ServiceClock } from '../../core/clock.ts';
-import type { BranchOwner, ComputeEngine } from '../../core/computeEngine.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
-import type { ProjectState, Store } from '../../state/store.ts';
+import type { ProjectDescription } from '../../state/projectsFile.ts';
+import type { ProjectState } from '../../state/store.ts';
 import {
+  CREATION_SOURCE,
   isUnfinished,
+  LOCAL_USER,
   type BranchRecord,
   type ComputeRecord,
   type Leftover,
   type OperationRecord,
   type ProjectRecord,
 } from '../../state/storedRecords.ts';
-import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
-import { locked } from '../computeRecord.ts';
-import { requirePostgres, type Computes } from '../computes.ts';
+import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
+import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
+import { allocate, openAddresses, prepareCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
-import type { Operations } from '../operations.ts';
-import { operationTarget, startOf, type Branches } from './branches.ts';
+import { branchTarget, locked, startTask } from '../operationRecord.ts';
+import type { Dependencies, Operations } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
-import { newProject } from './projectRecord.ts';
+import type { Branches } from './branches.ts';
 
-export interface ProjectsOptions {
-  readonly store: Store;
-  readonly engine: Promise<ComputeEngine>;
+export interface ProjectsOptions extends Dependencies {
   readonly operations: Operations;
-  readonly computes: Computes;
   readonly branches: Branches;
-  readonly clock: ServiceClock;
-  readonly onUnexpected: (what: string, error: unknown) => void;
 }
 
 export interface CreatedProject extends CatalogRecords {
@@ -40,6 +38,7 @@ export interface CreatedProject extends CatalogRecords {
 }
 
 const DEFAULT_BRANCH = 'main';
+const PRIMARY = { type: 'read_write' } as const;
 
 export class Projects {
   readonly #options: ProjectsOptions;
@@ -51,23 +50,24 @@ export class Projects {
 
   /** Creates a project with a default branch and its primary compute. */
   async create(creation: ProjectCreation): Promise<CreatedProject> {
-    const { store, computes, branches, operations, clock } = this.#options;
-    const owner = ownerOf(creation.branch ?? {});
+    const { store, branches, operations, clock, plan } = this.#options;
+    const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
+    const owner = ownerOf(names);
     const engine = await this.#options.engine;
     requirePostgres(engine);
     const now = clock.now();
     const id = generateId('', (taken) => store.account.hasProject(taken));
     const project = newProject(id, creation, engine.pgVersion, now);
-    const endpoint = { type: 'read_write', branch_id: '' } as const;
-    computes.requireValid(project, endpoint);
-    const name = creation.branch?.name ?? DEFAULT_BRANCH;
-    const branch = newBranch({ id: branches.newId(), project_id: id, name, default: true }, now);
-    const allocation = await computes.allocate();
-    const compute = computes.prepare(project, { ...endpoint, branch_id: branch.id }, allocation);
+    requireValid(project, PRIMARY, plan);
+    const basics = { id: branches.newId(), project_id: id, name: branchName, default: true };
+    const branch = newBranch(basics, now);
+    const allocation = await allocate(engine, store.account);
+    const endpoint = { ...PRIMARY, branch_id: branch.id };
+    const compute = prepareCompute(store.account, project, endpoint, allocation, now);
     const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
     const started = operations.begin(
       id,
-      [{ step, target: operationTarget(branch) }, startOf(compute)],
+      [{ step, target: branchTarget(branch) }, startTask(compute)],
       [
         { set: 'project', value: project },
         { set: 'branch', value: branch },
@@ -76,14 +76,14 @@ export class Projects {
     );
     // The password is created now, so the project must be on disk.
     await store.whenDurable();
-    await computes.open(project, [compute]);
+    await openAddresses(engine, [compute]);
     const catalog = await engine.prepareBranch({ id: branch.id, owner });
     const endpoints = [compute.record];
     return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
   }
 
   update({ record }: ProjectState, patch: ProjectPatch): void {
-    const { store, computes, clock } = this.#options;
+    const { store, clock, plan } = this.#options;
     const {
       name = record.name,
       default_endpoint_settings = record.default_endpoint_settings ?? {},
@@ -96,7 +96,7 @@ export class Projects {
       ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
       updated_at: toTimestamp(clock.now()),
     };
-    computes.requireValid(project, { type: 'read_write', branch_id: '' });
+    requireValid(project, PRIMARY, plan);
     store.commit({ set: 'project', value: project });
   }
 
@@ -151,4 +151,58 @@ function ownerOf(branch: {
   rejectReservedName('role', role);
   rejectReservedName('database', database);
   return { role, database };
+}
+
+/** For projects without a version if there is no Postgres. */
+const DEFAULT_PG_VERSION = 18;
+
+/** MiB. */
+const BRANCH_SIZE_LIMIT = 204_800;
+
+/** @param pgVersion of the engine; undefined without Postgres */
+export function projectRecord(
+  { id, name, ...description }: Omit<ProjectDescription, 'branches'>,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord {
+  const branch_logical_size_limit = description.branch_logical_size_limit ?? BRANCH_SIZE_LIMIT;
+  return {
+    id,
+    name,
+    platform_id: description.platform_id ?? 'local',
+    region_id: description.region_id ?? 'local',
+    provisioner: description.provisioner ?? PROVISIONER,
+    pg_version: description.pg_version ?? pgVersion ?? DEFAULT_PG_VERSION,
+    cpu_used_sec: description.cpu_used_sec ?? 0,
+    locked: false,
+    branch_logical_size_limit,
+    branch_logical_size_limit_bytes: branch_logical_size_limit * 1024 * 1024,
+    store_passwords: true,
+    active_time: 0,
+    creation_source: CREATION_SOURCE,
+    owner_id: LOCAL_USER.id,
+    proxy_host: '127.0.0.1',
+    created_at: description.created_at ?? toTimestamp(now),
+    updated_at: description.created_at ?? toTimestamp(now),
+  };
+}
+
+/** A project that a call creates. @throws {HttpError} 422 */
+function newProject(
+  id: string,
+  creation: ProjectCreation,
+  pgVersion: number | undefined,
+  now: number,
+): ProjectRecord {
+  const { autoscaling_limit_min_cu, autoscaling_limit_max_cu, pg_version, history_retention_seconds } =
+    creation;
+  if (pgVersion !== undefined && pg_version !== undefined && pg_version !== pgVersion)
+    throw unprocessable(`pg_version: this service runs Postgres ${pgVersion}.`);
+  const size = { autoscaling_limit_min_cu, autoscaling_limit_max_cu };
+  const { region_id, provisioner, name = id } = creation;
+  return {
+    ...projectRecord({ id, name, region_id, provisioner, pg_version }, pgVersion, now),
+    default_endpoint_settings: { ...size, ...creation.default_endpoint_settings },
+    ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
+  };
 }

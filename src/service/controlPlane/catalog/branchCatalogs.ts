@@ -1,5 +1,4 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
-import type { ServiceClock } from '../../core/clock.ts';
 import {
   type BranchCatalog,
   type CatalogChange,
@@ -8,18 +7,12 @@ import {
   isSystemRole,
 } from '../../core/computeEngine.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
-import type { ProjectState, Store } from '../../state/store.ts';
+import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';
-import { requirePostgres } from '../computes.ts';
+import { requirePostgres } from '../computeRecord.ts';
 import { computeTarget, newOperation } from '../operationRecord.ts';
-
-export interface CatalogOptions {
-  readonly store: Store;
-  /** Rejects with a message for users if there is no engine. */
-  readonly engine: Promise<ComputeEngine>;
-  readonly clock: ServiceClock;
-}
+import type { Dependencies } from '../operations.ts';
 
 /** A branch of a project, by its id. */
 export interface BranchTarget {
@@ -34,9 +27,9 @@ export interface CatalogResult {
 }
 
 export class BranchCatalogs {
-  readonly #options: CatalogOptions;
+  readonly #options: Dependencies;
 
-  constructor(options: CatalogOptions) {
+  constructor(options: Dependencies) {
     this.#options = options;
   }
 
@@ -77,10 +70,8 @@ export class BranchCatalogs {
   #record(primary: ComputeRecord | undefined): readonly OperationRecord[] {
     if (primary === undefined) return [];
     const { store, clock } = this.#options;
-    const now = clock.now();
-    const sequence = store.account.nextSequence();
-    const target = computeTarget(primary);
-    const value = newOperation({ target, step: { kind: 'sql' }, status: 'finished', sequence, now });
+    const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
+    const value = newOperation(task, 'finished', store.account.nextSequence(), clock.now());
     store.commit({ set: 'operation', value });
     return [value.record];
   }

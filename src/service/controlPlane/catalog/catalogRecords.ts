@@ -2,9 +2,8 @@
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { pooledHost } from '../computeRecord.ts';
-import { connectionUriOf, type Login } from './connectionUri.ts';
 import { databaseRecord, type DatabaseRecord } from './databases.ts';
-import { roleRecord, type RoleRecord } from './roles.ts';
+import { roleRecord, type Login, type RoleRecord } from './roles.ts';
 
 export interface CatalogRecords {
   readonly databases: readonly DatabaseRecord[];
@@ -41,3 +40,9 @@ const connectionRecord = (login: Login, compute: StoredCompute): object => ({
   connection_uri: connectionUriOf(login, compute.record.host),
   connection_parameters: { ...login, host: compute.record.host, pooler_host: pooledHost(compute) },
 });
+
+/** It contains a password, so it is a secret. */
+export function connectionUriOf({ role, password, database }: Login, host: string): string {
+  const user = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
+  return `postgresql://${user}@${host}/${encodeURIComponent(database)}`;
+}

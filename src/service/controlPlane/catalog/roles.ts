@@ -9,7 +9,6 @@ import {
   type BranchTarget,
   type CatalogResult,
 } from './branchCatalogs.ts';
-import type { Login } from './connectionUri.ts';
 
 /** As the public service returns a role. The password is a secret, and only in the reply that creates or resets it. */
 export interface RoleRecord {
@@ -20,6 +19,13 @@ export interface RoleRecord {
   readonly authentication_method: 'password' | 'no_login';
   readonly created_at: string;
   readonly updated_at: string;
+}
+
+/** What a connection URI says about who connects to what. */
+export interface Login {
+  readonly role: string;
+  readonly password: string;
+  readonly database: string;
 }
 
 export interface RoleResult {
