@@ -1,5 +1,5 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
-import { Uri, type ExtensionContext, type TreeView } from 'vscode';
+import { Uri, type EventEmitter, type ExtensionContext, type FileChangeEvent, type TreeView } from 'vscode';
 import type { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
@@ -17,6 +17,8 @@ import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Session } from './model/account/session.ts';
+import { HostProvider } from './ui/editor/hostProvider.ts';
+import { languageModelTool } from './ui/languageModel/tools.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
@@ -25,7 +27,7 @@ import { NameOrder } from './ui/state/nameOrder.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
-import type { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
+import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { Config } from './ui/state/config.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
@@ -41,7 +43,8 @@ import type { TreeNode } from './ui/tree/nodes.ts';
 export interface ActiveViews {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
-  readonly settings: Pick<SettingsFileSystem, 'show'>;
+  /** Changes of settings documents. */
+  readonly filesChanged: EventEmitter<FileChangeEvent[]>;
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -100,25 +103,31 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
 }
 
 function createViews(
-  { session, inventory, log, localService, guards, apiKeys }: Model,
-  { computesView, apiKeysView }: ActiveViews,
+  model: Model,
+  { computesView, apiKeysView, filesChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
+  const { session, inventory, log, localService, guards, apiKeys } = model;
+  let hostProvider: HostProvider | undefined;
   return {
     computesView: disposables.add(
       new ComputesTree(session, inventory, log, computesView, localService, guards),
     ),
     apiKeysView: disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView)),
+    settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
+    /** Created on first use, because it has an index of all hosts. */
+    hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
+    languageModelTool: (name: string) => languageModelTool(model, name),
   };
 }
 
 function registerListeners(
   context: ExtensionContext,
   parts: Model & Views,
-  { computesView: view, settings }: ActiveViews,
+  { computesView: view }: ActiveViews,
   disposables: DisposableStore,
 ): void {
-  const { session, inventory, tracker, config, log, computesView, budget } = parts;
+  const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = parts;
   const reveal = (change: PendingChange) => {
     const revealed = computesView.revealById(change);
     revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
@@ -133,7 +142,7 @@ function registerListeners(
     onError: (error) => log.error('Refreshing in the background', error),
   });
   const registered = [
-    new OperationsStatusBar(tracker, (end) => settings.show(end), reveal),
+    new OperationsStatusBar(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     announceStarts(inventory, tracker),
     protectAbandoned(parts),
     parts.sender.onNotOffered(hideNotOffered),

@@ -2,7 +2,7 @@
  * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
  * (`app.ts`) is loaded on first use.
  */
-import type { ExtensionContext } from 'vscode';
+import { EventEmitter, type ExtensionContext, type FileChangeEvent } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
@@ -11,7 +11,7 @@ import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
-import { SettingsFileSystem } from './ui/settings/settingsFileSystem.ts';
+import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
 import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
@@ -28,7 +28,7 @@ export function activate(context: ExtensionContext): void {
   context.subscriptions.push(disposables);
   const open = async (): Promise<App> => {
     const { createApp } = await import('./app.ts');
-    const opened = createApp(context, { computesView, apiKeysView, settings }, disposables);
+    const opened = createApp(context, { computesView, apiKeysView, filesChanged }, disposables);
     await opened.session.start();
     return opened;
   };
@@ -41,12 +41,15 @@ export function activate(context: ExtensionContext): void {
   const { view: apiKeysView } = disposables.add(
     new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
   );
-  const settings = disposables.add(new SettingsFileSystem(app));
+  const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
+  disposables.add(registerSettingsFiles(app, filesChanged));
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, app));
   const account = () => lastAccount(context.globalState);
   disposables.add(registerProviders(app, () => account() !== 'none'));
-  disposables.add(registerTools(contributes.languageModelTools, app));
+  disposables.add(
+    registerTools(contributes.languageModelTools, async (name) => (await app()).languageModelTool(name)),
+  );
 
   setViewState(account() === 'none' ? 'signedOut' : 'loading');
   disposables.add(context.secrets.onDidChange(() => void app()));

@@ -1,27 +1,37 @@
 /** Completion and hover for hosts, from the computes that are loaded. */
-import type {
-  CancellationToken,
-  CompletionItem,
-  CompletionList,
+import {
   Hover,
-  Position,
-  TextDocument,
+  l10n,
+  Range,
+  type CancellationToken,
+  type CompletionItem,
+  type CompletionList,
+  type Position,
+  type TextDocument,
 } from 'vscode';
+import { isLoopback } from '../../api/baseUrl.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { ComputeIndex, type HostMatch } from '../../model/inventory/computeIndex.ts';
 import { Prefetch } from '../../model/refresh/prefetch.ts';
-import { hostAtPosition, type HostAtPosition } from '../../model/connection/hostAtPosition.ts';
+import {
+  hostAtPosition,
+  looksLikeCompute,
+  type HostAtPosition,
+} from '../../model/connection/hostAtPosition.ts';
 import { completionContext } from '../../model/connection/completionContext.ts';
 import { portPlace } from '../../model/connection/portPlace.ts';
+import type { Account } from '../../model/account/accounts.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
+import { computeTable } from '../text/computeTable.ts';
+import { markdown, withCommandLinks } from '../text/markdown.ts';
 import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';
-import { hostHover, mayBeCompute } from './hostHover.ts';
 
 export interface EditorParts {
   readonly session: Session;
@@ -109,3 +119,33 @@ export class HostProvider implements Disposable {
 
 const canceled = (token: CancellationToken): Promise<void> =>
   new Promise((resolve) => token.onCancellationRequested(() => resolve()));
+
+function hostHover(
+  { compute, isPooled, withPort }: HostMatch,
+  mention: HostAtPosition,
+  line: number,
+  branchName: string | undefined,
+): Hover {
+  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+  const node: ComputeNode = { kind: 'compute', projectId, branchId, computeId };
+  const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
+  const content = withCommandLinks(
+    markdown`${computeTable(compute, branchName)}\n\n${note}`,
+    {
+      'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+      'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+      'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
+      'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
+    },
+    node,
+  );
+  const end = withPort ? mention.portEnd : mention.end;
+  return new Hover(content, new Range(line, mention.start, line, end));
+}
+
+/** Whether a host could belong to a compute that isn't loaded yet. */
+function mayBeCompute({ host, port }: HostAtPosition, account: Account | undefined): boolean {
+  if (looksLikeCompute(host)) return true;
+  if (account === undefined || port === undefined || !isLoopback(host)) return false;
+  return isLoopback(new URL(account.baseUrl).hostname);
+}

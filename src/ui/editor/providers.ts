@@ -4,7 +4,8 @@
  */
 import { languages, type CompletionItemProvider, type DocumentSelector, type HoverProvider } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { EditorParts, HostProvider } from './hostProvider.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { HostProvider } from './hostProvider.ts';
 
 /** Files of any kind, but not the input boxes, output channels and comments that are documents too. */
 const FILES: DocumentSelector = [
@@ -22,17 +23,17 @@ const FILES: DocumentSelector = [
  */
 const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':', '-'];
 
+interface Loaded {
+  readonly session: Pick<Session, 'connection'>;
+  readonly hostProvider: () => HostProvider;
+}
+
 /** @param hasAccount whether there may be an account, without reading the secret store */
-export function registerProviders(load: () => Promise<EditorParts>, hasAccount: () => boolean): Disposable {
+export function registerProviders(load: () => Promise<Loaded>, hasAccount: () => boolean): Disposable {
   const disposables = new DisposableStore();
-  const create = async (parts: EditorParts) => {
-    const { HostProvider } = await import('./hostProvider.ts');
-    return disposables.add(new HostProvider(parts));
-  };
-  let loading: Promise<HostProvider> | undefined;
   const provider = async () => {
     const parts = hasAccount() ? await load() : undefined;
-    return parts?.session.connection && (await (loading ??= create(parts)));
+    return parts?.session.connection && parts.hostProvider();
   };
   const completion: CompletionItemProvider = {
     provideCompletionItems: async (document, position) => (await provider())?.complete(document, position),

@@ -8,6 +8,7 @@ import {
   LanguageModelTextPart,
   LanguageModelToolResult,
   type CancellationToken,
+  type LanguageModelTool,
   type PreparedToolInvocation,
   type ProviderResult,
 } from 'vscode';
@@ -186,28 +187,22 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   hostedPostgres_resizeCompute: resizeCompute,
 };
 
-export const prepareTool = (
-  parts: ToolParts,
-  name: string,
-  input: unknown,
-): ProviderResult<PreparedToolInvocation> => TOOLS[name]?.prepare(parts, input);
-
-/** @throws {Error} with a message for the model */
-export async function invokeTool(
-  parts: ToolParts,
-  name: string,
-  input: unknown,
-  token: CancellationToken,
-): Promise<LanguageModelToolResult> {
-  try {
-    const result = await TOOLS[name]?.invoke(parts, input, token);
-    // Redacted, in case a record contains a key.
-    const text = parts.log.clean(JSON.stringify(result));
-    return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
-  } catch (error) {
-    parts.log.error(`Language model tool ${name}`, error);
-    throw new Error(parts.log.clean(explainError(error).message));
-  }
+/** What VS Code calls. Errors have a message for the model. */
+export function languageModelTool(parts: ToolParts, name: string): LanguageModelTool<unknown> {
+  return {
+    prepareInvocation: ({ input }) => TOOLS[name]?.prepare(parts, input),
+    async invoke({ input }, token) {
+      try {
+        const result = await TOOLS[name]?.invoke(parts, input, token);
+        // Redacted, in case a record contains a key.
+        const text = parts.log.clean(JSON.stringify(result));
+        return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
+      } catch (error) {
+        parts.log.error(`Language model tool ${name}`, error);
+        throw new Error(parts.log.clean(explainError(error).message));
+      }
+    },
+  };
 }
 
 const sizeFields = ({ min, max }: SizeRange) => ({

@@ -95,15 +95,18 @@ describe('the settings document of a compute', () => {
     assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
   });
 
-  it('shows an error of Postgres at the setting and not as a notification', async () => {
+  it('stays unsaved if Postgres rejects a value, and shows why at the setting', async () => {
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
     await opened().workbench.statusBar.waitFor('Warnings: 1');
     await save();
     await apply();
+    const { message } = await opened().workbench.notifications.waitFor('Failed to save');
+    assert.match(message, /invalid value for parameter "random_page_cost"/);
+    const [, ...others] = await opened().workbench.notifications.all();
+    assert.deepEqual(others, []);
+    await opened().workbench.notifications.clear();
     await opened().workbench.statusBar.waitFor('Errors: 1');
     await editor.hover('random_page_cost', /invalid value for parameter "random_page_cost"/);
-    assert.deepEqual(await opened().workbench.notifications.all(), []);
-    await opened().workbench.notifications.clear();
     assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
     await editor.waitForText(/cheap/);
   });
