@@ -117,6 +117,15 @@ const ROWS: readonly Row[] = [
     { roles: [{ name: 'owner' }, { name: '' }, { name: 'team', authentication_method: 'no_login' }] },
     [{ name: 'owner' }, { name: 'team', authentication_method: 'no_login' }],
   ],
+  ['GET /auth', (c) => c.account.findKeyKind(), { auth_method: 'api_key_user' }, 'personal'],
+  ['GET /auth', (c) => c.account.findKeyKind(), { auth_method: 'api_key_org' }, 'organization'],
+  ['GET /auth', (c) => c.account.findKeyKind(), { auth_method: 'oauth' }, undefined],
+  [
+    'GET /users/me/organizations',
+    (c) => c.account.findOrganizations(),
+    { organizations: [{ id: 'org-a-1', name: 'A' }, { id: '../x' }] },
+    [{ id: 'org-a-1', name: 'A' }],
+  ],
   [
     `POST ${shop}/branches/br-main/roles/a%2Fb%20c/reset_password`,
     (c) => c.resetPassword('shop', 'br-main', 'a/b c'),
@@ -176,6 +185,31 @@ describe('Client', () => {
         },
       ));
   }
+
+  it('throws any other error of such a call', () =>
+    withService(
+      () => ({ status: 401 }),
+      (client) => assert.rejects(client.account.findKeyKind(), (error) => isRejected(error, 401)),
+    ));
+
+  for (const [what, authority, fault] of [
+    ['another host', 'a:secret@other.example/d', { reason: 'host', detail: 'other.example' }],
+    [
+      'the direct host for a pooled one',
+      'a:secret@ep-1.example/d',
+      { reason: 'host', detail: 'ep-1.example' },
+    ],
+    ['no password', 'a@ep-1-pooler.example/d', { reason: 'shape', detail: 'uri' }],
+  ] as const)
+    it(`rejects credentials with ${what}, without showing the password`, () =>
+      withService(
+        () => ({ json: { uri: `postgresql://${authority}` } }),
+        (client) =>
+          assert.rejects(client.findCredentials('shop', where), {
+            message: `GET /projects/shop/connection_uri returned ${fault.reason === 'host' ? 'another host' : 'no usable uri'}`,
+            fault: { kind: 'unexpectedReply', status: 200, ...fault },
+          }),
+      ));
 
   it('rejects an invalid id without sending it', () =>
     withService(

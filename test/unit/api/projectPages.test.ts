@@ -18,7 +18,7 @@ describe('projectPages', () => {
     projects: projects(from, PROJECTS_PER_PAGE),
     pagination: { cursor },
   });
-  const withLock = (...replies: unknown[]): StubReply => {
+  const inTurn = (...replies: unknown[]): StubReply => {
     let next = 0;
     return () => ({ json: replies[next++] });
   };
@@ -26,7 +26,7 @@ describe('projectPages', () => {
 
   it('follows the cursor to a short page, even if that has one too', () =>
     withService(
-      withLock(full(0, 'a/b'), { projects: projects(400, 7), pagination: { cursor: 'c' } }),
+      inTurn(full(0, 'a/b'), { projects: projects(400, 7), pagination: { cursor: 'c' } }),
       async (client, seen) => {
         const pages = await collect(client);
         assert.deepEqual(
@@ -48,7 +48,7 @@ describe('projectPages', () => {
   ];
   for (const [what, replies, count] of ends) {
     it(`ends with ${what}`, () =>
-      withService(withLock(...replies), async (client, seen) => {
+      withService(inTurn(...replies), async (client, seen) => {
         assert.equal((await collect(client)).length, count);
         assert.equal(seen.length, count);
       }));
@@ -56,7 +56,7 @@ describe('projectPages', () => {
 
   it('counts unavailable and unreadable projects', () =>
     withService(
-      withLock(
+      inTurn(
         {
           projects: [...projects(0, 397), { id: 'bad' }],
           unavailable_project_ids: ['p-a', '../x'],
@@ -74,7 +74,7 @@ describe('projectPages', () => {
     ));
 
   it('sends the id of the organization', () =>
-    withService(withLock({ projects: [] }), async (client, seen) => {
+    withService(inTurn({ projects: [] }), async (client, seen) => {
       await collect(client, 'org-a b');
       assert.deepEqual(queries(seen), ['limit=400&org_id=org-a+b']);
     }));
@@ -134,8 +134,8 @@ describe('projectPages', () => {
     assert.equal(count, 1);
   });
 
-  it('requests no more pages than wanted', () =>
-    withService(withLock(full(0, 'a')), async (client, seen) => {
+  it('requests no page after the caller stops', () =>
+    withService(inTurn(full(0, 'a')), async (client, seen) => {
       for await (const page of client.projectPages()) {
         assert.equal(page.items.length, 400);
         break;

@@ -3,7 +3,7 @@ import { limitConcurrency } from '../../../src/base/limitConcurrency.ts';
 
 describe('limitConcurrency', () => {
   it('limits how many tasks run at once, and keeps their order', async () => {
-    const withLock = limitConcurrency(2);
+    const limited = limitConcurrency(2);
     const order: number[] = [];
     let running = 0;
     let maxRunning = 0;
@@ -13,22 +13,22 @@ describe('limitConcurrency', () => {
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
     };
-    await Promise.all([0, 1, 2, 3, 4, 5].map((number) => withLock(task(number))));
+    await Promise.all([0, 1, 2, 3, 4, 5].map((number) => limited(task(number))));
     assert.equal(maxRunning, 2);
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
   });
 
   it('runs the next task when one fails', async () => {
-    const withLock = limitConcurrency(1);
-    const failing = withLock(() => Promise.reject(new Error('no')));
-    const next = withLock(() => Promise.resolve('done'));
+    const limited = limitConcurrency(1);
+    const failing = limited(() => Promise.reject(new Error('no')));
+    const next = limited(() => Promise.resolve('done'));
     await assert.rejects(failing);
     assert.equal(await next, 'done');
   });
 
   it('runs a task that comes after all others have ended', async () => {
-    const withLock = limitConcurrency(1);
-    assert.equal(await withLock(async () => 'first'), 'first');
-    assert.equal(await withLock(async () => 'second'), 'second');
+    const limited = limitConcurrency(1);
+    assert.equal(await limited(async () => 'first'), 'first');
+    assert.equal(await limited(async () => 'second'), 'second');
   });
 });

@@ -74,7 +74,7 @@ describe('a process identity', () => {
     }
   });
 
-  it('knows by the uniqueId whether the process still runs, even if the clock was changed', async function () {
+  it('knows by the unique id whether the process still runs, even if the clock was changed', async function () {
     if (!isLinux) return this.skip();
     const uniqueId = uniqueProcessId(pid);
     assert.match(uniqueId ?? '', /^\d+ [0-9a-f-]{36}$/);
@@ -109,7 +109,7 @@ describe('a process identity', () => {
     }
   });
 
-  it('has the same start time, and no uniqueId, on macOS', async function () {
+  it('has the same start time, and no unique id, on macOS', async function () {
     if (process.platform === 'win32') return this.skip();
     const startedAt = startTime(pid) ?? 0;
     await onPlatform('darwin', async () => {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { isHost, isSameHost, readConnectionUri } from '../../../../src/api/records/connectionUri.ts';
+import {
+  isHost,
+  isSameHost,
+  readConnectionUri,
+  type Credentials,
+} from '../../../../src/api/records/connectionUri.ts';
 
 /** Strings that URI parsers interpret differently in unusual places. */
 const PIECES = '@ : / ? # & , = \\ %0A %40 [ ] user pass good.example other.example :5432 ::1 :70000';
@@ -8,6 +13,38 @@ const pieces = fc.array(fc.constantFrom('\n', '\t', ' ', ...PIECES.split(' ')), 
 const text = pieces.map((parts) => parts.join(''));
 
 describe('readConnectionUri', () => {
+  const start = 'postgresql://a:secret@ep-1.example';
+  const plain = { password: 'secret', sslMode: undefined, channelBinding: false };
+  const readable: readonly (readonly [uri: string, credentials: Credentials])[] = [
+    ['postgres://a:secret@ep-1.example/d', plain],
+    [
+      'postgresql://a:s%25%40cret@ep-1.example/d?sslmode=require&channel_binding=require',
+      { password: 's%@cret', sslMode: 'require', channelBinding: true },
+    ],
+    [`${start}/d?sslmode=verify-full`, { ...plain, sslMode: 'verify-full' }],
+    ['postgresql://a:100%@ep-1.example/d', { ...plain, password: '100%' }],
+    // Parameters that read or write files, run in a shell, weaken TLS or lead to another host or login.
+    ...[
+      'application_name=$(touch$IFS/tmp/x)',
+      'sslkeylogfile=/home/me/.bashrc&sslkey=/home/me/key',
+      'sslmode=disable',
+      'sslmode=verify-full`id`&channel_binding=disable',
+      'user=postgres&dbname=other',
+      'host=other.example&%68ostaddr=192.0.2.1&port=1&service=other',
+    ].map((query) => [`${start}/d?${query}`, plain] as const),
+  ];
+  for (const [uri, credentials] of readable)
+    it(`reads ${uri}`, () => assert.deepEqual(readConnectionUri(uri), { host: 'ep-1.example', credentials }));
+
+  for (const uri of [
+    'postgresql://a:b%0Ac@ep-1.example/d',
+    'https://a:secret@ep-1.example/d',
+    'postgresql://a@ep-1.example/d',
+    start,
+    'postgresql://a:b@other.example@ep-1.example/d',
+  ])
+    it(`rejects ${uri}`, () => assert.equal(readConnectionUri(uri), undefined));
+
   it('reads only URIs with one host, and passwords without control characters', () => {
     let accepted = 0;
     fc.assert(
@@ -22,6 +59,19 @@ describe('readConnectionUri', () => {
       { numRuns: 5000 },
     );
     assert.ok(accepted > 0);
+  });
+});
+
+describe('isSameHost', () => {
+  it('ignores letter case and the default port', () => {
+    assert.ok(isSameHost('EP-1.example:5432', 'ep-1.example'));
+    for (const other of [
+      'ep-1.example.org',
+      'ep-1-pooler.example',
+      'ep-1.example:6432',
+      'ep-1.example,other',
+    ])
+      assert.ok(!isSameHost(other, 'ep-1.example'), other);
   });
 });
 
