@@ -1,5 +1,6 @@
 /** Mocha's hooks for all suites: the test that provoked a reply or sent a request against the contract fails. */
 import type { RootHookObject } from 'mocha';
+import { beginTest, endTest } from '../helpers/atEndOfTest.ts';
 import { startRecording, takeExchanges } from './recordings.ts';
 
 startRecording();
@@ -13,4 +14,8 @@ async function check(): Promise<void> {
   if (violations.size > 0) throw new Error(`Against the contract:\n  ${[...violations].join('\n  ')}`);
 }
 
-export const mochaHooks: RootHookObject = { afterEach: check, afterAll: check };
+export const mochaHooks: RootHookObject = {
+  beforeEach: beginTest,
+  afterEach: [endTest, check],
+  afterAll: check,
+};

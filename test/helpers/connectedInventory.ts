@@ -1,9 +1,10 @@
-/** Creates the inventory connected to a service, wired as in the extension. The secret store is a map. */
+/** Creates the inventory connected to a service, wired as in the extension, until the end of the test. The secret store is a map. */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/model/account/accounts.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';
 
@@ -21,6 +22,7 @@ export async function connectInventory(
   service: Pick<LocalService, 'baseUrl' | 'key'>,
 ): Promise<ConnectedInventory> {
   const disposables = new DisposableStore();
+  atEndOfTest(() => disposables.dispose());
   const account = { baseUrl: service.baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(new SecretMap()));
   await accounts.add(account, service.key);

@@ -1,4 +1,7 @@
-/** Creates the model connected to a scripted service, wired as in the extension. Secrets and memory are maps. */
+/**
+ * Creates the model connected to a scripted service, wired as in the extension, until the end of the test. Secrets and memory
+ * are maps.
+ */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/event.ts';
@@ -11,6 +14,7 @@ import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { Notes, Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 import { FakeClock } from './fakeClock.ts';
 import type { ScriptedService } from './scriptedService.ts';
 import { SecretMap } from './secretMap.ts';
@@ -70,6 +74,7 @@ export async function connectModel(
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
   const disposables = new DisposableStore();
+  atEndOfTest(() => disposables.dispose());
   const account: Account = { baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(secrets));
   await accounts.add(account, options.key ?? 'key');

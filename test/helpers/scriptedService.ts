@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
 import type { Compute } from '../../src/api/records/records.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 
 /** An error with the code that the service gives it. */
 export class CodedError {
@@ -30,6 +31,7 @@ export interface ScriptedService {
   readonly requests: string[];
   /** Answers all later requests. */
   script: Script;
+  /** At the end of a test it closes by itself. */
   close(): Promise<void>;
 }
 
@@ -54,11 +56,13 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
     script,
     requests: [],
     async close() {
+      if (!server.listening) return;
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
     },
   };
+  atEndOfTest(() => service.close());
   return service;
 }
 

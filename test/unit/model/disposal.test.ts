@@ -37,6 +37,5 @@ describe('the stores', () => {
     await assert.rejects(asked, /cancelled/);
     assert.deepEqual(store.clock.waits, []);
     assert.equal(store.secrets.listeners, 0);
-    await service.close();
   });
 });

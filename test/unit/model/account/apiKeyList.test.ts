@@ -22,11 +22,7 @@ describe('ApiKeyList', () => {
     await keys.load();
   });
 
-  afterEach(async () => {
-    keys.dispose();
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => keys.dispose());
 
   it('keeps the keys and refreshes them when the key of the account changes', async () => {
     const [known] = keys.keys;

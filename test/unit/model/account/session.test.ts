@@ -18,11 +18,6 @@ describe('Session', () => {
     store = await connectModel(service);
   });
 
-  afterEach(async () => {
-    store.dispose();
-    await Promise.all([service.close(), other.close()]);
-  });
-
   const becomes = (kind: InventoryState['kind']) =>
     until(`the session to be ${kind}`, async () => store.inventory.state.kind === kind);
 

@@ -31,11 +31,6 @@ describe('BranchLists', () => {
     store.inventory.onDidChange((all) => changes.push(...all.map(text)));
   });
 
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
   it('loads the branches of a project once, the default one first', async () => {
     await Promise.all([
       store.inventory.branches.ensureLoaded('shop'),

@@ -40,10 +40,7 @@ describe('ComputeIndex', () => {
     await connected.inventory.loadComputes(shop);
     index = new ComputeIndex(connected.inventory);
   });
-  afterEach(() => {
-    index.dispose();
-    connected.dispose();
-  });
+  afterEach(() => index.dispose());
 
   it('finds computes that were loaded before it, by id and by host', () => {
     assert.equal(found(primary), primary);

@@ -18,11 +18,6 @@ describe('ProjectList', () => {
     store.inventory.onDidChange((changes) => events.push(...changes.map(eventText)));
   });
 
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
   const loadAll = async () => await store.inventory.projects?.load();
   const ids = () => [...(store.inventory.projects?.entries.keys() ?? [])];
 

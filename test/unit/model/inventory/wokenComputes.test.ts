@@ -27,12 +27,6 @@ describe('watchWokenComputes', () => {
     await refresh();
   });
 
-  afterEach(async () => {
-    watcher.dispose();
-    store.dispose();
-    await service.close();
-  });
-
   it('ignores computes that are active when first loaded', () => {
     assert.deepEqual(woken, []);
   });

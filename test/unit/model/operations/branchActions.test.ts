@@ -59,11 +59,6 @@ describe('BranchActions', () => {
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensureLoaded('shop');
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
   it('shows a new branch with its compute at once and follows its operations', async () => {
     operations = [operationRecord(1, { action: 'create_branch', endpoint_id: undefined })];
     change = () => {

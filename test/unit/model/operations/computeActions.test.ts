@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
+import { onlyChanged } from '../../../../src/model/operations/computeActions.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
@@ -21,11 +23,6 @@ describe('ComputeActions', () => {
     service = await scriptService(() => ({ endpoints: computes }));
     store = await connectModel(service);
     await store.inventory.loadComputes('shop');
-  });
-
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
   });
 
   /** Replies to changes; the lists stay as they are. */
@@ -234,5 +231,42 @@ describe('ComputeActions', () => {
     });
     await store.computeActions.delete(node, store.options);
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+});
+
+describe('onlyChanged', () => {
+  const size = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 };
+  const sizeless = computeRecord('ep-one');
+  const plain = { ...sizeless, ...size };
+  const full = {
+    ...size,
+    branch_id: 'br-main',
+    name: 'orders',
+    suspend_timeout_seconds: 300,
+    pooler_enabled: true,
+    disabled: true,
+    settings: { pg_settings: { work_mem: '8MB' } },
+  };
+  const defaults: ComputePatch = {
+    name: '',
+    suspend_timeout_seconds: 0,
+    pooler_enabled: false,
+    disabled: false,
+    settings: { pg_settings: {} },
+  };
+  const named = computeRecord('ep-one', full);
+  const { name } = full;
+
+  it('returns only the attributes that differ, or undefined', () => {
+    assert.deepEqual(onlyChanged(plain, { ...size, name }), { name });
+    assert.deepEqual(onlyChanged({ ...named, name: 'sales' }, full), { name });
+    assert.equal(onlyChanged(named, full), undefined);
+  });
+
+  it('assumes the default for attributes that the record lacks, but no size', () => {
+    assert.equal(onlyChanged(plain, { ...defaults, ...size }), undefined);
+    for (const [field, value] of Object.entries({ ...full, branch_id: 'br-dev' }))
+      assert.deepEqual(onlyChanged(sizeless, { [field]: value }), { [field]: value }, field);
+    assert.deepEqual(onlyChanged(named, defaults), defaults);
   });
 });

@@ -53,11 +53,6 @@ describe('Deleting a protected branch', () => {
     changes = changesOf(store);
     await store.inventory.branches.ensureLoaded('shop');
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
   it('removes the protection only when the service refuses the deletion for it', async () => {
     answerTo = remove;
     await changes.delete(dev, { unprotect: true }, store.options);
@@ -137,6 +132,5 @@ describe('Deleting a protected branch', () => {
     assert.ok(abandoned);
     assert.equal(await changesOf(next).protectAgain(abandoned), true);
     assert.deepEqual([isProtected(), notes.all()], [true, []]);
-    next.dispose();
   });
 });

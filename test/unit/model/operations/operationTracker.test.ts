@@ -39,11 +39,6 @@ describe('OperationTracker', () => {
     store.tracker.onDidEnd((end) => ends.push(end));
   });
 
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
   const follow = (number = 1, computeId = 'ep-one', projectId = 'shop') =>
     store.tracker.follow('create', { computeId, projectId }, [
       operationRecord(number, { project_id: projectId, endpoint_id: computeId }) as Operation,
@@ -201,7 +196,6 @@ describe('OperationTracker', () => {
     operation = operationRecord(1, { status: 'finished' });
     next.clock.next();
     assert.equal((await ended).outcome, 'finished');
-    next.dispose();
   });
 
   it('stops polling for another account until it is the current one again', async () => {
@@ -215,7 +209,6 @@ describe('OperationTracker', () => {
     await store.accounts.choose(store.account);
     await until('the first account', async () => store.tracker.pending.length === 1);
     assert.deepEqual(other.requests, []);
-    await other.close();
   });
 
   it('polls a young change every second, then less often', async () => {
@@ -242,7 +235,6 @@ describe('OperationTracker', () => {
     assert.deepEqual(ends, []);
     assert.equal(store.tracker.pending.length, 1);
     assert.equal(store.errors.length, 1);
-    service = await scriptService(() => 404);
   });
 
   it('gives up an old change although the service replies with an error', async () => {

@@ -48,11 +48,7 @@ describe('BackgroundRefresh', () => {
     service.requests.length = 0;
   });
 
-  afterEach(async () => {
-    refresh.dispose();
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => refresh.dispose());
 
   it('stops while the view is hidden or the interval is 0', () => {
     assert.deepEqual(store.clock.waits, []);

@@ -40,7 +40,6 @@ describe('Prefetch', () => {
     await prefetch.start();
     assert.equal(connected.requests.length, 1 + PREFETCHED_PROJECTS);
     assert.equal(prefetch.isPartial, true);
-    connected.dispose();
   });
 
   it('skips lists that were requested before', async () => {
@@ -50,7 +49,6 @@ describe('Prefetch', () => {
     const before = connected.requests.length;
     await new Prefetch(connected.inventory, noError).start();
     assert.equal(connected.requests.length, before + PREFETCHED_PROJECTS - 2);
-    connected.dispose();
   });
 
   it('does nothing without a connection, and starts again for the next one', async () => {
@@ -63,7 +61,6 @@ describe('Prefetch', () => {
     await connected.signIn();
     await prefetch.start();
     assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
-    connected.dispose();
   });
 
   it('is complete when the computes of all projects are loaded', async () => {
@@ -72,7 +69,6 @@ describe('Prefetch', () => {
     await connected.inventory.projects?.load();
     await connected.inventory.loadComputesOf(connected.inventory.projects?.entries.keys() ?? []);
     assert.equal(prefetch.isPartial, false);
-    connected.dispose();
   });
 
   it('reports a project that fails, but not one that was deleted', async () => {
@@ -85,10 +81,8 @@ describe('Prefetch', () => {
       const errors: unknown[] = [];
       await new Prefetch(connected.inventory, (error) => errors.push(error)).start();
       assert.equal(errors.length, expected);
-      connected.dispose();
       status = 500;
     }
-    await scripted.close();
   });
 
   it('reports a failure once and retries after a minute, not at every keystroke', async () => {
@@ -105,6 +99,5 @@ describe('Prefetch', () => {
     now = 61_000;
     await prefetch.start();
     assert.equal(errors.length, 2);
-    connected.dispose();
   });
 });

@@ -70,11 +70,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
     sent = [];
     refresh.setVisible(true);
   });
-  afterEach(async () => {
-    refresh.dispose();
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => refresh.dispose());
 
   const runFor = async (minutes: number) => {
     const end = store.clock.now() + minutes * MINUTE;
