@@ -102,6 +102,8 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
+  // The smallest files of the write-ahead log, because each branch has one, even if it is empty.
+  '--wal-segsize=1',
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
@@ -154,6 +156,8 @@ export async function runSingleUser(
     // The folder is synced as a whole, before it gets its name.
     '-c',
     'fsync=off',
+    '-c',
+    'wal_recycle=off',
     SUPERUSER,
   ];
   return runProgram(tools.binaries.postgres, args, {
