@@ -12,7 +12,7 @@ import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
 
-export interface ComputeOptions {
+interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
   readonly certificate: () => Certificate;

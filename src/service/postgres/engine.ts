@@ -1,39 +1,36 @@
 /** The engine that runs a real Postgres for each compute. */
-import type {
-  BranchCatalog,
-  BranchRestore,
-  BranchSpec,
-  CatalogChange,
-  ComputeAddress,
-  ComputeEngine,
-  ComputeSpec,
-  EngineEvents,
-  PooledSessions,
-  RecordedIds,
+import {
+  type BranchCatalog,
+  type BranchRestore,
+  type BranchSpec,
+  type CatalogChange,
+  type ComputeAddress,
+  type ComputeEngine,
+  type ComputeSpec,
+  type EngineEvents,
+  type PooledSessions,
+  type RecordedIds,
+  EngineError,
 } from '../core/computeEngine.ts';
-import { EngineError } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
-import { chooseBinaries } from './config/programs.ts';
-import { createBranch, deleteBranch, restoreBranch } from './branch/branches.ts';
-import { BranchData } from './data/branchData.ts';
+import { chooseBinaries, type Programs } from './config/programs.ts';
+import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
+import { BranchData, type ServerTools } from './data/branchData.ts';
 import { Compute, type StartPooler } from './compute.ts';
 import { certificateOf } from './network/certificate.ts';
-import { freePorts } from './network/freePorts.ts';
+import { freePorts } from './network/serverAddress.ts';
 import { serviceLogins } from './data/logins.ts';
-import { removeAll } from './data/privateFiles.ts';
+import { removeAll } from './data/files.ts';
 import { endOrphans } from './process/orphans.ts';
 import { Pooler } from './network/pooler.ts';
-import { primaryRole } from './primary.ts';
-import type { Programs } from './config/programs.ts';
-import { ReadReplica } from './replica/readReplica.ts';
-import { checkSettings } from './config/checkSettings.ts';
-import type { ServerTools } from './data/branchData.ts';
+import { primaryRole, ReadReplica } from './serverRoles.ts';
+import { checkSettings } from './config/settings.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded } from './data/storage.ts';
 import { PostgresMissing } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
 
-export interface PostgresEngineOptions {
+interface PostgresEngineOptions {
   /** The folder for all data. */
   readonly root: string;
   readonly programs: Programs;
@@ -52,10 +49,10 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const storage = openStorage(options.root);
   if (typeof binaries === 'string') return new PostgresMissing(binaries, storage);
   const logins = serviceLogins(storage.root);
-  const ending = new AbortController();
-  const parts = { storage, binaries, logins, ending: ending.signal };
+  const shutdown = new AbortController();
+  const parts = { storage, binaries, logins, shutdownSignal: shutdown.signal };
   const certificate = certificateOf(options.root);
-  return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, ending, options);
+  return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, shutdown, options);
 }
 
 class PostgresEngine implements ComputeEngine {
@@ -63,17 +60,17 @@ class PostgresEngine implements ComputeEngine {
   readonly postgresProblem = undefined;
   readonly pooledSessions: PooledSessions;
   readonly #tools: ServerTools;
-  readonly #ending: AbortController;
+  readonly #shutdown: AbortController;
   readonly #options: PostgresEngineOptions;
   readonly #catalogs: Catalogs;
   readonly #computes = new Map<string, Compute>();
   #events: EngineEvents | undefined;
 
-  constructor(tools: ServerTools, ending: AbortController, options: PostgresEngineOptions) {
+  constructor(tools: ServerTools, shutdown: AbortController, options: PostgresEngineOptions) {
     this.#tools = tools;
     this.#catalogs = new Catalogs(tools);
     this.pgVersion = tools.binaries.major;
-    this.#ending = ending;
+    this.#shutdown = shutdown;
     this.#options = options;
     this.pooledSessions = options.programs.pooler === undefined ? 'separate' : 'shared';
   }
@@ -146,7 +143,7 @@ class PostgresEngine implements ComputeEngine {
   }
 
   async close(): Promise<void> {
-    this.#ending.abort();
+    this.#shutdown.abort(new EngineError('The service is stopping'));
     await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
     this.#computes.clear();
     await this.#tools.branches.settled();

@@ -10,7 +10,7 @@ import {
   type RecordedIds,
 } from '../core/computeEngine.ts';
 import { removeUnrecorded, type Storage } from './data/storage.ts';
-import { freePorts } from './network/freePorts.ts';
+import { freePorts } from './network/serverAddress.ts';
 import { endOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;

@@ -5,9 +5,8 @@ import type { ServerTools } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { withBranchServer } from './branchServer.ts';
-import { changeCatalog } from './changeCatalog.ts';
-import { readCatalog, type CatalogRows } from './readCatalog.ts';
+import { withBranchServer } from '../process/launchServer.ts';
+import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatements.ts';
 
 export class Catalogs {
   readonly #tools: ServerTools;

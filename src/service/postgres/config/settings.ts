@@ -2,11 +2,16 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { settingText } from '../../../api/records/settingText.ts';
-import { computeSize, maxConnections, SHARED_BUFFERS_MB } from '../../../api/records/sizes.ts';
-import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
+import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
+import type { ServerTools } from '../data/branchData.ts';
+import { writePrivateFile } from '../data/files.ts';
 import type { Certificate } from '../network/certificate.ts';
-import { listenArguments, type ServerAddress } from '../network/serverAddress.ts';
+import { type ServerAddress, listenArguments } from '../network/serverAddress.ts';
+import { runProgram } from '../process/runProgram.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
@@ -88,7 +93,7 @@ export function configurationFile(maxCu: number, settings: ReadonlyMap<string, s
 }
 
 /** One line for each setting, including the defaults. */
-export function settingsLines(settings: ReadonlyMap<string, string>): string {
+function settingsLines(settings: ReadonlyMap<string, string>): string {
   const all = new Map([...Object.entries(DEFAULTS), ...settings]);
   const lines = [...all].map(
     ([name, value]) => `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
@@ -167,3 +172,26 @@ export function highest(own: StandbySettings, primary: StandbySettings = STANDBY
 
 export const areEnough = (own: StandbySettings, primary: StandbySettings): boolean =>
   Object.entries(primary).every(([name, value]) => (own[name] ?? 0) >= value);
+
+/**
+ * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
+ * @throws {EngineError} with Postgres's message for the first invalid setting
+ */
+export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
+  const settings = userSettings(compute.pgSettings);
+  if (settings.size === 0) return;
+  await tools.branches.withLock(compute.branchId, async () => {
+    const dataDir = await tools.branches.ensure(compute.branchId);
+    const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
+    writePrivateFile(file, settingsLines(settings));
+    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
+    const address: ServerAddress = { folder: undefined, port: 1 };
+    try {
+      await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, { address })], {
+        cwd: tools.storage.root,
+      });
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+}

@@ -3,24 +3,23 @@
  * Low Level API"), else directly, once it is shut down. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
-import { withBranchServer } from '../catalog/branchServer.ts';
+import { withBranchServer } from '../process/launchServer.ts';
+import type { ServerTools } from './branchData.ts';
+import { copyTree } from './copyTree.ts';
+import { writePrivateFile } from './files.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import type { ServerTools } from './branchData.ts';
-import { isShutDown, WAL_FILE, walOfShutdown } from './controlFile.ts';
-import { copyTree } from './copyTree.ts';
-import { writePrivateFile } from './privateFiles.ts';
 
 /** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
-const OF_ONE_SERVER =
+const PER_SERVER_FILES =
   /^(postmaster\.(pid|opts)|standby\.signal|backup_label\.old|pg_replslot\/.*|.*\bpgsql_tmp.*)$/;
 /** Files that a running server changes during the copy. */
-const OF_A_RUNNING_SERVER =
+const FILES_IN_USE =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
 
 /**
@@ -42,9 +41,9 @@ export async function copyData(
   const needed = walOfShutdown(from);
   const omit = (file: string) => {
     const name = path.basename(file);
-    return OF_ONE_SERVER.test(slashed(file)) || (WAL_FILE.test(name) && !needed.has(name));
+    return PER_SERVER_FILES.test(slashed(file)) || (WAL_FILE.test(name) && !needed.has(name));
   };
-  await copyTree(from, to, { omit, ending: tools.ending });
+  await copyTree(from, to, { omit, shutdownSignal: tools.shutdownSignal });
   return async () => undefined;
 }
 
@@ -78,10 +77,10 @@ async function copyRunning(
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
-    const first = await walFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
+    const first = await currentWalFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
     const omit = (file: string) =>
-      [OF_ONE_SERVER, OF_A_RUNNING_SERVER].some((names) => names.test(slashed(file)));
-    await copyTree(copy.from, copy.to, { omit, ending: tools.ending });
+      [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(slashed(file)));
+    await copyTree(copy.from, copy.to, { omit, shutdownSignal: tools.shutdownSignal });
     const { rows } = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
@@ -96,7 +95,7 @@ async function copyRunning(
   }
 }
 
-async function walFile(client: Client, position: string, values: readonly string[]): Promise<string> {
+async function currentWalFile(client: Client, position: string, values: readonly string[]): Promise<string> {
   const { rows } = await client.query<{ file: string }>(
     `select pg_catalog.pg_walfile_name(${position}) as file`,
     [...values],
@@ -120,3 +119,42 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
 }
 
 const slashed = (file: string) => file.replaceAll(path.sep, '/');
+
+/**
+ * Positions in Postgres's control file. Its first fields are the same in all versions that the service supports
+ * (src/include/catalog/pg_control.h).
+ */
+const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
+const SHUT_DOWN = 1;
+/** The record of a checkpoint, with the headers of the pages on which it is, is shorter. Bytes. */
+const CHECKPOINT_LENGTH = 256n;
+/** A file of the write-ahead log (WAL). The names of a timeline are in the order of their contents. */
+const WAL_FILE = /^[0-9A-F]{24}$/;
+
+const readControlFile = (dataDir: string) => readFileSync(path.join(dataDir, 'global', 'pg_control'));
+
+/** Whether the last server on the data wrote everything and ended. */
+const isShutDown = (dataDir: string) =>
+  !existsSync(path.join(dataDir, 'postmaster.pid')) &&
+  readControlFile(dataDir).readInt32LE(STATE) === SHUT_DOWN;
+
+/** The WAL files that a server needs to start after a clean shutdown: those with its checkpoint. */
+function walOfShutdown(dataDir: string): ReadonlySet<string> {
+  const control = readControlFile(dataDir);
+  const folder = path.join(dataDir, 'pg_wal');
+  const [file] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
+  if (file === undefined) return new Set();
+  // They all have the same size.
+  const { size } = statSync(path.join(folder, file), { bigint: true });
+  const start = control.readBigUInt64LE(CHECKPOINT);
+  return new Set(
+    [start, start + CHECKPOINT_LENGTH].map((position) => walFile(control, position / size, size)),
+  );
+}
+
+/** The name of the WAL file with this number: its timeline, and two parts of the number. */
+function walFile(control: Buffer, number: bigint, size: bigint): string {
+  const perPart = 0x1_0000_0000n / size;
+  const parts = [control.readUInt32LE(TIMELINE), number / perPart, number % perPart];
+  return parts.map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('');
+}

@@ -3,15 +3,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
+import { type BranchCatalog, type BranchOwner, EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import type { StandbySettings } from '../config/settings.ts';
+import { makePrivateFolder, writePrivateFile } from './files.ts';
+import { type BranchLogin, branchLogin } from './logins.ts';
+import { type TemplateOptions, copyTemplate, databaseId, ensureTemplate } from './template.ts';
 import type { Certificate } from '../network/certificate.ts';
-import { makePrivateFolder, writePrivateFile } from './privateFiles.ts';
-import { branchLogin, type BranchLogin } from './logins.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { SharedLock } from './sharedLock.ts';
-import { copyTemplate, databaseId, ensureTemplate, type TemplateOptions } from './template.ts';
 
 export interface ServerTools extends TemplateOptions {
   readonly branches: BranchData;
@@ -177,5 +176,27 @@ export class BranchData {
       `Branch ${branchId} has data of Postgres ${version}, but the Postgres found is ${major}: ` +
         `name the folder of a Postgres ${version}, or use another data directory`,
     );
+  }
+}
+
+/** A lock for readers, which share it, and writers, which have it alone. Each waits for those that came before. */
+class SharedLock {
+  #lastWriter: Promise<unknown> = Promise.resolve();
+  readonly #readers = new Set<Promise<unknown>>();
+  /** For those that share the lock: runs what they do one after the other. */
+  readonly oneByOne = limitConcurrency(1);
+
+  /** Runs `work` alone. */
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const result = Promise.allSettled([this.#lastWriter, ...this.#readers]).then(work);
+    this.#lastWriter = result;
+    return result;
+  }
+
+  /** Runs `work` together with others that share the lock. */
+  async shared<T>(work: () => Promise<T>): Promise<T> {
+    const result = Promise.allSettled([this.#lastWriter]).then(work);
+    this.#readers.add(result);
+    return result.finally(() => this.#readers.delete(result));
   }
 }

@@ -3,13 +3,12 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { throwIfClosing } from './atomicDirectory.ts';
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Whether to skip a file or folder, by its path relative to the data directory. */
   readonly omit?: (relative: string) => boolean;
   /** Stops the copy when aborted. */
-  readonly ending?: AbortSignal;
+  readonly shutdownSignal?: AbortSignal;
 }
 
 /** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
@@ -31,13 +30,13 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
   const ends = await Promise.allSettled(
     Array.from({ length: AT_ONCE }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
-        if (options.ending?.aborted === true) return;
+        if (options.shutdownSignal?.aborted === true) return;
         await ignoreMissing(copyOne(path.join(from, file), path.join(to, file)));
       }
     }),
   );
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  throwIfClosing(options.ending);
+  options.shutdownSignal?.throwIfAborted();
 }
 
 /** Creates the folders and collects the files, which are copied when all folders exist. */

@@ -6,7 +6,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type BranchOwner } from '../../core/computeEngine.ts';
-import { writePrivateFile } from './privateFiles.ts';
+import { writePrivateFile } from './files.ts';
 
 /** The role that clients log in with, unless its project was created with others: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import { branchLogin, matchesVerifier, newPassword } from './logins.ts';
-import { writePrivateFile } from './privateFiles.ts';
+import { writePrivateFile } from './files.ts';
 
 /** Timestamps are ISO 8601 UTC. */
 interface StoredRole {

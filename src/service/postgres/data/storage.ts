@@ -18,7 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
-import { makePrivateFolder, removeAll, writePrivateFile } from './privateFiles.ts';
+import { makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile } from './privateFiles.ts';
+import { writePrivateFile, createAtomically } from './files.ts';
 import type { Binaries } from '../config/programs.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
@@ -15,7 +15,6 @@ import {
   type ServiceLogins,
   scramVerifier,
 } from './logins.ts';
-import { throwIfClosing, createAtomically } from './atomicDirectory.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { Storage } from './storage.ts';
 
@@ -32,7 +31,7 @@ export interface TemplateOptions {
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
-  readonly ending: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
@@ -43,7 +42,7 @@ export async function ensureTemplate(options: TemplateOptions): Promise<string> 
 }
 
 async function initialise(options: TemplateOptions, folder: string): Promise<void> {
-  const { storage, binaries, logins, ending } = options;
+  const { storage, binaries, logins, shutdownSignal } = options;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
   try {
@@ -58,14 +57,14 @@ async function initialise(options: TemplateOptions, folder: string): Promise<voi
     ];
     await runProgram(binaries.initdb, [...args, ...clusterArguments(binaries.major)], {
       cwd: storage.root,
-      signal: ending,
+      signal: shutdownSignal,
     });
   } finally {
     rmSync(passwordFile, { force: true });
   }
   writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
-  await runSingleUser(options, folder, rolesAndDatabase(binaries.major, logins), ending);
+  await runSingleUser(options, folder, rolesAndDatabase(binaries.major, logins), shutdownSignal);
   await syncToDisk(options, folder);
 }
 
@@ -79,12 +78,12 @@ export async function copyTemplate(
   dataDir: string,
   owner: BranchLogin,
 ): Promise<void> {
-  const { storage, binaries, ending } = options;
-  throwIfClosing(ending);
+  const { storage, binaries, shutdownSignal } = options;
+  shutdownSignal.throwIfAborted();
   const template = storage.template(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
-    await copyTree(template, unfinished, { ending });
-    await runSingleUser(options, unfinished, ownerStatements(owner), ending);
+    await copyTree(template, unfinished, { shutdownSignal });
+    await runSingleUser(options, unfinished, ownerStatements(owner), shutdownSignal);
     await syncToDisk(options, unfinished);
   });
 }
@@ -137,7 +136,7 @@ type Tools = Pick<TemplateOptions, 'storage' | 'binaries'>;
  * @param signal ends it at any point, so only for a data directory that is then removed
  * @returns its output
  */
-export async function runSingleUser(
+async function runSingleUser(
   tools: Tools,
   dataDir: string,
   statements: readonly string[],
@@ -174,6 +173,6 @@ export async function syncToDisk(options: TemplateOptions, dataDir: string): Pro
   const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
   await runProgram(options.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
     cwd: options.storage.root,
-    signal: options.ending,
+    signal: options.shutdownSignal,
   });
 }

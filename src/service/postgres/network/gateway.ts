@@ -16,7 +16,7 @@ import type { Certificate } from './certificate.ts';
 import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
 import { plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
 
-export interface GatewayTarget {
+interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
   reach(): Promise<ServerAddress>;
   /** The server's address, if it runs. */

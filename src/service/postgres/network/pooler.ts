@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec, SUPERUSER } from '../../core/computeEngine.ts';
-import { makePrivateFolder, writePrivateFile } from '../data/privateFiles.ts';
+import { makePrivateFolder, writePrivateFile } from '../data/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { inBackground, serverEnvironment } from '../process/runProgram.ts';
 import { ServerLog } from '../process/serverLog.ts';

@@ -54,14 +54,11 @@ function kindOf(code: number): FirstPacket | undefined {
   }
 }
 
-/** Clients treat both as "try again later". */
-export type SqlState = '57P03' | '08P01';
-
-/** A FATAL ErrorResponse, after which the connection is closed. */
-export function errorResponse(message: string, sqlState: SqlState = '57P03'): Buffer {
+/** A FATAL ErrorResponse which clients understand as "try again later", after which the connection is closed. */
+export function errorResponse(message: string): Buffer {
   // A NUL would end the field, and the rest would be read as another field.
   const text = message.replaceAll('\0', ' ');
-  const body = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${text}\0\0`);
+  const body = Buffer.from(`SFATAL\0VFATAL\0C57P03\0M${text}\0\0`);
   const head = Buffer.alloc(5);
   head.write('E');
   head.writeInt32BE(body.length + 4, 1);

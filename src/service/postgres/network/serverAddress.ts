@@ -3,9 +3,11 @@
  * use TLS, which Postgres does not offer on Unix sockets. On Windows on loopback only, because Node does not support Unix
  * sockets there. Both require a password (SCRAM), because the gateway forwards connections of other users.
  */
+import { randomInt } from 'node:crypto';
+import net from 'node:net';
 import path from 'node:path';
+import { type ComputeAddress, EngineError } from '../../core/computeEngine.ts';
 import type { Storage } from '../data/storage.ts';
-import { freePorts } from './freePorts.ts';
 
 export interface ServerAddress {
   /** The folder of its Unix socket. None on Windows. */
@@ -51,3 +53,40 @@ export const listenArguments = ({ folder, port }: ServerAddress): string[] => [
   '-c',
   `port=${port}`,
 ];
+
+/**
+ * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
+ * service starts again.
+ */
+const FIRST = 15_000;
+const LAST = 32_000;
+const PORT_ATTEMPTS = 1000;
+
+/**
+ * Each process looks first in a part of the range that few others have: two services that start at the same time could both
+ * find a port free and only then use it.
+ */
+const SLICES = 16;
+const SLICE = Math.floor((LAST - FIRST) / SLICES);
+const OWN_FIRST = FIRST + (process.pid % SLICES) * SLICE;
+
+/** Chooses two ports of 127.0.0.1 that are free and not in `taken`, for the whole life of a compute. @throws {EngineError} if there are not enough */
+export async function freePorts(taken: ReadonlySet<number>): Promise<ComputeAddress> {
+  const found: number[] = [];
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
+    const isOwnPart = attempt < PORT_ATTEMPTS / 2;
+    const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST, LAST);
+    if (!taken.has(port) && !found.includes(port) && (await isFree(port))) found.push(port);
+    const [first, second] = found;
+    if (first !== undefined && second !== undefined) return { port: first, poolerPort: second };
+  }
+  throw new EngineError('No free ports on 127.0.0.1');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

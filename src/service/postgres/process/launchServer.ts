@@ -1,15 +1,15 @@
-/** Starts the server of a compute on its data directory. */
+/** Starts servers: of a compute, and for the service's own work. */
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { writePrivateFile } from '../data/privateFiles.ts';
-import { configurationFile, fixedArguments, REPLICAS_FILE, userSettings } from '../config/settings.ts';
+import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
+import { REPLICAS_FILE, configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
+import { writePrivateFile } from '../data/files.ts';
+import { type ServerAddress, addressOf } from '../network/serverAddress.ts';
 import { endServer } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
-import { addressOf, type ServerAddress } from '../network/serverAddress.ts';
 
-export interface LaunchOptions {
+interface LaunchOptions {
   readonly compute: ComputeSpec;
   readonly dataDir: string;
   /** For its address: the id of its branch for a primary, of its compute for a replica. */
@@ -44,12 +44,12 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   });
 }
 
-export interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | 'onLine'> {
+interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | 'onLine'> {
   readonly args: (address: ServerAddress) => readonly string[];
 }
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
-export async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
+async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
   const oldLabel = path.join(start.dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
@@ -70,4 +70,44 @@ export async function startServer(tools: ServerTools, start: StartOptions): Prom
       } else throw error;
     }
   }
+}
+
+/** CU. */
+const SMALLEST_SIZE = 0.25;
+
+/**
+ * Runs the service's own work on a branch with its running primary, or else with a server that runs for this work only. No
+ * client reaches that one, because it listens in the private socket folder and no compute's address leads to it. So the work
+ * needs no compute and wakes none. The caller holds the branch's lock. @throws {EngineError}
+ */
+export async function withBranchServer<T>(
+  tools: ServerTools,
+  branchId: string,
+  work: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  tools.shutdownSignal.throwIfAborted();
+  const primary = tools.branches.primary(branchId);
+  if (primary !== undefined) return work(primary);
+  const server = await startPrivately(tools, branchId);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function startPrivately(tools: ServerTools, branchId: string): Promise<Postmaster> {
+  const dataDir = await tools.branches.ensure(branchId);
+  // Recovery and prepared transactions may need as much as the last primary had.
+  const settings = tools.branches.standbySettings(branchId) ?? {};
+  return startServer(tools, {
+    dataDir,
+    name: branchId,
+    onLine: () => undefined,
+    args: (address) =>
+      fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, { address }, [
+        ...Object.entries(settings),
+        ...(address.folder === undefined ? [] : [['listen_addresses', ''] as const]),
+      ]),
+  });
 }

@@ -8,7 +8,7 @@ import { inBackground, serverEnvironment } from './runProgram.ts';
 import { ServerLog } from './serverLog.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
 
-export interface PostmasterOptions {
+interface PostmasterOptions {
   readonly binaries: Binaries;
   readonly dataDir: string;
   readonly address: ServerAddress;
@@ -136,7 +136,7 @@ async function endsWithin(ended: Promise<string>, limit: number): Promise<boolea
 }
 
 /** `postmaster.pid`, which a running Postgres has in its data directory. */
-export interface PostmasterPid {
+interface PostmasterPid {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;

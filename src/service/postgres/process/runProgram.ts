@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { throwIfClosing } from '../data/atomicDirectory.ts';
 import { reasonIn } from './serverLog.ts';
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly cwd: string;
   readonly input?: string;
   /** Kills the program and its child processes when aborted. */
@@ -20,7 +19,7 @@ export async function runProgram(
   args: readonly string[],
   options: ProgramOptions,
 ): Promise<string> {
-  throwIfClosing(options.signal);
+  options.signal?.throwIfAborted();
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: serverEnvironment(),
@@ -35,7 +34,7 @@ export async function runProgram(
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
     const [[code]] = await Promise.all([once(child, 'close'), output]);
     const [printed, errors] = await output;
-    throwIfClosing(options.signal);
+    options.signal?.throwIfAborted();
     if (code === 0) return printed;
     throw new EngineError(reasonIn(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
   } catch (error) {

@@ -6,9 +6,12 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSyn
 import { symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chooseBinaries } from '../../../../src/service/postgres/config/programs.ts';
-import { findPooler, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
-import { failedRun } from '../../../../src/service/postgres/config/failedRun.ts';
+import {
+  chooseBinaries,
+  findPooler,
+  findPrograms,
+  failedRun,
+} from '../../../../src/service/postgres/config/programs.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';

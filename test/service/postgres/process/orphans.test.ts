@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import { freePorts } from '../../../../src/service/postgres/network/freePorts.ts';
+import { freePorts } from '../../../../src/service/postgres/network/serverAddress.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import { endServer } from '../../../../src/service/postgres/process/orphans.ts';
 import { startTime } from '../../../../src/base/processIdentity.ts';

@@ -1,21 +1,38 @@
+/** What differs between the servers of a branch: its primary and its read replicas. */
+import path from 'node:path';
+import { type ComputeSpec, REPLICATOR } from '../core/computeEngine.ts';
+import type { ServerRole } from './compute.ts';
+import { type StandbySettings, areEnough, highest, standbySettings } from './config/settings.ts';
+import type { ServerTools } from './data/branchData.ts';
+import { writePrivateFile } from './data/files.ts';
+import { addressOf, hostAndPort } from './network/serverAddress.ts';
+import { type SuperuserTools, connectAsSuperuser } from './network/superuser.ts';
+import { launchServer } from './process/launchServer.ts';
+import type { Postmaster } from './process/postmaster.ts';
+import { isCopyUsable, keepWalForReplicas, seed } from './data/replicaCopies.ts';
+
+/** A primary: the only server that runs on its branch's data. */
+export const primaryRole = (tools: ServerTools): ServerRole => ({
+  start: async (compute, onLine) =>
+    tools.branches.withLock(compute.branchId, async () => {
+      const dataDir = await tools.branches.ensure(compute.branchId);
+      const settings = standbySettings(compute);
+      tools.branches.saveStandbySettings(compute.branchId, settings);
+      keepWalForReplicas(tools, compute.branchId);
+      const server = await launchServer(tools, { compute, dataDir, name: compute.branchId, onLine });
+      tools.branches.setPrimary(compute.branchId, server, settings);
+      return server;
+    }),
+  stop: async (compute, server) => tools.branches.withLock(compute.branchId, async () => server.stop()),
+});
+
+type OnLine = (line: string) => void;
+
 /**
  * A read replica: a hot standby on its own copy of the branch, which streams from the primary's own socket. That is not the
  * primary's address, so a replica neither wakes its primary nor counts as activity. While the primary is suspended, it
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  */
-import path from 'node:path';
-import { type ComputeSpec, REPLICATOR } from '../../core/computeEngine.ts';
-import { areEnough, highest, standbySettings, type StandbySettings } from '../config/settings.ts';
-import type { ServerTools } from '../data/branchData.ts';
-import { writePrivateFile } from '../data/privateFiles.ts';
-import { addressOf, hostAndPort } from '../network/serverAddress.ts';
-import { launchServer } from '../process/launchServer.ts';
-import type { Postmaster } from '../process/postmaster.ts';
-import { isCopyUsable, seed } from './seed.ts';
-import { canStream } from './streaming.ts';
-
-type OnLine = (line: string) => void;
-
 export class ReadReplica {
   readonly #tools: ServerTools;
   readonly #restart: (reason: string) => void;
@@ -129,4 +146,40 @@ function withoutRetries(onLine: (line: string) => void): (line: string) => void 
     if (!line.startsWith('\t')) isRetry = RETRY.test(line);
     if (!isRetry) onLine(line);
   };
+}
+
+/** A standby connects within half a second. Without progress for this time, it can't follow. Milliseconds. */
+const LIMIT = 5_000;
+const CHECK_INTERVAL = 250;
+
+const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
+  where application_name operator(pg_catalog.=) $1`;
+
+/** Waits until the standby receives the write-ahead log (WAL). @returns false if it can't; true also when one of the servers ended before */
+async function canStream(
+  primary: Postmaster,
+  standby: { readonly server: Postmaster; readonly name: string },
+  tools: SuperuserTools,
+): Promise<boolean> {
+  const isOver = () => primary.isStopping || standby.server.isStopping;
+  const client = await connectAsSuperuser(tools, primary.address).catch(() => undefined);
+  try {
+    let sent: string | undefined;
+    for (let until = performance.now() + LIMIT; client !== undefined && !isOver();) {
+      const { rows } = await client.query<{ state: string; sent_lsn: string | null }>(STATE, [standby.name]);
+      if (rows.some(({ state }) => state === 'streaming')) return true;
+      if (performance.now() > until) return isOver();
+      // Null until the standby has asked for its first position.
+      const position = rows[0]?.sent_lsn ?? undefined;
+      // It is catching up.
+      if (position !== undefined && position !== sent) until = performance.now() + LIMIT;
+      sent = position ?? sent;
+      await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL));
+    }
+    return true;
+  } catch {
+    return true; // The primary ended. The next one is asked again.
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
 }

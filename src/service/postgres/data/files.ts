@@ -1,4 +1,4 @@
-/** Folders and files that only the user of the engine can read. */
+/** Folders and files that only the user of the engine can read, and that are created completely or not at all. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
@@ -23,5 +23,26 @@ export function writePrivateFile(file: string, text: string): void {
   } catch (error) {
     // The system's message does not name the file.
     throw new EngineError(`Cannot write ${file}: ${systemReason(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Creates a folder.
+ * @param fill creates the folder under another name; then it is renamed
+ * @throws what `fill` throws, after the unfinished folder was removed
+ */
+export async function createAtomically(
+  folder: string,
+  fill: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  const unfinished = `${folder}.new`;
+  // Left by a service that was killed.
+  removeAll(unfinished);
+  try {
+    await fill(unfinished);
+    renameOverSync(unfinished, folder);
+  } catch (error) {
+    removeAll(unfinished);
+    throw error;
   }
 }

@@ -1,12 +1,11 @@
 /** The copy of a branch on which a read replica runs. The caller holds the branch's lock. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
-import { createAtomically } from '../data/atomicDirectory.ts';
-import { copyData, prepareCopy } from '../data/baseBackup.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
-import type { ServerTools } from '../data/branchData.ts';
-import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
+import { copyData, prepareCopy } from './baseBackup.ts';
+import type { ServerTools } from './branchData.ts';
+import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 

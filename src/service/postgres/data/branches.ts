@@ -1,20 +1,19 @@
 /** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { createAtomically } from '../data/atomicDirectory.ts';
-import { copyData, prepareCopy } from '../data/baseBackup.ts';
-import type { ServerTools } from '../data/branchData.ts';
-import { makePrivateFolder, removeAll, writePrivateFile } from '../data/privateFiles.ts';
-import { syncToDisk } from '../data/template.ts';
+import { copyData, prepareCopy } from './baseBackup.ts';
+import type { ServerTools } from './branchData.ts';
+import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
+import { forgetCopies } from './replicaCopies.ts';
+import { syncToDisk } from './template.ts';
 import { endServer } from '../process/orphans.ts';
-import { forgetCopies } from '../replica/seed.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is ending: then the next one continues */
 export async function createBranch(tools: ServerTools, { id, parentId, owner }: BranchSpec): Promise<void> {
-  const { branches, storage, ending } = tools;
+  const { branches, storage, shutdownSignal } = tools;
   try {
     if (parentId === undefined) {
       branches.login(id, owner);
@@ -29,7 +28,7 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
     });
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
-    if (!ending.aborted) rmSync(storage.branch(id), { recursive: true, force: true });
+    if (!shutdownSignal.aborted) rmSync(storage.branch(id), { recursive: true, force: true });
     throw error;
   }
 }
@@ -45,7 +44,7 @@ export async function restoreBranch(tools: ServerTools, restore: BranchRestore):
       if (preservedId === undefined || !existsSync(branches.folder(preservedId)))
         await replaceData(tools, restore).catch((error: unknown) => {
           // The next service continues.
-          if (!tools.ending.aborted) discardReplacement(tools, restore);
+          if (!tools.shutdownSignal.aborted) discardReplacement(tools, restore);
           throw error;
         });
       takeStagedRecords(tools, sourceId, id);
