@@ -31,8 +31,8 @@ export interface LoadedEngine {
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, postgresPath, account, log } = choice;
   if (!choice.postgres) {
-    const { SimulatedEngine } = await import('./postgres/withoutPostgres.ts');
-    return { storage: openStorage(directory, account), create: () => new SimulatedEngine() };
+    const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
+    return { storage: openStorage(directory, account), create: simulatedEngine };
   }
   const { createPostgresEngine, emptyStorage, findPrograms } = await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);

@@ -4,7 +4,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
-import { SimulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
+import { simulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../src/service/startService.ts';
 import { recordPort } from '../contract/recordings.ts';
@@ -70,7 +70,7 @@ export class ManualClock implements ServiceClock {
 
 /** Has no processes, records its calls, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
-  readonly #plain = new SimulatedEngine();
+  readonly #plain = simulatedEngine();
   readonly calls: string[] = [];
   /** Errors that the next call of each name throws. */
   readonly faults = new Map<string, Error>();

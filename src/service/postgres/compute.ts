@@ -5,30 +5,19 @@
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import type { Certificate } from './network/certificate.ts';
+import type { ServerTools } from './data/branchData.ts';
 import { Gateway } from './network/gateway.ts';
-import type { Pooler } from './network/pooler.ts';
+import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
+import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
 interface ComputeOptions {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
-  readonly certificate: () => Certificate;
-  /** Undefined without a usable PgBouncer: each pooled client then gets a separate session. */
-  readonly startPooler: StartPooler | undefined;
-  /** Creates the compute's role. It calls `restart` when its server needs one. */
-  readonly role: (restart: (reason: string) => void) => ServerRole;
-}
-
-/** Starts the pooler of a compute. @throws {EngineError} */
-export type StartPooler = (compute: ComputeSpec, log: (line: string) => void) => Promise<Pooler>;
-
-export interface ServerRole {
-  /** @throws {EngineError} with Postgres's own reason */
-  start(compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster>;
-  stop(compute: ComputeSpec, server: Postmaster): Promise<void>;
+  /** PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
+  readonly pooler: string | undefined;
 }
 
 /** How long a client waits for the server. Milliseconds. */
@@ -38,6 +27,7 @@ const REACH_PAUSE = 20;
 const POOLER_PAUSE = 1000;
 
 export class Compute {
+  readonly #tools: ServerTools;
   readonly #options: ComputeOptions;
   readonly #role: ServerRole;
   readonly #serialize = limitConcurrency(1);
@@ -49,10 +39,14 @@ export class Compute {
   #pooler: Pooler | undefined;
   #waking: Promise<void> | undefined;
 
-  constructor(spec: ComputeSpec, options: ComputeOptions) {
+  constructor(spec: ComputeSpec, tools: ServerTools, options: ComputeOptions) {
     this.#spec = spec;
+    this.#tools = tools;
     this.#options = options;
-    this.#role = options.role((reason) => void this.#restart(reason));
+    this.#role =
+      spec.type === 'read_write'
+        ? primaryRole(tools)
+        : readReplicaRole(tools, (reason) => void this.#restart(reason));
   }
 
   get spec(): ComputeSpec {
@@ -76,7 +70,7 @@ export class Compute {
     return Gateway.listen(port, {
       reach: async () => this.#reach(),
       running: () => this.server?.address,
-      certificate: this.#options.certificate,
+      certificate: this.#tools.certificate,
       activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
     });
   }
@@ -179,13 +173,13 @@ export class Compute {
   /** Opens the pooled address unless the compute is disabled: with PgBouncer if pooling is enabled, else with a gateway. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
-    const startPooler = poolerEnabled && !disabled ? this.#options.startPooler : undefined;
-    if (startPooler === undefined) await this.#stopPooler();
-    if (startPooler !== undefined || disabled) await this.#closePooledGateway();
+    const program = poolerEnabled && !disabled ? this.#options.pooler : undefined;
+    if (program === undefined) await this.#stopPooler();
+    if (program !== undefined || disabled) await this.#closePooledGateway();
     if (disabled) return;
-    if (startPooler === undefined) return this.#openPooledGateway();
+    if (program === undefined) return this.#openPooledGateway();
     if (this.#pooler) return this.#pooler.reload(this.#spec);
-    const pooler = await startPooler(this.#spec, (line) => this.#log(line));
+    const pooler = await Pooler.start(this.#tools, program, this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }

@@ -1,32 +1,25 @@
 /** The engine that runs a real Postgres for each compute. */
 import {
-  type BranchCatalog,
-  type BranchRestore,
-  type BranchSpec,
-  type CatalogChange,
-  type ComputeAddress,
+  asEngineError,
+  EngineError,
   type ComputeEngine,
   type ComputeSpec,
   type EngineEvents,
-  type PooledSessions,
   type RecordedIds,
-  EngineError,
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
+import { Compute } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
 import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
 import { BranchData, type ServerTools } from './data/branchData.ts';
-import { Compute, type StartPooler } from './compute.ts';
-import { certificateOf } from './network/certificate.ts';
-import { freePorts } from './network/serverAddress.ts';
-import { serviceLogins } from './data/logins.ts';
 import { removeAll } from './data/files.ts';
+import { serviceLogins } from './data/logins.ts';
+import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './data/storage.ts';
+import { ensureCertificate } from './network/certificate.ts';
+import { freePorts } from './network/serverAddress.ts';
+import { checkSettings } from './process/launchServer.ts';
 import { endOrphans } from './process/orphans.ts';
-import { Pooler } from './network/pooler.ts';
-import { primaryRole, ReadReplica } from './serverRoles.ts';
-import { checkSettings } from './config/settings.ts';
-import { emptyFolder, majorsInUse, openStorage, removeUnrecorded } from './data/storage.ts';
-import { PostgresMissing } from './withoutPostgres.ts';
+import { engineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
 
@@ -47,132 +40,80 @@ export async function emptyStorage(root: string): Promise<void> {
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const binaries = chooseBinaries(options.programs, majorsInUse(options.root));
   const storage = openStorage(options.root);
-  if (typeof binaries === 'string') return new PostgresMissing(binaries, storage);
-  const logins = serviceLogins(storage.root);
+  if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
+  const [logins, certificate] = [serviceLogins(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const parts = { storage, binaries, logins, shutdownSignal: shutdown.signal };
-  const certificate = certificateOf(options.root);
-  return new PostgresEngine({ ...parts, certificate, branches: new BranchData(parts) }, shutdown, options);
+  const tools = { storage, binaries, logins, certificate, shutdownSignal: shutdown.signal };
+  return postgresEngine({ ...tools, branches: new BranchData(tools) }, shutdown, options);
 }
 
-class PostgresEngine implements ComputeEngine {
-  readonly pgVersion: number;
-  readonly postgresProblem = undefined;
-  readonly pooledSessions: PooledSessions;
-  readonly #tools: ServerTools;
-  readonly #shutdown: AbortController;
-  readonly #options: PostgresEngineOptions;
-  readonly #catalogs: Catalogs;
-  readonly #computes = new Map<string, Compute>();
-  #events: EngineEvents | undefined;
+async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {
+  const ended = await endOrphans(storage);
+  storage.removeSockets();
+  if (ended > 0) log(`Ended ${ended} processes that an earlier service left behind`);
+  await removeUnrecorded(storage, recorded).catch((error: unknown) =>
+    log(`Couldn't remove files that are no longer needed: ${String(error)}`),
+  );
+}
 
-  constructor(tools: ServerTools, shutdown: AbortController, options: PostgresEngineOptions) {
-    this.#tools = tools;
-    this.#catalogs = new Catalogs(tools);
-    this.pgVersion = tools.binaries.major;
-    this.#shutdown = shutdown;
-    this.#options = options;
-    this.pooledSessions = options.programs.pooler === undefined ? 'separate' : 'shared';
-  }
+const rethrow = (error: unknown): never => {
+  throw asEngineError(error);
+};
 
-  async open(events: EngineEvents, recorded: RecordedIds): Promise<void> {
-    this.#events = events;
-    const { storage } = this.#tools;
-    const ended = await endOrphans(storage);
-    storage.removeSockets();
-    if (ended > 0) this.#options.log(`Ended ${ended} processes that an earlier service left behind`);
-    await removeUnrecorded(storage.root, recorded).catch((error: unknown) =>
-      this.#options.log(`Couldn't remove files that are no longer needed: ${String(error)}`),
-    );
-  }
-
-  async allocateAddress(): Promise<ComputeAddress> {
-    const taken = [...this.#computes.values()].flatMap(({ spec }) => [
-      spec.address.port,
-      spec.address.poolerPort,
-    ]);
-    return freePorts(new Set(taken));
-  }
-
-  async attach(spec: ComputeSpec): Promise<void> {
-    await this.#compute(spec).attach(spec);
-  }
-
-  async start(spec: ComputeSpec): Promise<void> {
-    await this.#compute(spec).start(spec);
-  }
-
-  async suspend(computeId: string): Promise<void> {
-    await this.#computes.get(computeId)?.suspend();
-  }
-
-  async applyConfig(_before: ComputeSpec, after: ComputeSpec): Promise<void> {
-    await checkSettings(this.#tools, after);
-    await this.#compute(after).applyConfig(after);
-  }
-
-  async remove(computeId: string): Promise<void> {
-    await this.#computes.get(computeId)?.close();
-    this.#computes.delete(computeId);
-    const { storage } = this.#tools;
-    for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
-  }
-
-  async createBranch(branch: BranchSpec): Promise<void> {
-    await createBranch(this.#tools, branch);
-  }
-
-  async restoreBranch(restore: BranchRestore): Promise<void> {
-    await restoreBranch(this.#tools, restore);
-  }
-
-  async deleteBranch(branchId: string): Promise<void> {
-    await deleteBranch(this.#tools, branchId);
-  }
-
-  async prepareBranch({ id, owner }: BranchSpec): Promise<BranchCatalog> {
-    return this.#tools.branches.prepare(id, owner);
-  }
-
-  async catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
-    return this.#catalogs.read(branchId, passwordOf);
-  }
-
-  async changeCatalog(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
-    return this.#catalogs.change(branchId, change);
-  }
-
-  async close(): Promise<void> {
-    this.#shutdown.abort(new EngineError('The service is stopping'));
-    await Promise.all([...this.#computes.values()].map(async (compute) => compute.close()));
-    this.#computes.clear();
-    await this.#tools.branches.settled();
-    this.#tools.storage.removeSockets();
-  }
-
-  #compute(spec: ComputeSpec): Compute {
-    const known = this.#computes.get(spec.id);
-    if (known) return known;
-    const compute = new Compute(spec, {
-      events: () => this.#opened(),
-      log: this.#options.log,
-      certificate: this.#tools.certificate,
-      startPooler: this.#startPooler(),
-      role: (restart) =>
-        spec.type === 'read_write' ? primaryRole(this.#tools) : new ReadReplica(this.#tools, restart),
-    });
-    this.#computes.set(spec.id, compute);
+function postgresEngine(
+  tools: ServerTools,
+  shutdown: AbortController,
+  { programs: { pooler }, log }: PostgresEngineOptions,
+): ComputeEngine {
+  const { storage, branches } = tools;
+  const catalogs = new Catalogs(tools);
+  const computes = new Map<string, Compute>();
+  let opened: EngineEvents | undefined;
+  const events = () => {
+    if (!opened) throw new EngineError('The engine is not open');
+    return opened;
+  };
+  const computeOf = (spec: ComputeSpec) => {
+    const compute = computes.get(spec.id) ?? new Compute(spec, tools, { events, log, pooler });
+    computes.set(spec.id, compute);
     return compute;
-  }
-
-  #startPooler(): StartPooler | undefined {
-    const { pooler } = this.#options.programs;
-    if (pooler === undefined) return undefined;
-    return async (compute, log) => Pooler.start(this.#tools, pooler, compute, log);
-  }
-
-  #opened(): EngineEvents {
-    if (!this.#events) throw new EngineError('The engine is not open');
-    return this.#events;
-  }
+  };
+  return {
+    pgVersion: tools.binaries.major,
+    postgresProblem: undefined,
+    pooledSessions: pooler === undefined ? 'separate' : 'shared',
+    async open(engineEvents, recorded) {
+      opened = engineEvents;
+      await removeLeftovers(storage, recorded, log);
+    },
+    async allocateAddress() {
+      const addresses = [...computes.values()].map(({ spec }) => spec.address);
+      return freePorts(new Set(addresses.flatMap(({ port, poolerPort }) => [port, poolerPort])));
+    },
+    attach: async (spec) => computeOf(spec).attach(spec),
+    start: async (spec) => computeOf(spec).start(spec),
+    suspend: async (computeId) => computes.get(computeId)?.suspend(),
+    async applyConfig(_before, after) {
+      await checkSettings(tools, after);
+      await computeOf(after).applyConfig(after);
+    },
+    async remove(computeId) {
+      await computes.get(computeId)?.close();
+      computes.delete(computeId);
+      for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+    },
+    createBranch: async (branch) => createBranch(tools, branch),
+    restoreBranch: async (restore) => restoreBranch(tools, restore),
+    deleteBranch: async (branchId) => deleteBranch(tools, branchId),
+    prepareBranch: async ({ id, owner }) => branches.prepare(id, owner),
+    catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
+    changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
+    async close() {
+      shutdown.abort(new EngineError('The service is stopping'));
+      await Promise.all([...computes.values()].map(async (compute) => compute.close()));
+      computes.clear();
+      await branches.settled();
+      storage.removeSockets();
+    },
+  };
 }

@@ -1,14 +1,6 @@
-/** The engines without Postgres: one on which no compute can start, and one that simulates computes. */
-import { rm } from 'node:fs/promises';
-import {
-  EngineError,
-  type BranchCatalog,
-  type ComputeAddress,
-  type ComputeEngine,
-  type ComputeSpec,
-  type EngineEvents,
-  type RecordedIds,
-} from '../core/computeEngine.ts';
+/** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
+import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
+import { removeAll } from './data/files.ts';
 import { removeUnrecorded, type Storage } from './data/storage.ts';
 import { freePorts } from './network/serverAddress.ts';
 import { endOrphans } from './process/orphans.ts';
@@ -16,128 +8,74 @@ import { endOrphans } from './process/orphans.ts';
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
 
-const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
-
 const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
 
+const doNothing = async (): Promise<void> => undefined;
+const failWith = (message: string) => async (): Promise<never> => {
+  throw new EngineError(message);
+};
+
 /** For `--no-postgres`: computes change their state, but there is nothing behind them. */
-export class SimulatedEngine implements ComputeEngine {
-  readonly pgVersion = undefined;
-  readonly postgresProblem = undefined;
-  readonly pooledSessions = 'shared';
-  #nextPort = 15_432;
-
-  async open(): Promise<void> {}
-
-  /** The caller skips addresses that are in use. */
-  async allocateAddress(): Promise<ComputeAddress> {
-    const port = this.#nextPort;
-    this.#nextPort = port + 2 > LAST_PORT ? FIRST_PORT : port + 2;
-    return { port, poolerPort: port + 1 };
-  }
-
-  async attach(_compute: ComputeSpec): Promise<void> {}
-
-  async start(): Promise<void> {}
-
-  async suspend(): Promise<void> {}
-
-  async applyConfig(): Promise<void> {}
-
-  async remove(_computeId: string): Promise<void> {}
-
-  async createBranch(): Promise<void> {}
-
-  async restoreBranch(): Promise<void> {}
-
-  async deleteBranch(): Promise<void> {}
-
-  async prepareBranch(): Promise<BranchCatalog> {
-    return { databases: [], roles: [] };
-  }
-
-  async catalog(): Promise<BranchCatalog> {
-    throw new EngineError(SIMULATED);
-  }
-
-  async changeCatalog(): Promise<BranchCatalog> {
-    throw new EngineError(SIMULATED);
-  }
-
-  async close(): Promise<void> {}
+export function simulatedEngine(): ComputeEngine {
+  let nextPort = 15_432;
+  return {
+    pgVersion: undefined,
+    postgresProblem: undefined,
+    pooledSessions: 'shared',
+    open: doNothing,
+    /** The caller skips addresses that are in use. */
+    async allocateAddress() {
+      const port = nextPort;
+      nextPort = port + 2 > LAST_PORT ? FIRST_PORT : port + 2;
+      return { port, poolerPort: port + 1 };
+    },
+    attach: doNothing,
+    start: doNothing,
+    suspend: doNothing,
+    applyConfig: doNothing,
+    remove: doNothing,
+    createBranch: doNothing,
+    restoreBranch: doNothing,
+    deleteBranch: doNothing,
+    prepareBranch: async () => ({ databases: [], roles: [] }),
+    catalog: failWith(SIMULATED),
+    changeCatalog: failWith(SIMULATED),
+    close: doNothing,
+  };
 }
 
 /**
  * For a machine without a usable Postgres. Computes exist and can be changed, but every start fails, and nothing listens on
  * their ports.
+ * @param problem why, for users
+ * @param storage with the data from when there was a Postgres
  */
-export class PostgresMissing implements ComputeEngine {
-  readonly pgVersion = undefined;
-  readonly postgresProblem: string;
-  readonly pooledSessions = 'separate';
-  /** With the data from when there was a Postgres. */
-  readonly #storage: Storage;
-  readonly #ports = new Map<string, ComputeAddress>();
-
-  constructor(problem: string, storage: Storage) {
-    this.postgresProblem = problem;
-    this.#storage = storage;
-  }
-
-  async open(_events: EngineEvents, recorded: RecordedIds): Promise<void> {
-    await endOrphans(this.#storage);
-    await removeUnrecorded(this.#storage.root, recorded).catch(() => undefined);
-  }
-
-  async allocateAddress(): Promise<ComputeAddress> {
-    return freePorts(
-      new Set([...this.#ports.values()].flatMap(({ port, poolerPort }) => [port, poolerPort])),
-    );
-  }
-
-  async attach({ id, address }: ComputeSpec): Promise<void> {
-    this.#ports.set(id, address);
-  }
-
-  async start(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async suspend(): Promise<void> {}
-
-  async applyConfig(_before: ComputeSpec, after: ComputeSpec): Promise<void> {
-    await this.attach(after);
-  }
-
-  async remove(computeId: string): Promise<void> {
-    this.#ports.delete(computeId);
-    for (const folder of [this.#storage.replica(computeId), this.#storage.pooler(computeId)])
-      await removeFolder(folder);
-  }
-
-  async createBranch(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async restoreBranch(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async deleteBranch(branchId: string): Promise<void> {
-    await removeFolder(this.#storage.branch(branchId));
-  }
-
-  async prepareBranch(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async catalog(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async changeCatalog(): Promise<never> {
-    throw new EngineError(this.postgresProblem);
-  }
-
-  async close(): Promise<void> {}
+export function engineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
+  const addresses = new Map<string, ComputeAddress>();
+  const fail = failWith(problem);
+  return {
+    ...simulatedEngine(),
+    postgresProblem: problem,
+    pooledSessions: 'separate',
+    async open(_events, recorded) {
+      await endOrphans(storage);
+      await removeUnrecorded(storage, recorded).catch(() => undefined);
+    },
+    async allocateAddress() {
+      const ports = [...addresses.values()].flatMap(({ port, poolerPort }) => [port, poolerPort]);
+      return freePorts(new Set(ports));
+    },
+    attach: async ({ id, address }) => void addresses.set(id, address),
+    start: fail,
+    async remove(id) {
+      addresses.delete(id);
+      for (const folder of [storage.replica(id), storage.pooler(id)]) removeAll(folder);
+    },
+    createBranch: fail,
+    restoreBranch: fail,
+    deleteBranch: async (id) => removeAll(storage.branch(id)),
+    prepareBranch: fail,
+    catalog: fail,
+    changeCatalog: fail,
+  };
 }

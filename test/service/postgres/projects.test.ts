@@ -1,6 +1,15 @@
 /** Projects of the local service with real data. */
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -108,17 +117,17 @@ describe('Projects created with Postgres', function () {
     const created = await branchCalls(first).change('POST', '', { project: { name: 'kept' } });
     await first.stop();
     const storage = storageOf({ dataDir });
-    const own = path.join('branches', created.branch.id);
+    const own = `branches/${created.branch.id}`;
+    // As if it was killed in the last step of a restore.
+    renameSync(path.join(storage, own), path.join(storage, `${own}.restored`));
     const left = [
       'branches/br-failed/data',
       'replicas/ep-failed/data',
       'poolers/ep-failed',
       'template-1.new',
     ];
-    left.push(
-      'sockets/0123456789',
-      ...['data.new', 'data.restored', 'data.replaced'].map((name) => `${own}/${name}`),
-    );
+    left.push('sockets/0123456789', `${own}.restored/data.new`);
+    left.push(...['new', 'restored.new', 'replaced'].map((suffix) => `${own}.${suffix}`));
     for (const folder of left) {
       makeFolder(path.dirname(path.join(storage, folder)));
       makeFolder(path.join(storage, folder));

@@ -1,6 +1,6 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
 import type Client from 'pg/lib/client.js';
-import { asEngineError, type BranchCatalog, type CatalogChange } from '../../core/computeEngine.ts';
+import type { BranchCatalog, CatalogChange } from '../../core/computeEngine.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
@@ -17,70 +17,55 @@ export class Catalogs {
     this.#tools = tools;
   }
 
-  /** @throws {EngineError} */
+  /** @throws {EngineError} or an error of Postgres or of the file system */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
-    if (this.#tools.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
+    const { branches } = this.#tools;
+    if (branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
+    const lock = branches.lock(branchId);
+    const read = async (server: Postmaster) => this.#inDatabase(server, undefined, readCatalog);
     const toResult = (rows: CatalogRows): BranchCatalog => {
       const passwords = this.#passwords(branchId);
       this.#remember(branchId, rows);
       const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
       return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
     };
-    const read = async (server: Postmaster) => this.#inDatabase(server, undefined, readCatalog);
-    const { branches } = this.#tools;
-    try {
-      // Does not wait for copies of the branch, unless a server must be started.
-      const known = await branches.withSharedLock(branchId, async () => {
-        const primary = branches.primary(branchId);
-        const rows = primary === undefined ? this.#rowsOfIdle(branchId) : await read(primary);
-        return rows && toResult(rows);
-      });
-      if (known !== undefined) return known;
-      return await branches.withLock(branchId, async () =>
-        toResult(this.#rowsOfIdle(branchId) ?? (await withBranchServer(this.#tools, branchId, read))),
-      );
-    } catch (error) {
-      throw asEngineError(error);
-    }
+    // Does not wait for copies of the branch, unless a server must be started.
+    const cached = await lock.shared(async () => {
+      const primary = branches.primary(branchId);
+      const rows = primary === undefined ? this.#rowsOfIdle(branchId) : await read(primary);
+      return rows && toResult(rows);
+    });
+    if (cached !== undefined) return cached;
+    return lock.exclusive(async () =>
+      toResult(this.#rowsOfIdle(branchId) ?? (await withBranchServer(this.#tools, branchId, read))),
+    );
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */
   async #readNew(branchId: string, passwordOf: string | undefined): Promise<BranchCatalog> {
-    try {
-      const { password, ...catalog } = await this.#tools.branches.prepare(branchId);
-      const isOwner = catalog.roles.some(({ name }) => name === passwordOf);
-      return isOwner && password !== undefined ? { ...catalog, password } : catalog;
-    } catch (error) {
-      throw asEngineError(error);
-    }
+    const { password, ...catalog } = await this.#tools.branches.prepare(branchId);
+    const isOwner = catalog.roles.some(({ name }) => name === passwordOf);
+    return isOwner && password !== undefined ? { ...catalog, password } : catalog;
   }
 
-  /** @throws {EngineError} */
+  /** @throws {EngineError} or an error of Postgres or of the file system */
   async change(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
-    return this.#withLock(branchId, async () => {
+    const { branches, binaries } = this.#tools;
+    return branches.lock(branchId).exclusive(async () => {
       const passwords = this.#passwords(branchId);
       const [rows, password] = await withBranchServer(this.#tools, branchId, async (server) =>
         this.#inDatabase(server, undefined, async (client) => {
           const inDatabase = async <T>(database: string, work: (other: Client) => Promise<T>) =>
             this.#inDatabase(server, database, work);
           const before = await readCatalog(client);
-          const { major } = this.#tools.binaries;
-          const session = { client, inDatabase, rows: before, passwords, major };
-          const made = await changeCatalog(session, change);
-          return [await readCatalog(client), made] as const;
+          const session = { client, inDatabase, rows: before, passwords, major: binaries.major };
+          const newPassword = await changeCatalog(session, change);
+          return [await readCatalog(client), newPassword] as const;
         }),
       );
       this.#remember(branchId, rows);
       return toCatalog(rows, passwords, password);
     });
-  }
-
-  async #withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await this.#tools.branches.withLock(branchId, work);
-    } catch (error) {
-      throw asEngineError(error);
-    }
   }
 
   /** @param database undefined: the superuser's */

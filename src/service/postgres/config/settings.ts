@@ -2,16 +2,11 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
-import { rmSync } from 'node:fs';
-import path from 'node:path';
 import { settingText } from '../../../api/records/settingText.ts';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
 import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
-import type { ServerTools } from '../data/branchData.ts';
-import { writePrivateFile } from '../data/files.ts';
 import type { Certificate } from '../network/certificate.ts';
-import { type ServerAddress, listenArguments } from '../network/serverAddress.ts';
-import { runProgram } from '../process/runProgram.ts';
+import { LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
@@ -93,7 +88,7 @@ export function configurationFile(maxCu: number, settings: ReadonlyMap<string, s
 }
 
 /** One line for each setting, including the defaults. */
-function settingsLines(settings: ReadonlyMap<string, string>): string {
+export function settingsLines(settings: ReadonlyMap<string, string>): string {
   const all = new Map([...Object.entries(DEFAULTS), ...settings]);
   const lines = [...all].map(
     ([name, value]) => `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
@@ -111,19 +106,17 @@ export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
-  { address, certificate }: { readonly address: ServerAddress; readonly certificate?: Certificate },
-  overrides: Iterable<readonly [name: string, value: string | number]> = [],
+  { folder, port }: ServerAddress,
+  overrides: Readonly<Record<string, string | number>> = {},
 ): string[] {
-  const fixed: Record<string, string | number> = {
+  return settingArguments({
+    listen_addresses: LOOPBACK,
+    unix_socket_directories: folder ?? '',
+    port,
     max_connections: connectionsOf(compute),
     shared_buffers: `${SHARED_BUFFERS_MB}MB`,
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
-    ...(certificate && {
-      ssl: 'on',
-      ssl_cert_file: certificate.certFile,
-      ssl_key_file: certificate.keyFile,
-    }),
     wal_level: 'replica',
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,
@@ -132,13 +125,16 @@ export function fixedArguments(
     log_line_prefix: '',
     log_min_messages: 'warning',
     lc_messages: 'C',
-    ...Object.fromEntries(overrides),
-  };
-  return [
-    ...listenArguments(address),
-    ...Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ];
+    ...overrides,
+  });
 }
+
+export const certificateArguments = ({ certFile, keyFile }: Certificate): string[] =>
+  settingArguments({ ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile });
+
+/** Settings for the command line of Postgres. */
+export const settingArguments = (settings: Readonly<Record<string, string | number>>): string[] =>
+  Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
  * Settings that must be at least as high on a standby as on its primary (Postgres manual, "Hot Standby", administrator's
@@ -172,26 +168,3 @@ export function highest(own: StandbySettings, primary: StandbySettings = STANDBY
 
 export const areEnough = (own: StandbySettings, primary: StandbySettings): boolean =>
   Object.entries(primary).every(([name, value]) => (own[name] ?? 0) >= value);
-
-/**
- * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
- * @throws {EngineError} with Postgres's message for the first invalid setting
- */
-export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
-  const settings = userSettings(compute.pgSettings);
-  if (settings.size === 0) return;
-  await tools.branches.withLock(compute.branchId, async () => {
-    const dataDir = await tools.branches.ensure(compute.branchId);
-    const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, settingsLines(settings));
-    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
-    const address: ServerAddress = { folder: undefined, port: 1 };
-    try {
-      await runProgram(tools.binaries.postgres, [...args, ...fixedArguments(compute, { address })], {
-        cwd: tools.storage.root,
-      });
-    } finally {
-      rmSync(file, { force: true });
-    }
-  });
-}

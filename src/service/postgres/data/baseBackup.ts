@@ -53,7 +53,7 @@ export async function copyData(
  */
 export async function prepareCopy(tools: ServerTools, branchId: string): Promise<void> {
   const { branches } = tools;
-  await branches.oneByOne(branchId, async () => {
+  await branches.lock(branchId).oneByOne(async () => {
     const dataDir = await branches.ensure(branchId);
     if (branches.primary(branchId) !== undefined || isShutDown(dataDir)) return;
     await withBranchServer(tools, branchId, async () => undefined);

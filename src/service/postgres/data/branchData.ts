@@ -4,53 +4,35 @@ import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { type BranchCatalog, type BranchOwner, EngineError } from '../../core/computeEngine.ts';
-import { renameOverSync } from '../../../base/replaceFile.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import { makePrivateFolder, writePrivateFile } from './files.ts';
 import { type BranchLogin, branchLogin } from './logins.ts';
-import { type TemplateOptions, copyTemplate, databaseId, ensureTemplate } from './template.ts';
-import type { Certificate } from '../network/certificate.ts';
+import { type EngineTools, copyTemplate, databaseId, ensureTemplate } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
-export interface ServerTools extends TemplateOptions {
+export interface ServerTools extends EngineTools {
   readonly branches: BranchData;
-  /** Created at the first call. */
-  readonly certificate: () => Certificate;
 }
 
 type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;
 
 export class BranchData {
-  readonly #options: TemplateOptions;
+  readonly #tools: EngineTools;
   readonly #locks = new Map<string, SharedLock>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
 
-  constructor(options: TemplateOptions) {
-    this.#options = options;
+  constructor(tools: EngineTools) {
+    this.#tools = tools;
   }
 
   /**
-   * Runs `work` while no other work starts a server on the branch's data, stops one or copies the data. Do not call it
-   * inside `work`: it would wait for itself.
+   * The lock of the branch's data. Who starts or stops a server on the data has it alone, who copies or reads the data shares
+   * it. Do not lock again inside the work: it would wait for itself.
    */
-  async withLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    return this.#lock(branchId).exclusive(work);
-  }
-
-  /** Runs `work`, which copies or reads the data, while no other work starts or stops a server on it. */
-  async withSharedLock<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    return this.#lock(branchId).shared(work);
-  }
-
-  /** For works that share the lock: runs what each must do for all of them one after the other. */
-  async oneByOne<T>(branchId: string, work: () => Promise<T>): Promise<T> {
-    return this.#lock(branchId).oneByOne(work);
-  }
-
-  #lock(branchId: string): SharedLock {
+  lock(branchId: string): SharedLock {
     const lock = this.#locks.get(branchId) ?? new SharedLock();
     this.#locks.set(branchId, lock);
     return lock;
@@ -99,7 +81,7 @@ export class BranchData {
   }
 
   folder(branchId: string): string {
-    return path.join(this.#options.storage.branch(branchId), 'data');
+    return path.join(this.#tools.storage.branch(branchId), 'data');
   }
 
   /** Changes each time that a server runs on the branch's data. */
@@ -111,11 +93,10 @@ export class BranchData {
   /** Returns the branch's data directory; creates it if missing. The caller holds the branch's lock. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
-    this.finishRestore(branchId);
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
       await this.#template();
-      await copyTemplate(this.#options, dataDir, login);
+      await copyTemplate(this.#tools, dataDir, login);
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -123,14 +104,14 @@ export class BranchData {
 
   /** The login of the branch's owner, created at the first call. */
   login(branchId: string, owner?: BranchOwner): BranchLogin {
-    const folder = this.#options.storage.branch(branchId);
+    const folder = this.#tools.storage.branch(branchId);
     makePrivateFolder(folder);
     return branchLogin(folder, owner);
   }
 
   /** Whether the branch has no data yet. One without a parent gets it when it is first needed. */
   isNew(branchId: string): boolean {
-    return !existsSync(this.folder(branchId)) && !existsSync(this.replacement(branchId));
+    return !existsSync(this.folder(branchId));
   }
 
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
@@ -144,32 +125,21 @@ export class BranchData {
     };
   }
 
-  /** The data that replaces the branch's in a restore. */
-  replacement(branchId: string): string {
-    return `${this.folder(branchId)}.restored`;
-  }
-
-  /** Does the last step of a restore if the service was killed before it. */
-  finishRestore(branchId: string): void {
-    const [dataDir, replacement] = [this.folder(branchId), this.replacement(branchId)];
-    if (!existsSync(dataDir) && existsSync(replacement)) renameOverSync(replacement, dataDir);
-  }
-
   /** Forgets a branch that is deleted. */
   forget(branchId: string): void {
     this.#locks.delete(branchId);
   }
 
   async #template(): Promise<string> {
-    return this.#templateLock(() => ensureTemplate(this.#options));
+    return this.#templateLock(() => ensureTemplate(this.#tools));
   }
 
   #settingsFile(branchId: string): string {
-    return path.join(this.#options.storage.branch(branchId), 'standby.json');
+    return path.join(this.#tools.storage.branch(branchId), 'standby.json');
   }
 
   #checkVersion(branchId: string, dataDir: string): void {
-    const { major } = this.#options.binaries;
+    const { major } = this.#tools.binaries;
     const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
     if (version === major) return;
     throw new EngineError(

@@ -27,7 +27,7 @@ export function writePrivateFile(file: string, text: string): void {
 }
 
 /**
- * Creates a folder.
+ * Creates a folder, or replaces it.
  * @param fill creates the folder under another name; then it is renamed
  * @throws what `fill` throws, after the unfinished folder was removed
  */
@@ -40,6 +40,7 @@ export async function createAtomically(
   removeAll(unfinished);
   try {
     await fill(unfinished);
+    removeAll(folder);
     renameOverSync(unfinished, folder);
   } catch (error) {
     removeAll(unfinished);

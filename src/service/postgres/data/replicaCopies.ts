@@ -5,37 +5,34 @@ import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy } from './baseBackup.ts';
 import type { ServerTools } from './branchData.ts';
-import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
+import { createAtomically, makePrivateFolder, writePrivateFile } from './files.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 
 /** Whether the replica can start from its copy: it can stream what is missing, or nothing is missing. */
 export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
-  const [branchId, version] = readMarker(tools, replica);
+  const [branchId, version] = readMarker(path.join(tools.storage.replica(replica.id), MARKER));
   if (branchId !== replica.branchId) return false;
   return tools.branches.primary(branchId) !== undefined || version === tools.branches.version(branchId);
 }
 
 /**
- * Copies the branch.
+ * Copies the branch for a replica.
  * @returns a function to call when the replica has started: until then a running primary keeps the WAL it needs
  */
-export async function seed(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
+export async function copyForReplica(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
   // Recovery changes the version.
   await prepareCopy(tools, replica.branchId);
   const primary = tools.branches.primary(replica.branchId);
   const version = primary === undefined ? tools.branches.version(replica.branchId) : '';
-  const folder = tools.storage.replica(replica.id);
-  const dataDir = path.join(folder, 'data');
-  makePrivateFolder(folder);
-  // A copy without its marker is not used, so the marker is removed first and written last.
-  for (const old of [markerOf(tools, replica), dataDir]) removeAll(old);
   let release = async (): Promise<void> => undefined;
-  await createAtomically(dataDir, async (unfinished) => {
-    release = await copyData(tools, replica.branchId, unfinished, 'streamed');
-    writePrivateFile(path.join(unfinished, 'standby.signal'), '');
+  await createAtomically(tools.storage.replica(replica.id), async (unfinished) => {
+    makePrivateFolder(unfinished);
+    const dataDir = path.join(unfinished, 'data');
+    release = await copyData(tools, replica.branchId, dataDir, 'streamed');
+    writePrivateFile(path.join(dataDir, 'standby.signal'), '');
+    writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
   });
-  writeMarker(tools, replica, version);
   keepWalForReplicas(tools, replica.branchId);
   return release;
 }
@@ -46,32 +43,29 @@ const KEPT_FOR_REPLICAS = "wal_keep_size = '256MB'\n";
 /** Makes primaries of the branch keep WAL if the branch has replicas. */
 export function keepWalForReplicas(tools: ServerTools, branchId: string): void {
   const file = path.join(tools.storage.branch(branchId), REPLICAS_FILE);
-  writePrivateFile(file, copiesOf(tools, branchId).length > 0 ? KEPT_FOR_REPLICAS : '');
+  writePrivateFile(file, markersOf(tools, branchId).length > 0 ? KEPT_FOR_REPLICAS : '');
   tools.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
 export function forgetCopies(tools: ServerTools, branchId: string): void {
-  for (const replica of copiesOf(tools, branchId)) rmSync(markerOf(tools, replica));
+  for (const marker of markersOf(tools, branchId)) rmSync(marker);
 }
 
-const copiesOf = (tools: ServerTools, branchId: string): Replica[] =>
-  readdirSync(path.join(tools.storage.root, 'replicas'))
-    .map((id) => ({ id, branchId }))
-    .filter((replica) => readMarker(tools, replica)[0] === branchId);
+/** A file with the branch of a copy and, if no server ran during the copy, the version of the branch's data. */
+const MARKER = 'branch';
 
-/** The branch of a complete copy and, if no server ran during the copy, the version of the branch's data. */
-const markerOf = (tools: ServerTools, replica: Replica): string =>
-  path.join(tools.storage.replica(replica.id), 'branch');
+/** @returns the markers of the branch's copies */
+function markersOf({ storage }: ServerTools, branchId: string): string[] {
+  const folder = path.join(storage.root, 'replicas');
+  const markers = readdirSync(folder).map((id) => path.join(folder, id, MARKER));
+  return markers.filter((marker) => readMarker(marker)[0] === branchId);
+}
 
-function readMarker(tools: ServerTools, replica: Replica): string[] {
+function readMarker(marker: string): string[] {
   try {
-    return readFileSync(markerOf(tools, replica), 'utf8').split('\n');
+    return readFileSync(marker, 'utf8').split('\n');
   } catch {
     return []; // No copy.
   }
-}
-
-function writeMarker(tools: ServerTools, replica: Replica, version: string): void {
-  writePrivateFile(markerOf(tools, replica), `${replica.branchId}\n${version}`);
 }

@@ -18,6 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
 import { makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
@@ -37,6 +38,9 @@ export interface Storage {
   removeSockets(): void;
 }
 
+/** What a branch's folder is called that replaces the branch in a restore. */
+export const restoredFolder = (folder: string): string => `${folder}.restored`;
+
 export function openStorage(root: string): Storage {
   for (const folder of ['.', 'branches', 'replicas', 'poolers']) makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
@@ -45,7 +49,13 @@ export function openStorage(root: string): Storage {
     root,
     loopbackPorts: new Map(),
     template: (major) => path.join(root, `template-${major}`),
-    branch: within('branches'),
+    branch(branchId) {
+      const folder = within('branches')(branchId);
+      // The service was killed between the two renames of a restore.
+      if (!existsSync(folder) && existsSync(restoredFolder(folder)))
+        renameOverSync(restoredFolder(folder), folder);
+      return folder;
+    },
     replica: within('replicas'),
     pooler: within('poolers'),
     socketFolder(name) {
@@ -70,21 +80,18 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 }
 
 /** Removes what killed services and failed calls left. Call it when no server runs. */
-export async function removeUnrecorded(root: string, { branches, computes }: RecordedIds): Promise<void> {
+export async function removeUnrecorded(storage: Storage, { branches, computes }: RecordedIds): Promise<void> {
+  // Each call finishes a restore.
+  for (const id of branches) storage.branch(id);
+  const { root } = storage;
   await removeIn(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
   for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
     const recorded = new Set(ids);
     const folder = path.join(root, kind);
     await removeIn(folder, (name) => !recorded.has(name));
-    for (const id of await readdir(folder)) await removeUnfinished(path.join(folder, id));
+    for (const id of await readdir(folder))
+      await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
   }
-}
-
-/** What a restore leaves, and files that did not get their name yet. */
-async function removeUnfinished(folder: string): Promise<void> {
-  const isRestored = existsSync(path.join(folder, 'data'));
-  const names = isRestored ? /^data\.(replaced|restored)$|\.new$/ : /^data\.replaced$|\.new$/;
-  await removeIn(folder, (name) => names.test(name));
 }
 
 async function removeIn(folder: string, isLeft: (name: string) => boolean): Promise<void> {

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically } from './files.ts';
 import type { Binaries } from '../config/programs.ts';
+import { settingArguments } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type ServiceLogins,
   scramVerifier,
 } from './logins.ts';
+import type { Certificate } from '../network/certificate.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { Storage } from './storage.ts';
 
@@ -26,23 +28,25 @@ host    all          all                 127.0.0.1/32     scram-sha-256
 host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 `;
 
-export interface TemplateOptions {
+/** What all parts of the engine share. */
+export interface EngineTools {
   readonly storage: Storage;
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
+  readonly certificate: Certificate;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly shutdownSignal: AbortSignal;
 }
 
 /** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
-export async function ensureTemplate(options: TemplateOptions): Promise<string> {
-  const template = options.storage.template(options.binaries.major);
-  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(options, folder));
+export async function ensureTemplate(tools: EngineTools): Promise<string> {
+  const template = tools.storage.template(tools.binaries.major);
+  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(tools, folder));
   return template;
 }
 
-async function initialise(options: TemplateOptions, folder: string): Promise<void> {
-  const { storage, binaries, logins, shutdownSignal } = options;
+async function initialise(tools: EngineTools, folder: string): Promise<void> {
+  const { storage, binaries, logins, shutdownSignal } = tools;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
   try {
@@ -52,20 +56,16 @@ async function initialise(options: TemplateOptions, folder: string): Promise<voi
       '-U',
       SUPERUSER,
       `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--no-sync',
+      ...clusterArguments(binaries.major),
     ];
-    await runProgram(binaries.initdb, [...args, ...clusterArguments(binaries.major)], {
-      cwd: storage.root,
-      signal: shutdownSignal,
-    });
+    await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
   } finally {
     rmSync(passwordFile, { force: true });
   }
   writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
-  await runSingleUser(options, folder, rolesAndDatabase(binaries.major, logins), shutdownSignal);
-  await syncToDisk(options, folder);
+  await runSingleUser(tools, folder, rolesAndDatabase(binaries.major, logins));
+  await syncToDisk(tools, folder);
 }
 
 /** The id of the template's {@link BRANCH_DATABASE}: Postgres has a folder for each database, and gave it the last id. */
@@ -73,18 +73,14 @@ export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
 /** Creates a data directory as a copy of the template, which must exist, with this owner. */
-export async function copyTemplate(
-  options: TemplateOptions,
-  dataDir: string,
-  owner: BranchLogin,
-): Promise<void> {
-  const { storage, binaries, shutdownSignal } = options;
+export async function copyTemplate(tools: EngineTools, dataDir: string, owner: BranchLogin): Promise<void> {
+  const { storage, binaries, shutdownSignal } = tools;
   shutdownSignal.throwIfAborted();
   const template = storage.template(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { shutdownSignal });
-    await runSingleUser(options, unfinished, ownerStatements(owner), shutdownSignal);
-    await syncToDisk(options, unfinished);
+    await runSingleUser(tools, unfinished, ownerStatements(owner));
+    await syncToDisk(tools, unfinished);
   });
 }
 
@@ -101,6 +97,8 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
+  '--auth=scram-sha-256',
+  '--no-sync',
   // The smallest files of the write-ahead log, because each branch has one, even if it is empty.
   '--wal-segsize=1',
   '--encoding=UTF8',
@@ -129,50 +127,35 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
   ];
 }
 
-type Tools = Pick<TemplateOptions, 'storage' | 'binaries'>;
-
-/**
- * Runs statements, one per line, on a data directory without a server.
- * @param signal ends it at any point, so only for a data directory that is then removed
- * @returns its output
- */
+/** Runs statements, one per line, on a data directory that is being created and has no server. */
 async function runSingleUser(
-  tools: Tools,
+  { storage, binaries, shutdownSignal }: EngineTools,
   dataDir: string,
   statements: readonly string[],
-  signal?: AbortSignal,
-): Promise<string> {
-  const args = [
-    '--single',
-    '-D',
-    dataDir,
-    '-c',
-    'log_min_messages=error',
-    '-c',
-    'exit_on_error=on',
-    '-c',
-    'search_path=pg_catalog',
+): Promise<void> {
+  const settings = {
+    log_min_messages: 'error',
+    exit_on_error: 'on',
+    search_path: 'pg_catalog',
     // The folder is synced as a whole, before it gets its name.
-    '-c',
-    'fsync=off',
-    '-c',
-    'wal_recycle=off',
-    SUPERUSER,
-  ];
-  return runProgram(tools.binaries.postgres, args, {
-    cwd: tools.storage.root,
+    fsync: 'off',
+    wal_recycle: 'off',
+  };
+  const args = ['--single', '-D', dataDir, ...settingArguments(settings), SUPERUSER];
+  await runProgram(binaries.postgres, args, {
+    cwd: storage.root,
     input: `${statements.join(';\n')};\n`,
-    ...(signal === undefined ? {} : { signal }),
+    signal: shutdownSignal,
   });
 }
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
-export async function syncToDisk(options: TemplateOptions, dataDir: string): Promise<void> {
+export async function syncToDisk(tools: EngineTools, dataDir: string): Promise<void> {
   // One call of the system instead of one for each file.
-  const isSyncedAtOnce = process.platform === 'linux' && options.binaries.major >= 17;
+  const isSyncedAtOnce = process.platform === 'linux' && tools.binaries.major >= 17;
   const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
-  await runProgram(options.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
-    cwd: options.storage.root,
-    signal: options.shutdownSignal,
+  await runProgram(tools.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
+    cwd: tools.storage.root,
+    signal: tools.shutdownSignal,
   });
 }

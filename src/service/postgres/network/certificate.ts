@@ -13,14 +13,8 @@ export interface Certificate {
 const DAY = 86_400_000;
 const VALID_FOR = 3650 * DAY;
 
-/** Returns a function for the certificate of a storage folder. */
-export function certificateOf(root: string): () => Certificate {
-  let certificate: Certificate | undefined;
-  return () => (certificate ??= ensureCertificate(root));
-}
-
-/** Creates the certificate if it is missing, damaged or about to expire. */
-function ensureCertificate(root: string): Certificate {
+/** Returns the certificate of a storage folder. Creates it if it is missing, damaged or about to expire. */
+export function ensureCertificate(root: string): Certificate {
   const folder = path.join(root, 'tls');
   const files = { certFile: path.join(folder, 'server.crt'), keyFile: path.join(folder, 'server.key') };
   if (isUsable(files)) return files;

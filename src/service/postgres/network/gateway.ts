@@ -21,7 +21,7 @@ interface GatewayTarget {
   reach(): Promise<ServerAddress>;
   /** The server's address, if it runs. */
   running(): ServerAddress | undefined;
-  certificate(): Certificate;
+  readonly certificate: Certificate;
   /** The number of client connections changed. */
   activity(open: number): void;
 }
@@ -134,7 +134,7 @@ export class Gateway {
 
   /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
   async #endSecurely(client: net.Socket, packet: Packet, response: Buffer): Promise<void> {
-    const { certFile, keyFile } = this.#target.certificate();
+    const { certFile, keyFile } = this.#target.certificate;
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
     if (packet.kind === 'ssl') client.write('S');
     else client.unshift(packet.bytes);

@@ -48,7 +48,7 @@ export class Pooler {
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
     const configure = (changed: ComputeSpec) =>
-      writePrivateFile(file, configuration(folder, changed, tools.certificate()));
+      writePrivateFile(file, configuration(folder, changed, tools.certificate));
     configure(compute);
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,

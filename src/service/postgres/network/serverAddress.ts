@@ -27,6 +27,8 @@ export async function addressOf(storage: Storage, name: string): Promise<ServerA
   return { folder: process.platform === 'win32' ? undefined : storage.socketFolder(name), port };
 }
 
+export const LOOPBACK = '127.0.0.1';
+
 export type ServerSocket = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** For `net.connect`, without TLS. */
@@ -35,24 +37,15 @@ export const plainSocket = ({ folder, port }: ServerAddress): ServerSocket =>
 
 /** For `net.connect`, with TLS. */
 export const tlsSocket = ({ port }: Pick<ServerAddress, 'port'>): ServerSocket => ({
-  host: '127.0.0.1',
+  host: LOOPBACK,
   port,
 });
 
 /** For libpq, without TLS. */
 export const hostAndPort = ({ folder, port }: ServerAddress): { host: string; port: number } => ({
-  host: folder ?? '127.0.0.1',
+  host: folder ?? LOOPBACK,
   port,
 });
-
-export const listenArguments = ({ folder, port }: ServerAddress): string[] => [
-  '-c',
-  'listen_addresses=127.0.0.1',
-  '-c',
-  `unix_socket_directories=${folder ?? ''}`,
-  '-c',
-  `port=${port}`,
-];
 
 /**
  * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
@@ -87,6 +80,6 @@ async function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = net.createServer();
     server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)));
   });
 }

@@ -4,7 +4,7 @@
  */
 import Client from 'pg/lib/client.js';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
-import type { TemplateOptions } from '../data/template.ts';
+import type { EngineTools } from '../data/template.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
@@ -21,11 +21,9 @@ const options = (major: number) => ({
   lock_timeout: 10_000,
 });
 
-export type SuperuserTools = Pick<TemplateOptions, 'binaries' | 'logins'>;
-
 /** The caller ends the connection. @throws {EngineError} with the server's message */
 export async function connectAsSuperuser(
-  { binaries, logins }: SuperuserTools,
+  { binaries, logins }: EngineTools,
   address: ServerAddress,
   database = SUPERUSER,
 ): Promise<Client> {

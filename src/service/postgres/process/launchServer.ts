@@ -1,12 +1,21 @@
 /** Starts servers: of a compute, and for the service's own work. */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
-import { REPLICAS_FILE, configurationFile, fixedArguments, userSettings } from '../config/settings.ts';
+import {
+  REPLICAS_FILE,
+  certificateArguments,
+  configurationFile,
+  fixedArguments,
+  type StandbySettings,
+  settingsLines,
+  userSettings,
+} from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { writePrivateFile } from '../data/files.ts';
 import { type ServerAddress, addressOf } from '../network/serverAddress.ts';
 import { endServer } from './orphans.ts';
+import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';
 
 interface LaunchOptions {
@@ -16,8 +25,8 @@ interface LaunchOptions {
   readonly name: string;
   readonly onLine: (line: string) => void;
   /** Further settings of the service, in the file and on the command line (which wins). */
-  readonly inFile?: ReadonlyMap<string, string>;
-  readonly onCommandLine?: ReadonlyMap<string, string | number>;
+  readonly inFile?: Readonly<Record<string, string>>;
+  readonly onCommandLine?: StandbySettings;
 }
 
 /** Processes of a killed server may still use its shared memory. Milliseconds. */
@@ -31,16 +40,21 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(tools: ServerTools, start: LaunchOptions): Promise<Postmaster> {
-  const settings = new Map([...userSettings(start.compute.pgSettings), ...(start.inFile ?? [])]);
+  const settings = new Map([
+    ...userSettings(start.compute.pgSettings),
+    ...Object.entries(start.inFile ?? {}),
+  ]);
   const text = configurationFile(start.compute.maxCu, settings);
   writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), text);
   // Postgres logs it each time if a file that the configuration includes is missing.
   const included = path.join(start.dataDir, '..', REPLICAS_FILE);
   if (!existsSync(included)) writePrivateFile(included, '');
-  const certificate = tools.certificate();
   return startServer(tools, {
     ...start,
-    args: (address) => fixedArguments(start.compute, { address, certificate }, start.onCommandLine),
+    args: (address) => [
+      ...fixedArguments(start.compute, address, start.onCommandLine),
+      ...certificateArguments(tools.certificate),
+    ],
   });
 }
 
@@ -105,9 +119,30 @@ async function startPrivately(tools: ServerTools, branchId: string): Promise<Pos
     name: branchId,
     onLine: () => undefined,
     args: (address) =>
-      fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, { address }, [
-        ...Object.entries(settings),
-        ...(address.folder === undefined ? [] : [['listen_addresses', ''] as const]),
-      ]),
+      fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, address, {
+        ...settings,
+        ...(address.folder === undefined ? {} : { listen_addresses: '' }),
+      }),
+  });
+}
+
+/**
+ * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
+ * @throws {EngineError} with Postgres's message for the first invalid setting
+ */
+export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
+  const settings = userSettings(compute.pgSettings);
+  if (settings.size === 0) return;
+  await tools.branches.lock(compute.branchId).exclusive(async () => {
+    const dataDir = await tools.branches.ensure(compute.branchId);
+    const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
+    writePrivateFile(file, settingsLines(settings));
+    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
+    args.push(...fixedArguments(compute, { folder: undefined, port: 1 }));
+    try {
+      await runProgram(tools.binaries.postgres, args, { cwd: tools.storage.root });
+    } finally {
+      rmSync(file, { force: true });
+    }
   });
 }
