@@ -205,18 +205,23 @@ describe('The manifest', () => {
   });
 
   it('writes files and opens terminals only in a trusted workspace', () => {
-    const folder = path.join(root, 'src/ui/commands');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.ts'),
+    const files = ['src/ui/commands', 'src/ui/envFile'].flatMap((folder) =>
+      readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => path.join(root, folder, name)),
     );
-    const guarded = files.filter((file) =>
-      /^ {2}requireTrust\(\);/m.test(readFileSync(path.join(folder, file), 'utf8')),
-    );
+    const guarded = files.filter((file) => /^ {2}requireTrust\(\);/m.test(readFileSync(file, 'utf8')));
     const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
-    assert.deepEqual(names(guarded), ['addService.ts', 'fileChange.ts', 'psql.ts', 'writeEnv.ts']);
+    assert.deepEqual(names(guarded), [
+      'addService.ts',
+      'envFile.ts',
+      'fileChange.ts',
+      'psql.ts',
+      'writeEnv.ts',
+    ]);
     const active = files.filter((file) =>
       /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\b(?:writeFile|replaceFile)\(/.test(
-        readFileSync(path.join(folder, file), 'utf8'),
+        readFileSync(file, 'utf8'),
       ),
     );
     // Write DATABASE_URL to .env checks before its questions, and the file that writes for it does again.

@@ -1,4 +1,4 @@
-/** Sets one variable in the text of an `.env` file and leaves all other lines unchanged. */
+/** Reads and sets one variable in the text of an `.env` file, and leaves all other lines unchanged. */
 
 /** Replaces the text between two offsets (UTF-16 units). */
 export interface Replacement {
@@ -15,6 +15,16 @@ export function setVariable(file: string, name: string, value: string): Replacem
   const text = quoteValue(value);
   const last = lastValue(file, name);
   return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
+}
+
+/** The last assigned value without its quotes; undefined if there is none. */
+export function getVariable(file: string, name: string): string | undefined {
+  const last = lastValue(file, name);
+  if (last === undefined) return undefined;
+  const text = file.slice(last.start, last.end);
+  const quote = QUOTED.test(text) ? text.charAt(0) : '';
+  const value = quote === '' ? text : text.slice(1, -1);
+  return quote === '"' ? value.replace(/\\([\\"$`])/g, '$1') : value;
 }
 
 /** Adds a line at the end, with the file's line ends. */

@@ -1,4 +1,5 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
+import path from 'node:path';
 import { ConfigurationTarget, workspace, type ConfigurationScope, type Event } from 'vscode';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -76,6 +77,17 @@ export class Config implements Disposable {
     return {
       role: this.#text('connectionString.role', scope) ?? '',
       database: this.#text('connectionString.database', scope) ?? '',
+    };
+  }
+
+  /** The env file, relative to its folder, and the variable in it. A path out of the folder is ignored. */
+  env(scope: ConfigurationScope): { readonly file: string; readonly variable: string } {
+    const file = this.#text('env.file', scope) ?? '';
+    const variable = this.#text('env.variable', scope) ?? '';
+    const isWithin = !path.isAbsolute(file) && !file.split(/[\\/]/).includes('..');
+    return {
+      file: file !== '' && isWithin ? file : '.env',
+      variable: /^[A-Za-z_][\w.]*$/.test(variable) ? variable : 'DATABASE_URL',
     };
   }
 

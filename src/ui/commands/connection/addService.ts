@@ -20,10 +20,10 @@ import type { Command, CommandContext } from '../context.ts';
 import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askText } from '../input/quickInput.ts';
-import { requireTrust } from '../input/trust.ts';
+import { requireTrust } from '../../state/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
-import { ignoreMissing } from './realFile.ts';
+import { ignoreMissing } from '../../envFile/realFile.ts';
 
 /** Postgres truncates longer names. */
 const MAX_NAME_BYTES = 63;

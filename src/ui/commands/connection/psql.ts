@@ -9,7 +9,7 @@ import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { requireTrust } from '../input/trust.ts';
+import { requireTrust } from '../../state/trust.ts';
 import { pickRecord } from './host.ts';
 import { knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { findCredentials } from './password.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
-import { setVariable } from '../../../../src/model/connection/dotEnv.ts';
+import { getVariable, setVariable } from '../../../../src/model/connection/dotEnv.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 function set(file: string, value: string): string {
@@ -93,6 +93,33 @@ describe('setVariable', () => {
           assert.equal(set(after, value), after);
         },
       ),
+    );
+  });
+});
+
+describe('getVariable', () => {
+  const values: readonly (readonly [text: string, value: string | undefined])[] = [
+    ['A=1\n', undefined],
+    ['DATABASE_URL=a\nDATABASE_URL=b # c\n', 'b'],
+    [`export DATABASE_URL="a'b\\$c" # d\r\nA=1`, "a'b$c"],
+    [`DATABASE_URL='a"b'`, 'a"b'],
+    ['DATABASE_URL=', ''],
+    ['# DATABASE_URL=a\n', undefined],
+  ];
+  for (const [text, value] of values)
+    it(`reads ${JSON.stringify(text)}`, () => assert.equal(getVariable(text, 'DATABASE_URL'), value));
+
+  it('returns what was set', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.stringMatching(/^.*$/), (file, value) => {
+        assert.equal(getVariable(set(`${file}\n`, value), 'DATABASE_URL'), value);
+      }),
+      {
+        examples: [
+          ['A="', '"'],
+          ['', "it's"],
+        ],
+      },
     );
   });
 });

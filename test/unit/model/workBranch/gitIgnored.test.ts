@@ -3,9 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../../../helpers/vscodeValues.ts';
+import { gitRunner } from '../../../../src/base/runGit.ts';
+import { gitIgnored as check } from '../../../../src/model/workBranch/gitIgnored.ts';
 
-const { gitIgnored } = await import('../../../../../src/ui/commands/connection/gitIgnored.ts');
+const gitIgnored = (file: string) =>
+  check(
+    gitRunner(() => 'git'),
+    file,
+  );
 
 describe('gitIgnored', () => {
   let folder: string;

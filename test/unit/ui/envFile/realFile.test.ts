@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import '../../../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 
-const { realFile } = await import('../../../../../src/ui/commands/connection/realFile.ts');
+const { realFile } = await import('../../../../src/ui/envFile/realFile.ts');
 
 describe('realFile', () => {
   let home: string;
@@ -53,6 +53,11 @@ describe('realFile', () => {
       await assert.rejects(find('.env'), /\.env is a link to .*, which isn't in the workspace/);
     });
   }
+
+  it('rejects a new file in a folder that is a link out of the workspace', async () => {
+    symlinkSync('..', file('up'));
+    await assert.rejects(find('up/.env'), /isn't in the workspace/);
+  });
 
   it('accepts a link into another folder of the workspace', async () => {
     symlinkSync('../outside', file('.env'));

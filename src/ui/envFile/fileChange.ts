@@ -3,9 +3,9 @@
  * other users can read.
  */
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
-import { replaceFile } from '../../../base/replaceFile.ts';
-import type { Replacement } from '../../../model/connection/dotEnv.ts';
-import { requireTrust } from '../input/trust.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import type { Replacement } from '../../model/connection/dotEnv.ts';
+import { requireTrust } from '../state/trust.ts';
 
 /** A change of a file that can be undone. */
 export interface WrittenFile {

@@ -15,12 +15,15 @@ export async function realFile(file: string, folders: readonly string[]): Promis
   const name = path.basename(file);
   const parent = await realpath(path.dirname(file));
   const entry = await lstat(path.join(parent, name)).catch(ignoreMissing);
-  if (entry === undefined) return { path: path.join(parent, name), isLink: false };
-  const real = await realpath(path.join(parent, name)).catch(ignoreMissing);
+  const real =
+    entry === undefined
+      ? path.join(parent, name)
+      : await realpath(path.join(parent, name)).catch(ignoreMissing);
   if (real === undefined) throw new Error(l10n.t("{0} is a link to a file that doesn't exist.", name));
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(ignoreMissing)));
   if (!roots.some((root) => root !== undefined && isWithin(root, real)))
     throw new Error(l10n.t("{0} is a link to {1}, which isn't in the workspace.", name, real));
+  if (entry === undefined) return { path: real, isLink: false };
   if (!(await stat(real)).isFile()) throw new Error(l10n.t("{0} isn't a file.", name));
   return { path: real, isLink: entry.isSymbolicLink() };
 }

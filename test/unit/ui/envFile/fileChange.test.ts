@@ -1,13 +1,13 @@
-import '../../../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
-import { appendLine } from '../../../../../src/model/connection/dotEnv.ts';
-import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { appendLine } from '../../../../src/model/connection/dotEnv.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
 
-const { changeFile } = await import('../../../../../src/ui/commands/connection/fileChange.ts');
+const { changeFile } = await import('../../../../src/ui/envFile/fileChange.ts');
 
 describe('changeFile', () => {
   it('keeps the file on a full disk', async function () {

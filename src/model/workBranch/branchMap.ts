@@ -1,0 +1,129 @@
+/**
+ * Which database branch belongs to which git branch, in the repository's own git configuration. So all worktrees and
+ * windows share it, git renames and deletes an entry with its branch, and git locks it. It contains no secret.
+ */
+import { isBranchId, isId } from '../../api/records/ids.ts';
+import type { RunGit } from '../../base/runGit.ts';
+
+/** A database branch. The account is a `stableAccountId`. */
+export interface BranchRef {
+  readonly account: string;
+  readonly projectId: string;
+  readonly branchId: string;
+}
+
+/** A database branch that was created for a git branch, which may be gone. */
+export interface CreatedBranch extends BranchRef {
+  readonly gitBranch: string;
+}
+
+export interface BranchMap {
+  /** Whether the env files follow what is checked out. */
+  readonly isFollowed: boolean;
+  /** By git branch. `none`: the user wants none for it. */
+  readonly branches: ReadonlyMap<string, BranchRef | 'none'>;
+  /** The parent of new branches, if the user chose one. */
+  readonly parent: BranchRef | undefined;
+  readonly created: readonly CreatedBranch[];
+}
+
+const SECTION = 'hostedPostgres';
+const KEYS = { follow: `${SECTION}.follow`, parent: `${SECTION}.parent`, created: `${SECTION}.created` };
+const branchKey = (gitBranch: string): string => `branch.${gitBranch}.${SECTION}`;
+
+export const isSameBranch = (one: BranchRef, other: BranchRef | 'none' | undefined): boolean =>
+  other !== undefined &&
+  other !== 'none' &&
+  one.account === other.account &&
+  one.projectId === other.projectId &&
+  one.branchId === other.branchId;
+
+/** Whether the map has the database branch, also as the parent. */
+export const isInMap = ({ branches, parent }: BranchMap, ref: BranchRef): boolean =>
+  [...branches.values(), parent].some((mapped) => isSameBranch(ref, mapped));
+
+/** Entries that aren't valid are left out. @param folder in the repository */
+export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
+  const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*)$`.toLowerCase();
+  const { stdout } = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
+  const branches = new Map<string, BranchRef | 'none'>();
+  const created: CreatedBranch[] = [];
+  let parent: BranchRef | undefined;
+  let isFollowed = false;
+  for (const entry of stdout.split('\0')) {
+    const [key = '', value = ''] = splitOnce(entry, '\n');
+    const [ref, gitBranch] = parseRef(value);
+    const mapped = /^branch\.(.*)\.hostedpostgres$/s.exec(key)?.[1];
+    if (mapped !== undefined && (ref !== undefined || value === 'none')) branches.set(mapped, ref ?? 'none');
+    if (key === KEYS.follow.toLowerCase()) isFollowed = value === 'true';
+    if (key === KEYS.parent.toLowerCase()) parent = ref;
+    if (key === KEYS.created.toLowerCase() && ref !== undefined && gitBranch !== undefined)
+      created.push({ ...ref, gitBranch });
+  }
+  return { isFollowed, branches, parent, created };
+}
+
+export const EMPTY_MAP: BranchMap = {
+  isFollowed: false,
+  branches: new Map(),
+  parent: undefined,
+  created: [],
+};
+
+/** Writes the map. Each method @throws {Error} with git's message if git rejects it */
+export class BranchMapWriter {
+  readonly #runGit: RunGit;
+  readonly #folder: string;
+
+  constructor(runGit: RunGit, folder: string) {
+    this.#runGit = runGit;
+    this.#folder = folder;
+  }
+
+  async setFollowed(isFollowed: boolean): Promise<void> {
+    await this.#config(KEYS.follow, String(isFollowed));
+  }
+
+  async setParent(ref: BranchRef): Promise<void> {
+    await this.#config(KEYS.parent, format(ref));
+  }
+
+  async setBranch(gitBranch: string, ref: BranchRef | 'none'): Promise<void> {
+    await this.#config(branchKey(gitBranch), ref === 'none' ? ref : format(ref));
+  }
+
+  async addCreated(created: CreatedBranch): Promise<void> {
+    await this.#config('--add', KEYS.created, `${format(created)} ${created.gitBranch}`);
+  }
+
+  /** Forgets a created branch that is gone. */
+  async removeCreated(created: CreatedBranch): Promise<void> {
+    const value = `${format(created)} ${created.gitBranch}`.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
+    await this.#config('--unset-all', KEYS.created, `^${value}$`);
+  }
+
+  async #config(...args: readonly string[]): Promise<void> {
+    const { code, stderr } = await this.#runGit(this.#folder, 'config', '--local', ...args);
+    if (code !== 0) throw new Error(stderr.trim() || 'git failed');
+  }
+}
+
+/** Spaces separate the parts, and may be in the name of an account. */
+const format = ({ account, projectId, branchId }: BranchRef): string =>
+  [encodeURI(account.toWellFormed()), projectId, branchId].join(' ');
+
+/** @returns the reference, if it is valid, and what follows it */
+function parseRef(value: string): [ref: BranchRef | undefined, rest: string | undefined] {
+  const [, account = '', projectId, branchId, rest] = /^(\S+) (\S+) (\S+)(?: (.+))?$/s.exec(value) ?? [];
+  if (!isId(projectId) || !isBranchId(branchId)) return [undefined, rest];
+  try {
+    return [{ account: decodeURI(account), projectId, branchId }, rest];
+  } catch {
+    return [undefined, rest]; // Not written by us.
+  }
+}
+
+function splitOnce(text: string, separator: string): readonly string[] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}

@@ -1,0 +1,85 @@
+/** What to do about a folder's env file after a checkout. */
+import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
+import type { GitState, Pause } from './gitState.ts';
+
+/** The state of the database branch that the file should point to. */
+export type TargetState =
+  'unchecked' | 'live' | 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
+
+export interface Facts {
+  readonly isTrusted: boolean;
+  readonly git: GitState;
+  /** The checked-out branch is the repository's default one, or could be. */
+  readonly isDefaultBranch: boolean;
+  readonly map: BranchMap;
+  /** `none`: no file, or no variable in it. */
+  readonly file: 'writable' | 'none' | 'unsaved' | 'tracked';
+  /** The branch of the host in the file; undefined if the host isn't known. */
+  readonly current: BranchRef | undefined;
+  /** The user has undone the switch to this git branch. */
+  readonly isUndone: boolean;
+  /** The id of the connected account; undefined without a connection. */
+  readonly account: string | undefined;
+  readonly target: TargetState;
+}
+
+/** Why the file isn't changed although another branch is checked out. */
+export type StopReason =
+  | 'untrusted'
+  | 'noValue'
+  | 'foreignValue'
+  | 'unsaved'
+  | 'tracked'
+  | 'otherAccount'
+  | Exclude<TargetState, 'unchecked' | 'live'>;
+
+export type Decision =
+  /** The file is right, or nothing is followed. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'paused'; readonly reason: Pause }
+  /** The file stays as it is. */
+  | { readonly kind: 'keep'; readonly reason: 'defaultBranch' | 'declined' | 'undone' }
+  /** The git branch has no database branch yet. */
+  | { readonly kind: 'ask'; readonly gitBranch: string }
+  | { readonly kind: 'stopped'; readonly reason: StopReason; readonly target?: BranchRef }
+  /** Find out whether the branch can be used, then decide again. */
+  | { readonly kind: 'check'; readonly target: BranchRef }
+  | { readonly kind: 'write'; readonly target: BranchRef };
+
+export function decide(facts: Facts): Decision {
+  const { git, map } = facts;
+  if (!map.isFollowed) return { kind: 'nothing' };
+  if (git.pause !== undefined) return { kind: 'paused', reason: git.pause };
+  if (git.branch === undefined) return { kind: 'paused', reason: 'detached' };
+  if (!facts.isTrusted) return { kind: 'stopped', reason: 'untrusted' };
+  const target = map.branches.get(git.branch);
+  if (target === 'none') return { kind: 'keep', reason: 'declined' };
+  if (target !== undefined) return decideSwitch(facts, target);
+  return facts.isDefaultBranch
+    ? { kind: 'keep', reason: 'defaultBranch' }
+    : { kind: 'ask', gitBranch: git.branch };
+}
+
+function decideSwitch(facts: Facts, target: BranchRef): Decision {
+  const { current } = facts;
+  const stopped = (reason: StopReason): Decision => ({ kind: 'stopped', reason, target });
+  const isUnusable = facts.target !== 'unchecked' && facts.target !== 'live';
+  if (isSameBranch(target, current))
+    return facts.target === 'deleted' || facts.target === 'expired'
+      ? stopped(facts.target)
+      : { kind: 'nothing' };
+  if (facts.isUndone) return { kind: 'keep', reason: 'undone' };
+  const obstacle = fileObstacle(facts);
+  if (obstacle !== undefined) return stopped(obstacle);
+  if (facts.account !== target.account)
+    return stopped(facts.account === undefined ? 'offline' : 'otherAccount');
+  if (isUnusable) return stopped(facts.target);
+  return { kind: facts.target === 'live' ? 'write' : 'check', target };
+}
+
+/** Only a value that points to a branch of this repository is replaced without asking. */
+function fileObstacle({ file, current, map }: Facts): StopReason | undefined {
+  if (file === 'none') return 'noValue';
+  if (current === undefined || !isInMap(map, current)) return 'foreignValue';
+  return file === 'writable' ? undefined : file;
+}

@@ -1,0 +1,111 @@
+/**
+ * What is checked out, read from git's files. So a checkout in a terminal, by an agent or in the editor is seen equally
+ * fast, and VS Code's Git extension needn't be active.
+ */
+import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { RunGit } from '../../base/runGit.ts';
+
+/** A worktree of a repository, or the repository's only one. */
+export interface Repository {
+  /** The folder with the files. */
+  readonly worktree: string;
+  /** HEAD and what a rebase or merge keeps, separate for each worktree. */
+  readonly gitDir: string;
+  /** Branches and the configuration, shared by all worktrees. */
+  readonly commonDir: string;
+}
+
+/** Why HEAD doesn't show what the user works on. */
+export type Pause = 'detached' | 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
+
+/** `branch`: without `refs/heads/`. During a merge there is both. */
+export interface GitState {
+  readonly branch: string | undefined;
+  readonly pause: Pause | undefined;
+}
+
+/** @returns the innermost repository around the folder, or undefined */
+export async function findRepository(folder: string): Promise<Repository | undefined> {
+  const entry = path.join(folder, '.git');
+  // Anything but its absence may be a repository.
+  const isHere = await lstat(entry).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+  if (isHere) {
+    const gitDir = await gitDirOf(entry);
+    const common = await readText(path.join(gitDir, 'commondir'));
+    const commonDir = common === undefined ? gitDir : path.resolve(gitDir, common.trim());
+    return { worktree: folder, gitDir, commonDir };
+  }
+  const parent = path.dirname(folder);
+  return parent === folder ? undefined : await findRepository(parent);
+}
+
+/** `.git` is a folder or a link to one, or in a worktree or submodule a file that names it. */
+async function gitDirOf(entry: string): Promise<string> {
+  const named =
+    (await stat(entry).catch(() => undefined))?.isFile() === true ? await readText(entry) : undefined;
+  const gitDir = /^gitdir: (.*?)\r?\n?$/s.exec(named ?? '')?.[1];
+  const found = gitDir === undefined ? entry : path.resolve(path.dirname(entry), gitDir);
+  return await realpath(found).catch(() => found);
+}
+
+/** In this order: a rebase also leaves HEAD detached, and may contain a merge. */
+const PAUSES: readonly (readonly [file: string, pause: Pause])[] = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+  ['BISECT_START', 'bisect'],
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherryPick'],
+  ['REVERT_HEAD', 'revert'],
+];
+
+/** The names in `gitDir` whose changes can change the state. */
+export const STATE_FILES: readonly string[] = ['HEAD', ...PAUSES.map(([file]) => file)];
+
+export async function readGitState({ worktree, gitDir }: Repository, runGit: RunGit): Promise<GitState> {
+  const branch = await headBranch(worktree, gitDir, runGit);
+  const present = await Promise.all(PAUSES.map(([file]) => exists(path.join(gitDir, file))));
+  const pause = PAUSES.find((_, index) => present[index] === true)?.[1];
+  return { branch, pause: pause ?? (branch === undefined ? 'detached' : undefined) };
+}
+
+async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Promise<string | undefined> {
+  const head = (await readText(path.join(gitDir, 'HEAD')))?.trim();
+  // With reftable, the file is only there for old programs.
+  if (head === 'ref: refs/heads/.invalid') {
+    const { code, stdout } = await runGit(worktree, 'symbolic-ref', '--quiet', 'HEAD');
+    return code === 0 ? branchOf(stdout.trim()) : undefined;
+  }
+  return head?.startsWith('ref: ') === true ? branchOf(head.slice('ref: '.length).trim()) : undefined;
+}
+
+const branchOf = (ref: string): string | undefined =>
+  ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
+
+/**
+ * Whether a git branch is the repository's default one, or could be: without a remote that says which one is, each of the
+ * usual names counts.
+ */
+export async function isDefaultBranch(
+  repository: Repository,
+  branch: string,
+  runGit: RunGit,
+): Promise<boolean> {
+  const remote = await readText(path.join(repository.commonDir, 'refs', 'remotes', 'origin', 'HEAD'));
+  const name = /^ref: refs\/remotes\/origin\/(.+?)\s*$/.exec(remote ?? '')?.[1];
+  if (name !== undefined) return branch === name;
+  if (branch === 'main' || branch === 'master') return true;
+  const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
+  return branch === stdout.trim();
+}
+
+const exists = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    () => true,
+    () => false,
+  );
+
+const readText = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);

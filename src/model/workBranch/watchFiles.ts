@@ -1,0 +1,24 @@
+import { watch } from 'node:fs';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+
+/** Names of files by folder. The files needn't exist. */
+export type WatchedFiles = ReadonlyMap<string, readonly string[]>;
+
+/** Folders are watched instead of files, because git and editors replace files. */
+export function watchFiles(files: WatchedFiles, onChange: () => void): Disposable {
+  const disposables = new DisposableStore();
+  for (const [folder, names] of files) {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_, name) => {
+        // Some systems don't report a name.
+        if (name === null || names.includes(name)) onChange();
+      });
+      // For example, the folder was removed.
+      watcher.on('error', () => watcher.close());
+      disposables.add({ dispose: () => watcher.close() });
+    } catch {
+      // It was removed, or the system has no watcher left. The window looks again when it gets the focus.
+    }
+  }
+  return disposables;
+}

@@ -1,0 +1,255 @@
+/**
+ * A folder of the workspace: what is checked out in it and which database branch its env file points to. Follows
+ * checkouts if the repository's map says so.
+ */
+import path from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { isEqual } from '../../base/equal.ts';
+import { Emitter } from '../../base/event.ts';
+import type { RunGit } from '../../base/runGit.ts';
+import { EMPTY_MAP, readBranchMap, type BranchMap, type BranchRef } from './branchMap.ts';
+import { parseDatabaseUrl } from './databaseUrl.ts';
+import { decide, type Decision, type Facts, type TargetState } from './decide.ts';
+import {
+  findRepository,
+  isDefaultBranch,
+  readGitState,
+  STATE_FILES,
+  type GitState,
+  type Repository,
+} from './gitState.ts';
+import type { KnownBranch, KnownHosts } from './knownHosts.ts';
+import { watchFiles, type WatchedFiles } from './watchFiles.ts';
+
+/** The variable in the env file. */
+export interface EnvValue {
+  readonly file: Facts['file'];
+  /** A secret. */
+  readonly value: string | undefined;
+}
+
+/** @param value for the env file, a secret */
+export type Target =
+  { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
+
+/** What a switch of the env file has changed. */
+export interface Switch {
+  readonly gitBranch: string;
+  readonly target: BranchRef;
+}
+
+export interface WorkFolderPorts {
+  readonly runGit: RunGit;
+  readonly clock: Clock;
+  readonly knownHosts: KnownHosts;
+  readonly isTrusted: () => boolean;
+  /** The id of the connected account. */
+  readonly account: () => string | undefined;
+  /** The path of the env file. */
+  readonly envPath: () => string;
+  readonly readEnv: () => Promise<EnvValue>;
+  /** Replaces the value unless it has changed. @returns whether it was replaced */
+  readonly replaceEnv: (before: string, after: string) => Promise<boolean>;
+  /** The value for the env file, with what is kept of the old value. Never rejects. */
+  readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
+  /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
+  readonly ask: (gitBranch: string) => boolean;
+  readonly onSwitched: (done: Switch) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface WorkFolderState {
+  readonly repository: Repository | undefined;
+  readonly git: GitState | undefined;
+  readonly map: BranchMap;
+  /** The host of the env file; undefined if its value isn't a connection string. */
+  readonly host: string | undefined;
+  /** The branch behind the host, if it is known. */
+  readonly current: KnownBranch | undefined;
+  readonly decision: Decision;
+}
+
+const NO_STATE: WorkFolderState = {
+  repository: undefined,
+  git: undefined,
+  map: EMPTY_MAP,
+  host: undefined,
+  current: undefined,
+  decision: { kind: 'nothing' },
+};
+
+/** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
+const SETTLE = 150;
+
+export class WorkFolder implements Disposable {
+  readonly folder: string;
+  readonly #ports: WorkFolderPorts;
+  readonly #changed = new Emitter<void>();
+  #state = NO_STATE;
+  #running: Promise<void> | undefined;
+  #runAgain = false;
+  #timer: Disposable | undefined;
+  #watched: WatchedFiles = new Map();
+  #watcher: Disposable | undefined;
+  #isDisposed = false;
+  /** The git branches that the user was asked about. */
+  readonly #asked = new Set<string>();
+  #undone: string | undefined;
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(folder: string, ports: WorkFolderPorts) {
+    this.folder = folder;
+    this.#ports = ports;
+  }
+
+  get state(): WorkFolderState {
+    return this.#state;
+  }
+
+  /** Looks at git and the file, and does what follows from it. Never rejects. */
+  refresh(): Promise<void> {
+    this.#runAgain = true;
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** Keeps the file as it is until another git branch is checked out. */
+  setUndone(gitBranch: string): void {
+    this.#undone = gitBranch;
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#timer?.dispose();
+    this.#watcher?.dispose();
+    this.#changed.dispose();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#runAgain && !this.#isDisposed) {
+      this.#runAgain = false;
+      try {
+        await this.#step();
+      } catch (error) {
+        this.#ports.onError(error);
+      }
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { facts, value } = await this.#read();
+    let decision = facts === undefined ? NO_STATE.decision : decide(facts);
+    if (decision.kind === 'check' && value !== undefined)
+      decision = await this.#switch(decision.target, value);
+    this.#update({ decision });
+    if (
+      decision.kind === 'ask' &&
+      !this.#asked.has(decision.gitBranch) &&
+      this.#ports.ask(decision.gitBranch)
+    )
+      this.#asked.add(decision.gitBranch);
+  }
+
+  /** Finds the target, which takes time, so the facts are read again before the file is changed. */
+  async #switch(target: BranchRef, value: string): Promise<Decision> {
+    const found = await this.#ports.findTarget(target, value);
+    const { facts, value: before } = await this.#read();
+    if (facts === undefined || this.#isDisposed) return NO_STATE.decision;
+    const decision = decide({ ...facts, target: found.state });
+    const isSame = before === value && 'target' in decision && isEqual(decision.target, target);
+    if (!isSame) {
+      this.#runAgain = true;
+      return decision;
+    }
+    if (decision.kind !== 'write' || found.state !== 'live') return decision;
+    const { branch: gitBranch = '' } = facts.git;
+    if (await this.#ports.replaceEnv(value, found.value)) this.#ports.onSwitched({ gitBranch, target });
+    this.#runAgain = true;
+    return { kind: 'nothing' };
+  }
+
+  /** @returns no facts if the folder isn't in a repository */
+  async #read(): Promise<{ readonly facts?: Facts; readonly value: string | undefined }> {
+    const { runGit, knownHosts, isTrusted, account } = this.#ports;
+    const { value, file } = await this.#ports.readEnv();
+    const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
+    const current = host === undefined ? undefined : knownHosts.get(host);
+    const repository = await findRepository(this.folder);
+    if (repository === undefined) {
+      this.#update({ ...NO_STATE, host, current });
+      return { value };
+    }
+    const [git, map] = await Promise.all([
+      readGitState(repository, runGit),
+      readBranchMap(runGit, this.folder),
+    ]);
+    this.#update({ repository, git, map, host, current });
+    if (git.branch !== this.#undone) this.#undone = undefined;
+    const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
+    const isUnmapped = map.isFollowed && target === undefined && git.branch !== undefined;
+    const facts: Facts = {
+      isTrusted: isTrusted(),
+      git,
+      map,
+      isDefaultBranch: isUnmapped && (await isDefaultBranch(repository, git.branch, runGit)),
+      file,
+      current,
+      isUndone: this.#undone !== undefined,
+      account: account(),
+      target: target === undefined || target === 'none' ? 'unchecked' : this.#knownState(target),
+    };
+    return { facts, value };
+  }
+
+  /** What is known without a request. */
+  #knownState(target: BranchRef): TargetState {
+    const known = this.#ports.knownHosts.find(target);
+    if (known?.isDeleted === true) return 'deleted';
+    return isExpired(known, this.#ports.clock) ? 'expired' : 'unchecked';
+  }
+
+  #update(change: Partial<WorkFolderState>): void {
+    const before = this.#state;
+    this.#state = { ...before, ...change };
+    this.#watch();
+    if (!isEqual(plain(before), plain(this.#state))) this.#changed.fire();
+  }
+
+  /** Only while there is something to show or to follow. */
+  #watch(): void {
+    const { repository, map, current } = this.#state;
+    const files = new Map<string, readonly string[]>();
+    const add = (folder: string, names: readonly string[]) =>
+      files.set(folder, [...(files.get(folder) ?? []), ...names]);
+    if (map.isFollowed || current !== undefined) {
+      const envPath = this.#ports.envPath();
+      add(path.dirname(envPath), [path.basename(envPath)]);
+      if (repository !== undefined) {
+        add(repository.gitDir, STATE_FILES);
+        add(repository.commonDir, ['config']);
+      }
+    }
+    if (isEqual([...files], [...this.#watched]) || this.#isDisposed) return;
+    this.#watched = files;
+    this.#watcher?.dispose();
+    this.#watcher = watchFiles(files, () => this.#schedule());
+    // What has changed before that is seen now.
+    this.#runAgain = files.size > 0;
+  }
+
+  #schedule(): void {
+    this.#timer?.dispose();
+    this.#timer = this.#ports.clock.after(SETTLE, () => void this.refresh());
+  }
+}
+
+/** For comparing. */
+const plain = (state: WorkFolderState) => ({
+  ...state,
+  map: { ...state.map, branches: [...state.map.branches] },
+});
+
+export const isExpired = (known: KnownBranch | undefined, clock: Clock): boolean =>
+  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= clock.now();

@@ -1,0 +1,156 @@
+/** Writes a connection string to an env file that git should ignore, and offers to undo it. */
+import path from 'node:path';
+import { l10n, Uri, workspace, type WorkspaceFolder } from 'vscode';
+import { appendLine, setVariable } from '../../model/connection/dotEnv.ts';
+import { gitIgnored, type Ignored } from '../../model/workBranch/gitIgnored.ts';
+import type { Log } from '../log/log.ts';
+import { showFailure } from '../notifications/notify.ts';
+import type { Config } from '../state/config.ts';
+import { requireTrust } from '../state/trust.ts';
+import { sanitize } from '../text/sanitize.ts';
+import { window } from '../window.ts';
+import { changeFile, displayPath, undoChanges, unsaved, type WrittenFile } from './fileChange.ts';
+import { runGit } from './git.ts';
+import { realFile } from './realFile.ts';
+
+/** The mode of a file that only the user may read. */
+const PRIVATE_MODE = 0o600;
+
+/** The variable of a folder that has the connection string. */
+export interface EnvVariable {
+  readonly uri: Uri;
+  /** The path of the file in the folder. */
+  readonly file: string;
+  readonly name: string;
+}
+
+export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceFolder, 'uri'>): EnvVariable {
+  const { file, variable } = config.env(folder.uri);
+  return { uri: Uri.joinPath(folder.uri, file), file, name: variable };
+}
+
+/** @param value a secret */
+export type WriteEnv = (value: string) => Promise<readonly WrittenFile[]>;
+
+/**
+ * Asks what there is to ask before the file is written: whether git may see it, and to save it.
+ * @returns undefined if the user canceled
+ * @throws {Error} such as for a link out of the workspace
+ */
+export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<WriteEnv | undefined> {
+  requireTrust();
+  const target = await envFileOf(uri);
+  const protection = await askForProtection(target, file);
+  if (protection === undefined) return undefined;
+  const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
+  if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])])))
+    return undefined;
+  return async (value) => {
+    // The file may have been replaced during the questions.
+    if ((await envFileOf(uri)).path !== target.path)
+      throw new Error(l10n.t('{0} was changed in the meantime.', file));
+    const changes: WrittenFile[] = [];
+    if (ignoreFile !== undefined)
+      changes.push(await changeFile(ignoreFile, (text) => appendLine(text, path.posix.basename(uri.path))));
+    changes.push(await changeFile(target.uri, (text) => setVariable(text, name, value), PRIVATE_MODE));
+    return changes;
+  };
+}
+
+/** The file to write. */
+export interface EnvFile {
+  /** The target if the path is a link. */
+  readonly uri: Uri;
+  readonly isLink: boolean;
+  /** Without links; undefined in a virtual file system. */
+  readonly path: string | undefined;
+  readonly ignored: Ignored;
+  /** The file where a rule would make git ignore this file. */
+  readonly ignoreFile: Uri | undefined;
+}
+
+/** @throws {Error} such as for a link out of the workspace */
+export async function envFileOf(file: Uri): Promise<EnvFile> {
+  const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
+  if (file.scheme !== 'file')
+    return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
+  const folders = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const { path, isLink } = await realFile(file.fsPath, folders);
+  // Git reads no rules from links.
+  const hasRules = await realFile(ignoreFile.fsPath, folders).then(
+    (rules) => !rules.isLink,
+    () => false,
+  );
+  return {
+    uri: isLink ? Uri.file(path) : file,
+    isLink,
+    path,
+    ignored: await gitIgnored(runGit, path),
+    ignoreFile: hasRules && !isLink ? ignoreFile : undefined,
+  };
+}
+
+/** Asks before writing a file that git doesn't ignore. @returns undefined if the user canceled */
+async function askForProtection(target: EnvFile, file: string): Promise<'ignore' | 'none' | undefined> {
+  const { ignored, isLink, ignoreFile } = target;
+  if (ignored === 'ignored' || ignored === 'outside') return 'none';
+  const anyway = l10n.t('Write Anyway');
+  const ignore = l10n.t('Add to .gitignore and Write');
+  const warning = l10n.t(
+    'If you commit this file, everyone with access to the repository can read the password.',
+  );
+  const detail = isLink ? `${l10n.t('{0} is a link to this file.', file)} ${warning}` : warning;
+  const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
+  const question = questionOf(ignored, sanitize(displayPath(target.uri)));
+  const chosen = await window.showWarningMessage(question, { modal: true, detail }, ...buttons);
+  if (chosen === undefined) return undefined;
+  return chosen === ignore ? 'ignore' : 'none';
+}
+
+function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string): string {
+  switch (ignored) {
+    case 'notIgnored':
+      return l10n.t("Git doesn't ignore {0}. Write the connection string to it?", name);
+    case 'tracked':
+      return l10n.t('{0} is part of the repository. Write the connection string to it?', name);
+    case 'unknown':
+      return l10n.t("Couldn't check whether Git ignores {0}. Write the connection string to it?", name);
+    default:
+      return ignored satisfies never;
+  }
+}
+
+/** Saves unsaved changes, which would conflict with the change on disk. @returns false if the user canceled */
+async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
+  const documents = unsaved(uris);
+  const [first] = documents;
+  if (first === undefined) return true;
+  const name = sanitize(displayPath(first.uri));
+  const save = l10n.t('Save and Write');
+  const question = l10n.t('{0} has unsaved changes. Save it and write the connection string?', name);
+  const detail = l10n.t(
+    'The connection string is written directly to disk, so that Local History keeps no copy of the password.',
+  );
+  if ((await window.showWarningMessage(question, { modal: true, detail }, save)) !== save) return false;
+  for (const document of documents)
+    if (!(await document.save())) throw new Error(l10n.t("Couldn't save {0}.", name));
+  return true;
+}
+
+/** Says what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
+export function offerUndo(
+  log: Log,
+  message: string,
+  changes: readonly WrittenFile[],
+  onUndone = () => {},
+): void {
+  const undo = l10n.t('Undo');
+  const tryUndo = () =>
+    undoChanges(changes).then(onUndone, (error: unknown) => {
+      log.error('Undoing the change of a file', error);
+      return showFailure(l10n.t("Couldn't undo the change"), error, () => void tryUndo());
+    });
+  void window.showInformationMessage(message, undo).then((chosen) => {
+    if (chosen === undo) void tryUndo();
+  });
+}

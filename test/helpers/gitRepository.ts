@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from './localService.ts';
+
+export interface GitRepository {
+  readonly folder: string;
+  /** Runs git and returns what it prints. @throws if it fails */
+  git(...args: string[]): string;
+  /** A repository that is used like this one, in another folder. */
+  at(folder: string): GitRepository;
+}
+
+const IDENTITY = [
+  'user.name=Test',
+  'user.email=test@example.com',
+  'commit.gpgSign=false',
+  'core.editor=true',
+];
+
+/** A new repository with one commit on `main`. */
+export function createRepository(
+  folder = path.join(realpathSync(temporaryFolder()), 'repository'),
+): GitRepository {
+  mkdirSync(folder, { recursive: true });
+  const repository = repositoryAt(folder);
+  repository.git('init', '--quiet', '--initial-branch=main');
+  repository.git('commit', '--quiet', '--allow-empty', '--message=First');
+  return repository;
+}
+
+const repositoryAt = (folder: string): GitRepository => ({
+  folder,
+  git: (...args) => {
+    const options = ['-C', folder, ...IDENTITY.flatMap((each) => ['-c', each])];
+    return execFileSync('git', [...options, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  },
+  at: repositoryAt,
+});

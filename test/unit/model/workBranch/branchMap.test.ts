@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { gitRunner } from '../../../../src/base/runGit.ts';
+import {
+  BranchMapWriter,
+  EMPTY_MAP,
+  isInMap,
+  readBranchMap,
+  type BranchRef,
+} from '../../../../src/model/workBranch/branchMap.ts';
+import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+
+const runGit = gitRunner(() => 'git');
+const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
+
+describe('The map of git branches to database branches', () => {
+  let repository: GitRepository;
+  let writer: BranchMapWriter;
+  const read = (folder = repository.folder) => readBranchMap(runGit, folder);
+  const mapped = async () => [...(await read()).branches];
+
+  beforeEach(() => {
+    repository = createRepository();
+    writer = new BranchMapWriter(runGit, repository.folder);
+  });
+
+  it('is empty at first, and outside of repositories', async () => {
+    assert.deepEqual(await read(), EMPTY_MAP);
+    assert.deepEqual(await read(temporaryFolder()), EMPTY_MAP);
+  });
+
+  it('returns what was written', async () => {
+    const account = 'https://console.example.com/api/v2#my work, 100 %';
+    await writer.setBranch('feature/a.b', ref('br-one', account));
+    await writer.setBranch('main', 'none');
+    await writer.setParent(ref('br-root'));
+    await writer.setFollowed(true);
+    const created = { ...ref('br-one', account), gitBranch: 'feature/a.b' };
+    await writer.addCreated(created);
+    await writer.addCreated({ ...ref('br-two'), gitBranch: 'x' });
+    assert.deepEqual(await read(), {
+      isFollowed: true,
+      branches: new Map<string, BranchRef | 'none'>([
+        ['feature/a.b', ref('br-one', account)],
+        ['main', 'none'],
+      ]),
+      parent: ref('br-root'),
+      created: [created, { ...ref('br-two'), gitBranch: 'x' }],
+    });
+    await writer.removeCreated(created);
+    assert.deepEqual((await read()).created, [{ ...ref('br-two'), gitBranch: 'x' }]);
+  });
+
+  it('is shared by all worktrees', async () => {
+    const folder = path.join(repository.folder, '..', 'linked');
+    repository.git('worktree', 'add', '--quiet', '-b', 'linked', folder);
+    await new BranchMapWriter(runGit, folder).setBranch('linked', ref('br-one'));
+    assert.deepEqual(await mapped(), [['linked', ref('br-one')]]);
+  });
+
+  it('keeps an entry when its git branch is renamed, and loses it with the branch', async () => {
+    repository.git('branch', 'one');
+    await writer.setBranch('one', ref('br-one'));
+    repository.git('branch', '-m', 'one', 'Two');
+    assert.deepEqual(await mapped(), [['Two', ref('br-one')]]);
+    repository.git('branch', '-D', 'Two');
+    repository.git('branch', 'Two');
+    assert.deepEqual(await mapped(), []);
+  });
+
+  it('leaves out what is not valid', async () => {
+    for (const value of [
+      'local shop-1',
+      'local ../x br-one',
+      'local shop-1 ep-one',
+      '%E0%A4 shop-1 br-one',
+      '',
+    ])
+      repository.git('config', 'branch.main.hostedPostgres', value);
+    repository.git('config', 'hostedPostgres.parent', 'true');
+    repository.git('config', '--add', 'hostedPostgres.created', 'local shop-1 br-one');
+    assert.deepEqual(await read(), EMPTY_MAP);
+  });
+
+  it("throws git's message if it can't be written", async () => {
+    const outside = new BranchMapWriter(runGit, temporaryFolder());
+    await assert.rejects(outside.setFollowed(true), /git/);
+  });
+
+  it('contains its branches and the parent', async () => {
+    await writer.setBranch('one', ref('br-one'));
+    await writer.setParent(ref('br-root'));
+    const map = await read();
+    const found = ['br-one', 'br-root', 'br-other'].map((id) => isInMap(map, ref(id)));
+    assert.deepEqual(found, [true, true, false]);
+    assert.equal(isInMap(map, ref('br-one', 'https://example.com')), false);
+  });
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { BranchRef } from '../../../../src/model/workBranch/branchMap.ts';
+import { decide, type Decision, type Facts } from '../../../../src/model/workBranch/decide.ts';
+
+const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
+const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root')];
+
+/** `feature` is checked out, and the file still points to the branch of `other`. */
+const facts: Facts = {
+  isTrusted: true,
+  git: { branch: 'feature', pause: undefined },
+  isDefaultBranch: false,
+  map: {
+    isFollowed: true,
+    branches: new Map<string, BranchRef | 'none'>([
+      ['feature', feature],
+      ['other', other],
+      ['without', 'none'],
+    ]),
+    parent: root,
+    created: [],
+  },
+  file: 'writable',
+  current: other,
+  isUndone: false,
+  account: 'local',
+  target: 'unchecked',
+};
+const on = (branch: string | undefined): Partial<Facts> => ({ git: { branch, pause: undefined } });
+const stopped = (reason: string) => ({ kind: 'stopped', reason, target: feature });
+
+const cases: readonly (readonly [situation: string, change: Partial<Facts>, decision: object])[] = [
+  ['a mapped branch', {}, { kind: 'check', target: feature }],
+  ['a mapped branch that can be used', { target: 'live' }, { kind: 'write', target: feature }],
+  ['a value of the chosen parent', { current: root, target: 'live' }, { kind: 'write', target: feature }],
+  ['a file that is right', { current: feature }, { kind: 'nothing' }],
+  ['a right file that git tracks', { current: feature, file: 'tracked' }, { kind: 'nothing' }],
+  ['a right file without a connection', { current: feature, account: undefined }, { kind: 'nothing' }],
+  ['a repository that is not followed', { map: { ...facts.map, isFollowed: false } }, { kind: 'nothing' }],
+  ['an unknown git branch', on('new'), { kind: 'ask', gitBranch: 'new' }],
+  [
+    'an unknown git branch and a foreign value',
+    { ...on('new'), current: undefined },
+    { kind: 'ask', gitBranch: 'new' },
+  ],
+  ['a git branch that the user wants none for', on('without'), { kind: 'keep', reason: 'declined' }],
+  [
+    'the default git branch',
+    { ...on('main'), isDefaultBranch: true },
+    { kind: 'keep', reason: 'defaultBranch' },
+  ],
+  ['a detached HEAD', on(undefined), { kind: 'paused', reason: 'detached' }],
+  ['a rebase', { git: { branch: undefined, pause: 'rebase' } }, { kind: 'paused', reason: 'rebase' }],
+  [
+    'a merge on a mapped branch',
+    { git: { branch: 'feature', pause: 'merge' } },
+    { kind: 'paused', reason: 'merge' },
+  ],
+  [
+    'a bisection that starts on a branch',
+    { git: { branch: 'new', pause: 'bisect' } },
+    { kind: 'paused', reason: 'bisect' },
+  ],
+  ['an untrusted workspace', { isTrusted: false }, { kind: 'stopped', reason: 'untrusted' }],
+  ['a switch that was undone', { isUndone: true }, { kind: 'keep', reason: 'undone' }],
+  ['a missing file or variable', { file: 'none', current: undefined }, stopped('noValue')],
+  ['a value with an unknown host', { current: undefined }, stopped('foreignValue')],
+  ['a value of another branch of the project', { current: ref('br-production') }, stopped('foreignValue')],
+  [
+    'a value of the same branch id in another account',
+    { current: ref('br-other', 'https://x') },
+    stopped('foreignValue'),
+  ],
+  ['unsaved changes in an editor', { file: 'unsaved' }, stopped('unsaved')],
+  ['a file that git tracks', { file: 'tracked' }, stopped('tracked')],
+  ['another account', { account: 'https://x' }, stopped('otherAccount')],
+  ['no connection', { account: undefined }, stopped('offline')],
+  ['a service that is not reachable', { target: 'offline' }, stopped('offline')],
+  ['a deleted branch', { target: 'deleted' }, stopped('deleted')],
+  ['a deleted branch in the file', { target: 'deleted', current: feature }, stopped('deleted')],
+  ['an expired branch', { target: 'expired' }, stopped('expired')],
+  ['an expired branch in the file', { target: 'expired', current: feature }, stopped('expired')],
+  ['a branch without a compute', { target: 'noCompute' }, stopped('noCompute')],
+  ['a service without passwords', { target: 'noPassword' }, stopped('noPassword')],
+];
+
+describe('decide', () => {
+  for (const [situation, change, expected] of cases)
+    it(`${Object.values(expected)
+      .slice(0, 2)
+      .filter((part) => typeof part === 'string')
+      .join(' ')}: ${situation}`, () => {
+      const decision: Decision = decide({ ...facts, ...change });
+      assert.deepEqual(decision, expected);
+    });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { Branch, Compute } from '../../../../src/api/records/records.ts';
+import { hasKnownHosts, KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
+import { MemoryMap } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
+
+describe('KnownHosts', () => {
+  let memory: MemoryMap;
+  let hosts: KnownHosts;
+  let computes: Compute[];
+  let branches: Map<string, Branch>;
+  const host = 'ep-a-1.example.com';
+  const inventory = {
+    allComputes: function* () {
+      yield* computes;
+    },
+    project: (id: string) => ({ id, name: 'Shop' }),
+    computesOf: () => undefined,
+    branches: {
+      get: (_: string, id: string) => branches.get(id),
+      forProject: () => ({ branches }),
+    },
+  } as unknown as Parameters<KnownHosts['refresh']>[0];
+  const refresh = (...wanted: string[]) => hosts.refresh(inventory, 'local', wanted);
+
+  beforeEach(() => {
+    memory = new MemoryMap();
+    hosts = new KnownHosts(memory);
+    computes = [computeRecord('ep-a-1', { host, branch_id: 'br-one' })];
+    branches = new Map([['br-one', { id: 'br-one', name: 'feature', expires_at: '2030-01-01T00:00:00Z' }]]);
+  });
+
+  it('remembers only hosts of env files, also pooled ones', async () => {
+    await refresh();
+    assert.equal(hasKnownHosts(memory), false);
+    await refresh('EP-a-1-pooler.example.com:5432');
+    assert.equal(hasKnownHosts(memory), true);
+    assert.equal(hosts.get(host), undefined);
+    assert.deepEqual(hosts.get('ep-a-1-pooler.example.com'), {
+      account: 'local',
+      projectId: computes[0]?.project_id,
+      projectName: 'Shop',
+      branchId: 'br-one',
+      branchName: 'feature',
+      isProtected: false,
+      expiresAt: '2030-01-01T00:00:00Z',
+      isDeleted: false,
+    });
+  });
+
+  it('follows changes of a branch, and fires only for those', async () => {
+    await refresh(host);
+    let changes = 0;
+    hosts.onDidChange(() => (changes += 1));
+    await refresh();
+    assert.equal(changes, 0);
+    branches.set('br-one', { id: 'br-one', name: 'renamed', protected: true });
+    await refresh();
+    assert.equal(changes, 1);
+    assert.equal(hosts.get(host)?.branchName, 'renamed');
+    assert.equal(hosts.get(host)?.isProtected, true);
+    assert.equal(hosts.get(host)?.expiresAt, undefined);
+  });
+
+  it('knows deleted branches, and those of another account longer', async () => {
+    await refresh(host);
+    computes = [];
+    branches.clear();
+    await hosts.refresh(inventory, 'https://other.example.com', []);
+    assert.equal(hosts.get(host)?.isDeleted, false);
+    await refresh();
+    assert.equal(hosts.get(host)?.isDeleted, true);
+  });
+
+  it('takes a host over for another compute, as on a reused port', async () => {
+    await refresh(host);
+    computes = [computeRecord('ep-b-2', { host, branch_id: 'br-two' })];
+    await refresh();
+    assert.equal(hosts.get(host)?.branchId, 'br-two');
+  });
+
+  it('ignores what is stored in another form', () => {
+    memory.entries.set('hostedPostgres.knownHosts', [[host, { account: 1 }], 'x']);
+    assert.equal(hosts.get(host), undefined);
+    assert.equal(hasKnownHosts(memory), false);
+  });
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gitRunner } from '../../../../src/base/runGit.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { getVariable, setVariable } from '../../../../src/model/connection/dotEnv.ts';
+import { BranchMapWriter, type BranchRef } from '../../../../src/model/workBranch/branchMap.ts';
+import type { KnownBranch } from '../../../../src/model/workBranch/knownHosts.ts';
+import {
+  WorkFolder,
+  type Target,
+  type WorkFolderPorts,
+} from '../../../../src/model/workBranch/workFolder.ts';
+import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
+import { until } from '../../../workbench/until.ts';
+
+const runGit = gitRunner(() => 'git');
+const ref = (name: string): BranchRef => ({ account: 'local', projectId: 'shop-1', branchId: `br-${name}` });
+const url = (name: string, password = 'x') => `postgresql://app:${password}@${name}.example.com/app?a=1`;
+
+/** A folder whose hosts are named after their branches. */
+class Fixture {
+  readonly repository: GitRepository;
+  readonly folder: WorkFolder;
+  readonly asked: string[] = [];
+  readonly switched: string[] = [];
+  readonly errors: unknown[] = [];
+  account: string | undefined = 'local';
+  canAsk = true;
+  findTarget = async (target: BranchRef): Promise<Target> => ({
+    state: 'live',
+    value: url(target.branchId.slice(3), 'new'),
+  });
+  readonly #file: string;
+
+  constructor(repository = createRepository()) {
+    this.repository = repository;
+    this.#file = path.join(repository.folder, '.env');
+    const known = (branchId: string): KnownBranch => {
+      const name = branchId.slice('br-'.length);
+      return { ...ref(name), projectName: 'Shop', branchName: name, isProtected: false, isDeleted: false };
+    };
+    const knownHosts = {
+      get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
+      find: ({ branchId }: BranchRef) => known(branchId),
+    };
+    const ports: Omit<WorkFolderPorts, 'knownHosts'> = {
+      runGit,
+      clock: systemClock,
+      isTrusted: () => true,
+      account: () => this.account,
+      envPath: () => this.#file,
+      readEnv: async () =>
+        this.value === undefined
+          ? { file: 'none', value: undefined }
+          : { file: 'writable', value: this.value },
+      replaceEnv: async (before, after) => {
+        if (this.value !== before) return false;
+        this.write(after);
+        return true;
+      },
+      findTarget: (target) => this.findTarget(target),
+      ask: (gitBranch) => this.canAsk && this.asked.push(gitBranch) > 0,
+      onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
+      onError: (error) => void this.errors.push(error),
+    };
+    this.folder = new WorkFolder(repository.folder, { ...ports, knownHosts } as unknown as WorkFolderPorts);
+  }
+
+  get value(): string | undefined {
+    return existsSync(this.#file) ? getVariable(readFileSync(this.#file, 'utf8'), 'DATABASE_URL') : undefined;
+  }
+
+  get decision() {
+    return this.folder.state.decision;
+  }
+
+  write(value: string): void {
+    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
+    const { start, end, text: inserted } = setVariable(text, 'DATABASE_URL', value);
+    writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
+  }
+
+  get map(): BranchMapWriter {
+    return new BranchMapWriter(runGit, this.repository.folder);
+  }
+
+  checkOut(branch: string): void {
+    this.repository.git('switch', '--quiet', branch);
+  }
+
+  async becomes(name: string): Promise<void> {
+    await until(`the URL of ${name}`, async () => this.value?.includes(`@${name}.`));
+  }
+}
+
+describe('WorkFolder', () => {
+  let fixture: Fixture;
+  const create = async () => {
+    fixture = new Fixture();
+    for (const name of ['one', 'two', 'new']) fixture.repository.git('branch', name);
+    for (const name of ['one', 'two']) await fixture.map.setBranch(name, ref(name));
+    fixture.checkOut('one');
+    fixture.write(url('one'));
+    return fixture;
+  };
+  const follow = async () => {
+    await fixture.map.setFollowed(true);
+    await fixture.folder.refresh();
+  };
+
+  beforeEach(create);
+  afterEach(() => {
+    fixture.folder.dispose();
+    assert.deepEqual(fixture.errors, []);
+  });
+
+  it('shows the branch of the file without following', async () => {
+    await fixture.folder.refresh();
+    assert.equal(fixture.folder.state.current?.branchName, 'one');
+    fixture.checkOut('two');
+    await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
+    assert.equal(fixture.value, url('one'));
+    assert.deepEqual(fixture.decision, { kind: 'nothing' });
+  });
+
+  it('follows checkouts in a terminal, and ends at the last one', async () => {
+    await follow();
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    assert.equal(fixture.value, url('two', 'new'));
+    for (const name of ['one', 'two', 'new', 'one']) fixture.checkOut(name);
+    await fixture.becomes('one');
+    assert.deepEqual(fixture.asked, []);
+  });
+
+  it('asks once about an unknown git branch, only with the focus, and leaves the file as it is', async () => {
+    await follow();
+    fixture.canAsk = false;
+    fixture.checkOut('new');
+    await until('the decision', async () => fixture.decision.kind === 'ask');
+    assert.deepEqual(fixture.asked, []);
+    fixture.canAsk = true;
+    await fixture.folder.refresh();
+    await fixture.folder.refresh();
+    assert.deepEqual(fixture.asked, ['new']);
+    assert.equal(fixture.value, url('one'));
+    await fixture.map.setBranch('new', ref('new'));
+    await fixture.becomes('new');
+  });
+
+  it('writes the target of the last checkout if one comes while a target is looked up', async () => {
+    await follow();
+    const looked: string[] = [];
+    const { findTarget } = fixture;
+    fixture.findTarget = async (target) => {
+      looked.push(target.branchId);
+      if (looked.length === 1) fixture.checkOut('one');
+      return await findTarget(target);
+    };
+    fixture.checkOut('two');
+    await until('the look-up', async () => looked.length === 1);
+    await fixture.folder.refresh();
+    assert.equal(fixture.value, url('one'));
+    assert.deepEqual(fixture.switched, []);
+  });
+
+  it('leaves a value that is changed while a target is looked up, and looks at it again', async () => {
+    await follow();
+    const { findTarget } = fixture;
+    fixture.findTarget = async (target) => {
+      fixture.write(url('unknown'));
+      return await findTarget(target);
+    };
+    fixture.checkOut('two');
+    await until('the decision', async () => fixture.decision.kind === 'stopped');
+    await fixture.folder.refresh();
+    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'foreignValue', target: ref('two') });
+    assert.equal(fixture.value, url('unknown'));
+  });
+
+  it('tries again after a failure', async () => {
+    await follow();
+    const { findTarget } = fixture;
+    fixture.findTarget = async () => ({ state: 'offline' });
+    fixture.checkOut('two');
+    await until('the decision', async () => fixture.decision.kind === 'stopped');
+    assert.equal(fixture.value, url('one'));
+    fixture.findTarget = findTarget;
+    await fixture.folder.refresh();
+    assert.equal(fixture.value, url('two', 'new'));
+  });
+
+  it('keeps what was undone until the next checkout', async () => {
+    await follow();
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    fixture.folder.setUndone('two');
+    fixture.write(url('one'));
+    await fixture.folder.refresh();
+    assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'undone' });
+    fixture.checkOut('one');
+    await until('the checkout', async () => fixture.folder.state.git?.branch === 'one');
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+  });
+
+  it('pauses in a rebase that stops, and goes on after it', async () => {
+    await follow();
+    fixture.repository.git('commit', '--quiet', '--allow-empty', '--message=Second');
+    fixture.repository.git(
+      '-c',
+      'sequence.editor=echo break >',
+      'rebase',
+      '--interactive',
+      '--quiet',
+      'main',
+    );
+    await until('the pause', async () => fixture.decision.kind === 'paused');
+    assert.deepEqual(fixture.decision, { kind: 'paused', reason: 'rebase' });
+    fixture.repository.git('rebase', '--abort');
+    await until('its end', async () => fixture.decision.kind === 'nothing');
+    assert.equal(fixture.value, url('one'));
+  });
+
+  it('lets two windows on one folder agree, with one write', async () => {
+    await follow();
+    const second = new Fixture(fixture.repository);
+    await second.folder.refresh();
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    for (const { folder } of [fixture, second]) await folder.refresh();
+    second.folder.dispose();
+    assert.equal(fixture.switched.length + second.switched.length, 1);
+  });
+
+  it('follows in a linked worktree with its own file', async () => {
+    await follow();
+    const folder = path.join(fixture.repository.folder, '..', 'linked');
+    fixture.repository.git('worktree', 'add', '--quiet', folder, 'two');
+    const linked = new Fixture(fixture.repository.at(folder));
+    linked.write(url('one'));
+    await linked.folder.refresh();
+    linked.folder.dispose();
+    assert.equal(linked.value, url('two', 'new'));
+    assert.equal(fixture.value, url('one'));
+  });
+});
