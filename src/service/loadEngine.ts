@@ -1,11 +1,10 @@
 /** Loads the engine, and prepares the folder for all data. If root starts the service, it gives up root's rights here. */
 import path from 'node:path';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { giveUpRoot } from './privileges/giveUpRoot.ts';
+import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { removeIfEmpty, staleFolders } from './privileges/staleStorage.ts';
 import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
-import type { UnixAccount } from './privileges/unixAccount.ts';
 import { createPrivateFolder, type DataDirectory } from './state/dataDirectory.ts';
 
 export interface EngineChoice {

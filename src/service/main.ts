@@ -7,10 +7,8 @@ import { serviceClock } from './core/clock.ts';
 import { notUsable, StartError, systemReason } from './core/errors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
-import { leaveEnvironment } from './privileges/giveUpRoot.ts';
-import { nobody, type UnixAccount } from './privileges/unixAccount.ts';
+import { leaveEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
-import type { DataDirectory, InstanceLock } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -37,33 +35,17 @@ async function main(): Promise<void> {
   else await run(options, account, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
 }
 
+/** Resolves when the service has ended. */
 async function run(
   options: ServiceOptions,
   account: UnixAccount | undefined,
   apiKey: string | undefined,
 ): Promise<void> {
-  const directory = openDataDirectory(options.dataDir);
-  try {
-    const lock = await lockInstance(directory.folder);
-    try {
-      await serve({ ...options, apiKey }, { directory, lock, account });
-    } finally {
-      lock.release();
-    }
-  } finally {
-    directory.dispose();
-  }
-}
-
-interface Resources {
-  readonly directory: DataDirectory;
-  readonly lock: InstanceLock;
-  readonly account: UnixAccount | undefined;
-}
-
-/** Resolves when the service has ended. */
-async function serve(options: ServiceOptions, { directory, lock, account }: Resources): Promise<void> {
   const { postgres, postgresPath, projectsFile } = options;
+  const directory = openDataDirectory(options.dataDir);
+  process.once('exit', () => directory.dispose());
+  const lock = await lockInstance(directory.folder);
+  process.prependOnceListener('exit', () => lock.release());
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   const shutdown = shutdownSignal();
   const { startService } = await import('./startService.ts');
@@ -74,7 +56,7 @@ async function serve(options: ServiceOptions, { directory, lock, account }: Reso
   engine.catch(() => undefined); // Its callers report the failure.
   try {
     const service = await startService({
-      options,
+      options: { ...options, apiKey },
       folder: storage,
       projects,
       engine,
@@ -88,12 +70,10 @@ async function serve(options: ServiceOptions, { directory, lock, account }: Reso
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
     const failure = await shutdown.reason;
-    const unclean = await service.close().then(
-      () => undefined,
-      (error: unknown) => `Failed to end cleanly: ${systemReason(error)}`,
-    );
-    const problem = failure ?? unclean;
-    if (problem !== undefined) throw notUsable(problem);
+    await service.close().catch((error: unknown) => {
+      throw notUsable(failure ?? `Failed to end cleanly: ${systemReason(error)}`);
+    });
+    if (failure !== undefined) throw notUsable(failure);
   } finally {
     // A failed start may have left it open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
@@ -106,14 +86,11 @@ async function checkPostgres(
   account: UnixAccount | undefined,
 ): Promise<void> {
   const directory = openDataDirectory(undefined);
-  try {
-    const { create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });
-    const engine = create();
-    process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
-    await engine.close();
-  } finally {
-    directory.dispose();
-  }
+  process.once('exit', () => directory.dispose());
+  const { create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });
+  const engine = create();
+  process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
+  await engine.close();
 }
 
 /** Resolves `reason` on a signal or when `end` is called. */

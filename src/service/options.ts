@@ -26,22 +26,7 @@ the folder that the file postgres-folder there names (for root). To trust it: NO
 Node, sslrootcert=<file> for libpq. It is valid for ten years; clients that pin it then need the new file.
 `;
 
-export interface ServiceOptions {
-  readonly port: number;
-  /** Undefined: a temporary directory. */
-  readonly dataDir: string | undefined;
-  readonly apiKey: string | undefined;
-  readonly apiKeyFromStdin: boolean;
-  readonly projectsFile: string | undefined;
-  readonly plan: Plan;
-  /** Milliseconds. */
-  readonly operationDelay: number;
-  readonly postgres: boolean;
-  readonly checkPostgres: boolean;
-  readonly postgresPath: string | undefined;
-  /** Milliseconds; undefined: the service does not end by itself. */
-  readonly endWithLeases: number | undefined;
-}
+export type ServiceOptions = NonNullable<ReturnType<typeof readOptions>>;
 
 const OPTIONS = {
   port: { type: 'string' },
@@ -62,29 +47,31 @@ const OPTIONS = {
 export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-): ServiceOptions | undefined {
+) {
   const values = parseArguments(args);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
     // Most likely an unset variable of a script; `""` would mean the current directory.
     if (values[name] === '') throw usage(`--${name} must not be empty`);
-  const { plan = 'paid' } = values;
-  if (plan !== 'free' && plan !== 'paid') throw usage('--plan must be free or paid');
+  const plan = planIn(values.plan ?? 'paid');
   const apiKey = values['api-key'] ?? (environment['HOSTED_POSTGRES_SERVICE_API_KEY'] || undefined);
   if (apiKey !== undefined) requireKey(apiKey);
   return {
     port: wholeNumber('port', values.port, 65_535) ?? 8790,
+    /** Undefined: a temporary directory. */
     dataDir: values['data-dir'],
     apiKey,
     apiKeyFromStdin: values['api-key-stdin'] ?? false,
     projectsFile: values.projects,
     plan,
+    /** Milliseconds. */
     operationDelay: wholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
     postgres: values['no-postgres'] !== true,
     checkPostgres: values['check-postgres'] ?? false,
     postgresPath: values['postgres-path'],
+    /** Milliseconds; undefined: the service does not end by itself. */
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
-  };
+  } as const;
 }
 
 const MAX_KEY_LENGTH = 1024;
@@ -102,6 +89,11 @@ function parseArguments(args: readonly string[]) {
   } catch (error) {
     throw usage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
+}
+
+function planIn(text: string): Plan {
+  if (text !== 'free' && text !== 'paid') throw usage('--plan must be free or paid');
+  return text;
 }
 
 function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {

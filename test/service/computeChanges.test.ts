@@ -139,11 +139,13 @@ describe('Compute changes', () => {
       assert.equal(ended.endpoint_id, id);
     });
 
-    it('returns 204 without a body the second time', async () => {
+    it('returns 204 without a body if there is no such compute, or no longer', async () => {
       const { id } = await create();
       await service.client.deleteCompute(PROJECT, id);
-      const { status, text } = await raw('DELETE', `/endpoints/${id}`);
-      assert.deepEqual([status, text], [204, '']);
+      for (const each of [id, 'ep-never-was-000000']) {
+        const { status, text } = await raw('DELETE', `/endpoints/${each}`);
+        assert.deepEqual([status, text], [204, '']);
+      }
     });
 
     it('frees the branch for another primary', async () => {

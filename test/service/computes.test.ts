@@ -149,10 +149,9 @@ describe('Computes', () => {
     });
   });
 
-  it('that do not exist get 404 for every call', async () => {
+  it('that do not exist get 404 for every call but their deletion', async () => {
     const calls: readonly (readonly [string, string, unknown?])[] = [
       ['GET', ''],
-      ['DELETE', ''],
       ['PATCH', '', { endpoint: {} }],
       ['POST', '/restart'],
       ['POST', '/start'],

@@ -132,8 +132,8 @@ describe('The local service of root', () => {
   it('gives files to another user only before that', () => {
     const givers = service.filter(({ text }) => /\b[lf]?chown(Sync)?\b|\bset[ug]id\b/.test(text));
     assert.deepEqual(givers.map(({ file }) => file).toSorted(), [
-      'src/service/privileges/giveUpRoot.ts',
       'src/service/privileges/storageFolder.ts',
+      'src/service/privileges/unixAccount.ts',
     ]);
   });
 });

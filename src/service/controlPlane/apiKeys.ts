@@ -2,7 +2,7 @@
  * The account's API keys (sections 2.1–2.3, 3.3 and 5). Only hashes are stored. A key's last use is kept in memory and
  * written at intervals, and before it is shown.
  */
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
 import { toTimestamp, type ServiceClock } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
@@ -31,40 +31,37 @@ export const newKey = (id: number, name: string, value: string, now: number): St
 export class ApiKeys {
   readonly #store: Store;
   readonly #clock: ServiceClock;
-  readonly #idsByHash = new Map<string, number>();
   readonly #uses = new Map<number, Use>();
 
   constructor(store: Store, clock: ServiceClock) {
     this.#store = store;
     this.#clock = clock;
-    for (const key of store.account.keys.values()) this.#idsByHash.set(key.hash, key.id);
   }
 
-  /**
-   * Whether the value is a valid key; records its use. The lookup reveals nothing useful by its duration, since an attacker
-   * cannot choose a value by the beginning of its SHA-256, and the final comparison takes constant time.
-   */
+  /** Whether the value is a valid key; records its use. */
   isValid(value: string, from: string): boolean {
+    const key = this.#find(value);
+    if (key !== undefined) this.#uses.set(key.id, { at: this.#clock.now(), from });
+    return key !== undefined;
+  }
+
+  /** Its duration reveals nothing useful: nobody can choose a value by the beginning of its SHA-256. */
+  #find(value: string): StoredKey | undefined {
     const hash = hashOfKey(value);
-    const key = this.#store.account.keys.get(this.#idsByHash.get(hash) ?? 0);
-    if (key === undefined || !timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(key.hash, 'hex')))
-      return false;
-    this.#uses.set(key.id, { at: this.#clock.now(), from });
-    return true;
+    for (const key of this.#store.account.keys.values()) if (key.hash === hash) return key;
+    return undefined;
   }
 
   isRevoked(value: string): boolean {
-    const hash = hashOfKey(value);
-    return !this.#idsByHash.has(hash) && this.#store.account.revokedKeys.has(hash);
+    return this.#find(value) === undefined && this.#store.account.revokedKeys.has(hashOfKey(value));
   }
 
   /** Makes the value a valid key unless it already is one. */
   add(name: string, value: string): StoredKey {
-    const existing = this.#store.account.keys.get(this.#idsByHash.get(hashOfKey(value)) ?? 0);
+    const existing = this.#find(value);
     if (existing !== undefined) return existing;
     const key = newKey(this.#store.account.nextKeyId(), name, value, this.#clock.now());
     this.#store.commit({ set: 'key', value: key });
-    this.#idsByHash.set(key.hash, key.id);
     return key;
   }
 
@@ -86,7 +83,6 @@ export class ApiKeys {
     const key = this.#store.account.keys.get(id);
     if (key === undefined) throw notFound('API key with the id', String(id));
     this.#store.commit({ removed: 'key', id });
-    this.#idsByHash.delete(key.hash);
     this.#uses.delete(id);
     const { hash: _, ...shown } = key;
     return { ...shown, created_by: LOCAL_USER.id, revoked: true };
@@ -94,17 +90,15 @@ export class ApiKeys {
 
   /** Writes the uses that are in memory to the account. */
   writeUses(): void {
-    const changes: Mutation[] = [];
+    const mutations: Mutation[] = [];
     for (const [id, { at, from }] of this.#uses) {
       const key = this.#store.account.keys.get(id);
       if (key === undefined) continue;
-      changes.push({
-        set: 'key',
-        value: { ...key, last_used_at: toTimestamp(at), last_used_from_addr: from },
-      });
+      const value = { ...key, last_used_at: toTimestamp(at), last_used_from_addr: from };
+      mutations.push({ set: 'key', value });
     }
     this.#uses.clear();
-    this.#store.commit(...changes);
+    this.#store.commit(...mutations);
   }
 }
 

@@ -56,7 +56,7 @@ export class Autosuspend {
 
   #check(): void {
     const { store, clock, isBusy, suspend } = this.#options;
-    for (const compute of store.account.active.values()) {
+    for (const compute of store.account.activeComputes()) {
       const { record } = compute;
       if (isBusy(record.id)) continue;
       if (this.lastUse(compute) > clock.now()) {

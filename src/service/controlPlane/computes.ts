@@ -106,9 +106,9 @@ export class Computes {
     if (next.type === 'read_write') requireNoPrimary(project, next.branch_id, before.id);
   }
 
-  /** Returns undefined if the compute was already deleted. */
+  /** Returns undefined if there is no such compute (any more). */
   delete(project: ProjectState, id: string): ComputeResult | undefined {
-    if (project.deletedComputes.has(id)) return undefined;
+    if (!project.computes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
     const { store, clock, operations } = this.#options;
     const { type, branch_id } = compute.record;
@@ -219,7 +219,7 @@ export function prepareCompute(
   allocation: Allocation,
   now: number,
 ): StoredCompute {
-  const id = generateId('ep-', (taken) => account.hadCompute(taken));
+  const id = generateId('ep-', (taken) => account.compute(taken) !== undefined);
   const compute = newCompute(id, project, creation, allocation, now);
   const pending = compute.record.disabled ? 'idle' : 'active';
   return { ...compute, record: withState(compute.record, { pending }, now) };

@@ -212,7 +212,7 @@ export class ControlPlane {
   #writeUsage(): void {
     const { store, clock } = this;
     this.keys.writeUses();
-    for (const compute of store.account.active.values())
+    for (const compute of store.account.activeComputes())
       store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
   }
 }

@@ -18,7 +18,7 @@ import { setCompute } from './usage.ts';
 export function suspendAll(account: AccountState, now: number): Mutation[] {
   let sequence = account.nextSequence();
   const mutations: Mutation[] = [];
-  for (const compute of account.active.values()) {
+  for (const compute of account.activeComputes()) {
     const operations = hasUnfinishedOperation(account, compute) ? [] : suspension(compute, sequence, now);
     sequence += operations.length;
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
@@ -47,7 +47,7 @@ function suspension({ record }: StoredCompute, sequence: number, now: number): M
  * write does not count either, because the time of the kill is unknown.
  */
 export const resetUncountedTime = (account: AccountState, now: number): Mutation[] =>
-  [...account.active.values()].map((compute) => ({
+  [...account.activeComputes()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
   }));

@@ -98,7 +98,7 @@ class SeedBuilder {
     description: ComputeDescription,
   ): Promise<void> {
     const { id: chosenId, current_state, ...rest } = description;
-    const id = chosenId ?? generateId('ep-', (taken) => this.#account.hadCompute(taken));
+    const id = chosenId ?? generateId('ep-', (taken) => this.#account.compute(taken) !== undefined);
     if (this.#account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
     const creation = { ...rest, branch_id };
     this.#requireCreatable(project, creation, chosenId === undefined ? 'a compute' : `compute ${chosenId}`);

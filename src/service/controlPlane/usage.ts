@@ -3,7 +3,7 @@
  * size in CU (`cpu_used_sec`). The time since the last write is added when a project is shown. Fractions are stored but
  * not shown.
  */
-import type { AccountState } from '../state/store.ts';
+import type { AccountState, ProjectState } from '../state/store.ts';
 import type {
   BranchRecord,
   Mutation,
@@ -12,7 +12,7 @@ import type {
   StoredCompute,
 } from '../state/storedRecords.ts';
 
-export type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
+type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
 
 /**
  * Milliseconds. Usage is written twice as often, so a longer time means that the clock was changed or the machine was
@@ -33,19 +33,12 @@ const sum = (a: Usage, b: Usage): Usage => ({
   active_time: a.active_time + b.active_time,
 });
 
-/** Returns the usage since the last write by project. */
-export function uncountedUsage(account: AccountState, now: number): ReadonlyMap<string, Usage> {
-  const usage = new Map<string, Usage>();
-  for (const compute of account.active.values()) {
-    const id = compute.record.project_id;
-    usage.set(id, sum(usage.get(id) ?? NO_USAGE, uncountedUsageOf(compute, now)));
-  }
-  return usage;
-}
+const withUncounted = (usage: Usage, computes: Iterable<StoredCompute>, now: number): Usage =>
+  [...computes].reduce((total, compute) => sum(total, uncountedUsageOf(compute, now)), usage);
 
 /** Returns the project as lists show it: with whole seconds, including the uncounted ones. */
-export function withUncountedUsage(record: ProjectRecord, uncounted: Usage = NO_USAGE): ProjectRecord {
-  const { cpu_used_sec, active_time } = sum(record, uncounted);
+export function withUsage({ record, computes }: ProjectState, now: number): ProjectRecord {
+  const { cpu_used_sec, active_time } = withUncounted(record, computes.values(), now);
   return { ...record, cpu_used_sec: Math.floor(cpu_used_sec), active_time: Math.floor(active_time) };
 }
 
@@ -56,7 +49,7 @@ const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRec
 
 /** Returns the usage of a branch, including the uncounted one. */
 export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCompute[], now: number): Usage =>
-  computes.reduce((usage, compute) => sum(usage, uncountedUsageOf(compute, now)), countedUsageOf(branch));
+  withUncounted(countedUsageOf(branch), computes, now);
 
 /** Returns the mutations that add the uncounted usage of a compute to its project and its branch. */
 export function countUsage(account: AccountState, compute: StoredCompute, now: number): readonly Mutation[] {

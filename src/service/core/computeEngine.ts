@@ -50,7 +50,7 @@ export interface BranchCatalog {
 }
 
 /** A change of databases or roles. Names are free of control characters and have 1 to 63 bytes. */
-export type CatalogChange =
+export type CatalogCommand =
   | { readonly kind: 'createDatabase'; readonly name: string; readonly owner: string }
   | {
       readonly kind: 'updateDatabase';
@@ -180,7 +180,7 @@ export interface ComputeEngine extends EngineFacts {
    * @returns the catalog after the change, with the password of a role that has a new one
    * @throws {EngineError} with the message of Postgres
    */
-  changeCatalog(branchId: string, change: CatalogChange): Promise<BranchCatalog>;
+  changeCatalog(branchId: string, change: CatalogCommand): Promise<BranchCatalog>;
 
   /** Stops all computes cleanly. */
   close(): Promise<void>;

@@ -1,23 +1,67 @@
-/** API keys and projects (sections 4.1 and 4.2). */
+/** The calls about the account itself, its API keys and its projects (sections 4.1 and 4.2, and the public service). */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
+import { sizesOf } from '../../api/records/sizes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { toProjectResponse } from '../controlPlane/projectResponse.ts';
-import { uncountedUsage, withUncountedUsage } from '../controlPlane/usage.ts';
+import { withUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
+import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
+/** `shared` comes first: it is not the id of a project. */
 export const accountRoutes = (plane: ControlPlane): Routes => ({
+  'GET /auth': () => reply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
+  'GET /users/me': () => reply(currentUser(plane)),
+  'GET /users/me/organizations': () => reply({ organizations: [organization(plane)] }),
+  'GET /regions': () => reply({ regions: [LOCAL_REGION] }),
+  // No other account can share a project with this one.
+  'GET /projects/shared': (call) => reply({ projects: paginate(call, [], PROJECT_PAGES).records }),
   'GET /api_keys': () => reply(plane.keys.list()),
   'POST /api_keys': (call) => createKey(plane, call),
   'DELETE /api_keys/:key_id': (call) => revokeKey(plane, call),
   'GET /projects': (call) => listProjects(plane, call),
   'POST /projects': (call) => createProject(plane, call),
-  'GET /projects/:project_id': (call) => showProject(plane, call),
+  'GET /projects/:project_id': (call) =>
+    reply({ project: shown(plane, findProject(plane.store.account, call)) }),
   'PATCH /projects/:project_id': (call) => updateProject(plane, call),
   'DELETE /projects/:project_id': (call) => deleteProject(plane, call),
+});
+
+/** The public service has empty coordinates for unknown locations too. */
+const LOCAL_REGION = {
+  region_id: 'local',
+  name: 'This machine',
+  default: true,
+  geo_lat: '',
+  geo_long: '',
+} as const;
+
+/** The service limits none of them. Clients compare their numbers with it. */
+const UNLIMITED = 2 ** 31 - 1;
+
+/** Clients that know no personal accounts list the projects of an organization. Its id is accepted and ignored. */
+const organization = ({ plan }: ControlPlane) => ({
+  id: 'org-local',
+  name: LOCAL_USER.name,
+  handle: 'local',
+  plan,
+  managed_by: 'console',
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+});
+
+const CREATED_AT = '2000-01-01T00:00:00Z';
+
+const currentUser = ({ plan }: ControlPlane) => ({
+  ...LOCAL_USER,
+  auth_accounts: [],
+  plan,
+  projects_limit: UNLIMITED,
+  branches_limit: UNLIMITED,
+  active_seconds_limit: UNLIMITED,
+  max_autoscaling_limit: sizesOf(plan).at(-1)?.cu ?? UNLIMITED,
 });
 
 async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
@@ -34,19 +78,13 @@ function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
 
 /** Ignores `org_id`: there is one organization. With `recoverable` there is nothing, because deleted projects are gone. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
+  const { account } = store;
   const isOfDeleted = booleanParameter(call, 'recoverable');
-  const all = isOfDeleted ? [] : [...store.account.projects.values()].map(({ record }) => record);
+  const all = isOfDeleted ? [] : [...account.projects.values()].map(({ record }) => record);
   const page = paginate(call, search(call, all), PROJECT_PAGES);
-  const usage = uncountedUsage(store.account, clock.now());
-  const projects = page.records.map((record) => withUncountedUsage(record, usage.get(record.id)));
+  const projects = page.records.map(({ id }) => withUsage(account.project(id), clock.now()));
   return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
 }
-
-const showProject = (plane: ControlPlane, call: ApiCall): JsonReply =>
-  reply({ project: shownProject(plane, findProject(plane.store.account, call)) });
-
-const shownProject = ({ store, clock }: ControlPlane, { record }: ProjectState) =>
-  toProjectResponse(withUncountedUsage(record, uncountedUsage(store.account, clock.now()).get(record.id)));
 
 async function createProject({ projects }: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const body = await readJsonBody(call.request, ProjectCreationBody);
@@ -58,12 +96,35 @@ async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
   const project = findProject(plane.store.account, call);
   plane.projects.update(project, patch);
-  return reply({ project: shownProject(plane, project), operations: [] });
+  return reply({ project: shown(plane, project), operations: [] });
 }
 
 function deleteProject(plane: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(plane.store.account, call);
-  const shown = shownProject(plane, project);
+  const deleted = shown(plane, project);
   plane.projects.delete(project);
-  return reply({ project: shown });
+  return reply({ project: deleted });
+}
+
+const shown = ({ clock }: ControlPlane, project: ProjectState) =>
+  toProjectResponse(withUsage(project, clock.now()));
+
+/** The local service has no billing period, so usage counts from the creation of the project and is never reset. */
+const PERIOD_END = '9999-12-31T23:59:59Z';
+
+/** The call for one project names its usage differently than lists do. @param listed the project as lists show it */
+function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
+  return {
+    ...listed,
+    active_time_seconds: active_time,
+    compute_time_seconds: listed.cpu_used_sec,
+    // Not measured.
+    written_data_bytes: 0,
+    data_transfer_bytes: 0,
+    data_storage_bytes_hour: 0,
+    // Branches can't be restored to an earlier time, but a client may have set it.
+    history_retention_seconds: listed.history_retention_seconds ?? 0,
+    consumption_period_start: listed.created_at,
+    consumption_period_end: PERIOD_END,
+  };
 }

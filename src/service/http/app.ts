@@ -17,7 +17,6 @@ import {
   type Routes,
 } from './request.ts';
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
-import { userRoutes } from './userRoutes.ts';
 
 /** The version segment (section 9). */
 const API_PATH = '/api/v2';
@@ -93,7 +92,6 @@ interface Route {
 /** The first that matches counts: `/projects/shared` is not a project. */
 function routesOf(plane: ControlPlane): readonly Route[] {
   const routes: Routes = {
-    ...userRoutes(plane),
     ...accountRoutes(plane),
     ...branchRoutes(plane),
     ...computeRoutes(plane),

@@ -1,6 +1,9 @@
 /** The account of a new service: what a small company might have. */
 import type { Plan } from '../../api/records/sizes.ts';
-import type { AccountDescription, ComputeDescription } from './projectsFile.ts';
+import { AccountDescription } from './projectsFile.ts';
+
+/** A range of sizes, in CU. */
+const size = (min: number, max: number) => ({ autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max });
 
 const SAMPLE_ACCOUNT: AccountDescription = {
   projects: [
@@ -11,16 +14,9 @@ const SAMPLE_ACCOUNT: AccountDescription = {
         {
           id: 'br-aged-salad-637688',
           name: 'main',
-          default: true,
           computes: [
             { id: 'ep-little-smoke-851426', type: 'read_write', current_state: 'active' },
-            {
-              id: 'ep-steep-forest-654321',
-              type: 'read_only',
-              autoscaling_limit_min_cu: 0.25,
-              autoscaling_limit_max_cu: 1,
-              current_state: 'idle',
-            },
+            { id: 'ep-steep-forest-654321', type: 'read_only', ...size(0.25, 1) },
           ],
         },
         {
@@ -30,10 +26,8 @@ const SAMPLE_ACCOUNT: AccountDescription = {
             {
               id: 'ep-purple-water-204912',
               type: 'read_write',
-              autoscaling_limit_min_cu: 0.5,
-              autoscaling_limit_max_cu: 2,
+              ...size(0.5, 2),
               suspend_timeout_seconds: 3600,
-              current_state: 'idle',
             },
           ],
         },
@@ -47,24 +41,15 @@ const SAMPLE_ACCOUNT: AccountDescription = {
         {
           id: 'br-wispy-meadow-403718',
           name: 'main',
-          default: true,
           computes: [
             {
               id: 'ep-bold-thunder-385207',
               type: 'read_write',
-              autoscaling_limit_min_cu: 1,
-              autoscaling_limit_max_cu: 4,
+              ...size(1, 4),
               settings: { pg_settings: { work_mem: '16MB' } },
               current_state: 'active',
             },
-            {
-              id: 'ep-silent-river-918264',
-              type: 'read_only',
-              name: 'dashboards',
-              autoscaling_limit_min_cu: 1,
-              autoscaling_limit_max_cu: 1,
-              current_state: 'idle',
-            },
+            { id: 'ep-silent-river-918264', type: 'read_only', name: 'dashboards', ...size(1, 1) },
             { id: 'ep-old-paper-557019', type: 'read_only', disabled: true },
           ],
         },
@@ -77,13 +62,12 @@ const SAMPLE_ACCOUNT: AccountDescription = {
         {
           id: 'br-tiny-cloud-862093',
           name: 'main',
-          default: true,
-          computes: [{ id: 'ep-green-hat-340975', type: 'read_write', current_state: 'idle' }],
+          computes: [{ id: 'ep-green-hat-340975', type: 'read_write' }],
         },
         {
           id: 'br-young-moon-279461',
           name: 'ideas',
-          computes: [{ id: 'ep-plain-field-520137', type: 'read_only', current_state: 'idle' }],
+          computes: [{ id: 'ep-plain-field-520137', type: 'read_only' }],
         },
       ],
     },
@@ -94,17 +78,7 @@ const SAMPLE_ACCOUNT: AccountDescription = {
 /** On the free plan, all computes have the default size, since the plan does not allow larger ones. */
 export function sampleAccount(plan: Plan): AccountDescription {
   if (plan === 'paid') return SAMPLE_ACCOUNT;
-  const projects = SAMPLE_ACCOUNT.projects.map((project) => ({
-    ...project,
-    branches: (project.branches ?? []).map((branch) => ({
-      ...branch,
-      computes: (branch.computes ?? []).map(withoutSize),
-    })),
-  }));
-  return { ...SAMPLE_ACCOUNT, projects };
-}
-
-function withoutSize(compute: ComputeDescription): ComputeDescription {
-  const { autoscaling_limit_min_cu: _, autoscaling_limit_max_cu: __, ...rest } = compute;
-  return rest;
+  const withoutSizes = (name: string, value: unknown) =>
+    name.startsWith('autoscaling_limit') ? undefined : value;
+  return AccountDescription.parse(JSON.parse(JSON.stringify(SAMPLE_ACCOUNT, withoutSizes)));
 }

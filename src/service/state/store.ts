@@ -60,9 +60,6 @@ export class Store {
   }
 }
 
-/** Deleted computes that a project remembers, so that deleting one again is 204 and an unknown id 404. */
-const REMEMBERED_DELETIONS = 1000;
-
 export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
@@ -71,7 +68,6 @@ export interface ProjectState {
   computesVersion: number;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
-  readonly deletedComputes: Set<string>;
 }
 
 /** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Mutation}s change it. */
@@ -80,12 +76,8 @@ export class AccountState {
   readonly keys = new Map<number, StoredKey>();
   /** Ids of revoked keys by hash; their values must never become valid again. */
   readonly revokedKeys = new Map<string, number>();
-  /** Running computes by id. */
-  readonly active = new Map<string, StoredCompute>();
   /** Ports that belong to a compute. */
   readonly ports = new Set<number>();
-  /** Branches with a time of expiry, by id. */
-  readonly expiring = new Map<string, BranchRecord>();
   /** By project. */
   readonly leftovers = new Map<string, Leftover>();
   readonly #projectOfBranch = new Map<string, ProjectState>();
@@ -113,12 +105,6 @@ export class AccountState {
     return this.projects.has(id) || this.leftovers.has(id);
   }
 
-  /** Whether the id is or was that of a compute, as far as deletions are remembered. */
-  hadCompute(id: string): boolean {
-    const isDeleted = [...this.projects.values()].some(({ deletedComputes }) => deletedComputes.has(id));
-    return isDeleted || this.#projectOfCompute.has(id);
-  }
-
   /** Branch ids are unique in the account: the engine stores the data of a branch under its id. */
   projectOfBranch(id: string): ProjectState | undefined {
     return this.#projectOfBranch.get(id);
@@ -126,6 +112,10 @@ export class AccountState {
 
   *computes(): Iterable<StoredCompute> {
     for (const project of this.projects.values()) yield* project.computes.values();
+  }
+
+  activeComputes(): readonly StoredCompute[] {
+    return [...this.computes()].filter(({ record }) => record.current_state === 'active');
   }
 
   apply(change: Mutation): void {
@@ -153,12 +143,10 @@ export class AccountState {
   /** Returns the whole account as the changes that produce it. */
   *snapshot(): Iterable<Mutation> {
     for (const project of this.projects.values()) {
-      const projectId = project.record.id;
       yield { set: 'project', value: project.record };
       for (const value of project.branches.values()) yield { set: 'branch', value };
       for (const value of project.computes.values()) yield { set: 'compute', value };
       for (const value of project.operations.values()) yield { set: 'operation', value };
-      for (const id of project.deletedComputes) yield { removed: 'compute', projectId, id };
     }
     for (const value of this.leftovers.values()) yield { set: 'leftover', value };
     for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
@@ -178,27 +166,22 @@ export class AccountState {
       computes: new Map(),
       computesVersion: 0,
       operations: new Map(),
-      deletedComputes: new Set(),
     });
   }
 
   #setCompute(value: StoredCompute): void {
-    const { id, project_id, current_state } = value.record;
+    const { id, project_id } = value.record;
     const project = this.project(project_id);
     project.computes.set(id, value);
     project.computesVersion += 1;
     this.ports.add(value.address.port).add(value.address.poolerPort);
     this.#projectOfCompute.set(id, project);
-    if (current_state === 'active') this.active.set(id, value);
-    else this.active.delete(id);
   }
 
   #setBranch(value: BranchRecord): void {
     const project = this.project(value.project_id);
     project.branches.set(value.id, value);
     this.#projectOfBranch.set(value.id, project);
-    if (value.expires_at === undefined) this.expiring.delete(value.id);
-    else this.expiring.set(value.id, value);
   }
 
   #remove(change: Extract<Mutation, { removed: unknown }>): void {
@@ -237,7 +220,6 @@ export class AccountState {
   #removeBranch(project: ProjectState, id: string): void {
     project.branches.delete(id);
     this.#projectOfBranch.delete(id);
-    this.expiring.delete(id);
   }
 
   #removeCompute(project: ProjectState, id: string): void {
@@ -245,12 +227,6 @@ export class AccountState {
     if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
     project.computes.delete(id);
     project.computesVersion += 1;
-    this.active.delete(id);
     this.#projectOfCompute.delete(id);
-    project.deletedComputes.add(id);
-    for (const oldest of project.deletedComputes) {
-      if (project.deletedComputes.size <= REMEMBERED_DELETIONS) break;
-      project.deletedComputes.delete(oldest);
-    }
   }
 }

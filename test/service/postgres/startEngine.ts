@@ -11,8 +11,7 @@ import {
   type RecordedIds,
 } from '../../../src/service/core/computeEngine.ts';
 import { loadEngine } from '../../../src/service/loadEngine.ts';
-import { leaveEnvironment } from '../../../src/service/privileges/giveUpRoot.ts';
-import { nobody } from '../../../src/service/privileges/unixAccount.ts';
+import { leaveEnvironment, nobody } from '../../../src/service/privileges/unixAccount.ts';
 import { createPostgresEngine, findPrograms } from '../../../src/service/postgres/engine.ts';
 import { openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
 

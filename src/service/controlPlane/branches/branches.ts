@@ -240,11 +240,13 @@ export class Branches {
   /** Deletes the branches whose time has come. One that can't be deleted yet is tried again. */
   deleteExpired(): void {
     const { store, clock } = this.#options;
-    for (const { id, expires_at = '' } of store.account.expiring.values()) {
-      const project = store.account.projectOfBranch(id);
-      if (project === undefined || Date.parse(expires_at) > clock.now()) continue;
+    const branches = [...store.account.projects.values()].flatMap((project) => [
+      ...project.branches.values(),
+    ]);
+    for (const { id, project_id, expires_at } of branches) {
+      if (expires_at === undefined || Date.parse(expires_at) > clock.now()) continue;
       try {
-        this.delete(project, id);
+        this.delete(store.account.project(project_id), id);
       } catch (error) {
         if (!(error instanceof HttpError)) throw error;
       }

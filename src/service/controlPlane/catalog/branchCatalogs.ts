@@ -1,7 +1,7 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
 import {
   type BranchCatalog,
-  type CatalogChange,
+  type CatalogCommand,
   type ComputeEngine,
   isSystemDatabase,
   isSystemRole,
@@ -51,7 +51,7 @@ export class BranchCatalogs {
   }
 
   /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */
-  async change(target: BranchTarget, change: CatalogChange): Promise<CatalogResult> {
+  async change(target: BranchTarget, change: CatalogCommand): Promise<CatalogResult> {
     const { branch, engine } = await this.#find(target);
     requireFree(target.project, branch);
     const catalog = await engine.changeCatalog(branch.id, change);

@@ -4,7 +4,7 @@
  */
 import type Client from 'pg/lib/client.js';
 import {
-  type CatalogChange,
+  type CatalogCommand,
   EngineError,
   SUPERUSER,
   isSystemDatabase,
@@ -29,7 +29,7 @@ interface CatalogSession {
 /** @returns the new password, if the change makes one. @throws {EngineError} or the error of Postgres */
 export async function changeCatalog(
   session: CatalogSession,
-  change: CatalogChange,
+  change: CatalogCommand,
 ): Promise<string | undefined> {
   const { client } = session;
   const name = client.escapeIdentifier(change.name);
@@ -56,7 +56,7 @@ export async function changeCatalog(
 }
 
 /** The control plane doesn't offer the service's own. This keeps them safe from a mistake in it. */
-function requireOfUser({ kind, name }: CatalogChange): void {
+function requireOfUser({ kind, name }: CatalogCommand): void {
   const isOfService = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
   if (isOfService) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
 }
@@ -69,7 +69,7 @@ async function dropInvalid(client: Client): Promise<void> {
   for (const { name } of rows) await client.query(`DROP DATABASE ${client.escapeIdentifier(name)}`);
 }
 
-type DatabaseUpdate = Extract<CatalogChange, { readonly kind: 'updateDatabase' }>;
+type DatabaseUpdate = Extract<CatalogCommand, { readonly kind: 'updateDatabase' }>;
 
 async function updateDatabase({ client, inDatabase }: CatalogSession, change: DatabaseUpdate): Promise<void> {
   const [name, newName, owner] = [change.name, change.newName, change.owner].map((each) =>

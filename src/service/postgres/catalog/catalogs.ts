@@ -1,6 +1,6 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
 import type Client from 'pg/lib/client.js';
-import type { BranchCatalog, CatalogChange } from '../../core/computeEngine.ts';
+import type { BranchCatalog, CatalogCommand } from '../../core/computeEngine.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
@@ -49,7 +49,7 @@ export class Catalogs {
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
-  async change(branchId: string, change: CatalogChange): Promise<BranchCatalog> {
+  async change(branchId: string, change: CatalogCommand): Promise<BranchCatalog> {
     const { branches, binaries } = this.#tools;
     return branches.lock(branchId).exclusive(async () => {
       const passwords = this.#passwords(branchId);
