@@ -23,7 +23,7 @@ import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
-import { NameOrder } from './ui/state/nameOrder.ts';
+import { NameOrder } from './ui/text/idAndName.ts';
 import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
@@ -34,8 +34,7 @@ import { hideNotOffered } from './ui/state/contextKey.ts';
 import { updateContextKeys } from './ui/state/updateContextKeys.ts';
 import { rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
-import type { KeysNode } from './ui/tree/apiKeyItems.ts';
-import { ApiKeysTree } from './ui/tree/apiKeysTree.ts';
+import { ApiKeysTree, type KeysNode } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
 

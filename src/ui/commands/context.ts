@@ -17,7 +17,7 @@ import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
-import type { NameOrder } from '../state/nameOrder.ts';
+import type { NameOrder } from '../text/idAndName.ts';
 import type { PassFiles } from '../state/passFiles.ts';
 
 interface Selection {

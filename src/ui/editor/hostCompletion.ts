@@ -7,8 +7,7 @@ import { tlsQuery } from '../../model/connection/connectionStrings.ts';
 import type { CompletionContext } from '../../model/connection/completionContext.ts';
 import { withPort, type PortPlace } from '../../model/connection/portPlace.ts';
 import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.ts';
-import { computeTable } from '../text/computeTable.ts';
-import { statusText } from '../text/computeText.ts';
+import { computeTable, statusText } from '../text/computeText.ts';
 import { sanitize } from '../text/sanitize.ts';
 
 export interface ItemContext {

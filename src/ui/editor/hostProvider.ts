@@ -29,7 +29,7 @@ import type { ConnectionDefaults } from '../../model/connection/connectionDefaul
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
-import { computeTable } from '../text/computeTable.ts';
+import { computeTable } from '../text/computeText.ts';
 import { markdown, withCommandLinks } from '../text/markdown.ts';
 import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';
 

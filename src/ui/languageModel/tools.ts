@@ -17,13 +17,12 @@ import type { Compute } from '../../api/records/records.ts';
 import { sizeProblem, type SizeRange } from '../../api/records/sizes.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { SendResult, SendOptions } from '../../model/operations/changeSender.ts';
-import type { ComputeActions } from '../../model/operations/computeActions.ts';
-import { onlyChanged } from '../../model/operations/computeActions.ts';
+import { onlyChanged, type ComputeActions } from '../../model/operations/computeActions.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { approve } from '../notifications/approval.ts';
-import { effectText, suspendText } from '../text/effectText.ts';
+import { effectText, suspendText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdown } from '../text/markdown.ts';
 import {

@@ -8,7 +8,6 @@ import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../../api/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from '../../api/leaseProof.ts';
-import { LocalServiceError } from './localServiceError.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {
@@ -84,3 +83,22 @@ async function responseTo(request: ClientRequest): Promise<IncomingMessage | und
 /** Pending requests fail with the error of a broken connection. */
 const connectionLost = (): Error =>
   Object.assign(new Error('The local service has ended'), { code: 'ECONNRESET' });
+
+/**
+ * - `noPostgres`: it has no usable Postgres; the message says why.
+ * - `silent`: its process runs but doesn't respond.
+ * - `otherKey`: it runs and doesn't accept the key of this window.
+ * - `ended`: it ended and wasn't restarted.
+ * - `revokedKey`: it needs a new key.
+ */
+export type LocalServiceFailure = 'silent' | 'otherKey' | 'ended' | 'revokedKey' | 'noPostgres';
+
+export class LocalServiceError extends Error {
+  override readonly name = 'LocalServiceError';
+  readonly reason: LocalServiceFailure;
+
+  constructor(reason: LocalServiceFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}

@@ -39,8 +39,7 @@ import {
 } from '../../model/settings/pgSettings.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, requireWritable } from '../notifications/approval.ts';
-import { endText } from '../text/changeText.ts';
-import { effectText } from '../text/effectText.ts';
+import { endText, effectText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
 import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';

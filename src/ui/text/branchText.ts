@@ -2,11 +2,10 @@
 import { l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
-import { formatDate, formatDay } from './date.ts';
+import { formatDate, formatDay, usageText } from './timeText.ts';
 import { idAndName } from './idAndName.ts';
 import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
-import { usageText } from './usageText.ts';
 
 /**
  * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch

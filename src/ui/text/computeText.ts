@@ -1,15 +1,22 @@
-/** The state and type of a compute as icon and text. Each state has its own icon: color alone is not accessible. */
-import { l10n, ThemeColor, ThemeIcon } from 'vscode';
+/** A compute as icon, row and table. Each state has its own icon: color alone is not accessible. */
+import { l10n, ThemeColor, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import {
   isPrimary,
   computeStatus,
   sizeText,
+  labelOf,
+  sizeOf,
   type ComputeStatus,
 } from '../../model/inventory/computeStatus.ts';
-import { isLocalCompute } from '../../model/connection/connectionStrings.ts';
+import { isLocalCompute, pooledHost } from '../../model/connection/connectionStrings.ts';
 import { idAndName } from './idAndName.ts';
 import { sanitize } from './sanitize.ts';
+import { maxConnections } from '../../api/records/sizes.ts';
+import type { Usage } from '../../model/inventory/usage.ts';
+import { settingsOn } from '../../model/settings/pgSettings.ts';
+import { formatDate, autosuspendText, usageText } from './timeText.ts';
+import { markdownTable, type Row } from './markdown.ts';
 
 export function statusIcon(status: ComputeStatus): ThemeIcon {
   switch (status) {
@@ -66,4 +73,31 @@ export function computeRow(compute: Compute): { readonly label: string; readonly
   const { label, description } = idAndName(compute.id, compute.name);
   const parts = [description, typeText(compute), sizeText(compute), statusText(compute)];
   return { label, description: parts.filter((part) => part !== '').join(' · ') };
+}
+
+/** @param branchName undefined if it isn't known. @param branchUsage of all computes: services don't count each one */
+export const computeTable = (
+  compute: Compute,
+  branchName?: string,
+  branchUsage: Usage = {},
+): MarkdownString => markdownTable(labelOf(compute), computeRows(compute, branchName, branchUsage));
+
+function computeRows(compute: Compute, branchName: string | undefined, branchUsage: Usage): Row[] {
+  const size = sizeOf(compute);
+  const settings = Object.entries(settingsOn(compute));
+  return [
+    [l10n.t('Id'), compute.id],
+    [l10n.t('Host'), compute.host],
+    [l10n.t('State'), statusText(compute)],
+    [l10n.t('Type'), typeText(compute)],
+    [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],
+    [l10n.t('Size'), sizeText(compute)],
+    ['max_connections', size && maxConnections(size.min)],
+    [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
+    [l10n.t('Pooled connections'), poolingText(compute)],
+    [l10n.t('Pooled host'), pooledHost(compute)],
+    [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
+    [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
+    [l10n.t('Branch used this period'), usageText(branchUsage)],
+  ];
 }

@@ -13,7 +13,7 @@ import {
   ProtectionLostError,
   type OptionalFeature,
 } from '../../model/changeErrors.ts';
-import { LocalServiceError, type LocalServiceFailure } from '../localService/localServiceError.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../localService/localServiceLease.ts';
 import { sanitize } from './sanitize.ts';
 
 /** The action offered with the message. */

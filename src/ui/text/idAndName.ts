@@ -1,10 +1,30 @@
 /** Which of the id and the name of a branch or compute is its label: what the user chose in the view's menu. */
+import type { Memory } from '../../model/memory.ts';
+import { setNamesFirstKey } from '../state/contextKey.ts';
 import { sanitize } from './sanitize.ts';
+
+const ENTRY = 'hostedPostgres.namesFirst';
 
 let areNamesFirst = false;
 
-export function setNamesFirst(areFirst: boolean): void {
+function setNamesFirst(areFirst: boolean): void {
   areNamesFirst = areFirst;
+  setNamesFirstKey(areFirst);
+}
+
+/** Remembers the choice for all windows that open later. */
+export class NameOrder {
+  readonly #memory: Memory;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    setNamesFirst(memory.get(ENTRY) === true);
+  }
+
+  async change(areFirst: boolean): Promise<void> {
+    await this.#memory.update(ENTRY, areFirst);
+    setNamesFirst(areFirst);
+  }
 }
 
 /** The description is empty if there is only an id. */

@@ -12,10 +12,9 @@ import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Tree } from './lazyTreeView.ts';
-import { markDecorations, markItem } from './marks.ts';
+import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
-import { tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */

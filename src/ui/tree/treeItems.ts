@@ -1,5 +1,15 @@
 /** The tree item and the tooltip of each node. Pure: they depend only on the inventory and the node. */
-import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type MarkdownString } from 'vscode';
+import {
+  l10n,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  FileDecoration,
+  Uri,
+  type MarkdownString,
+  type FileDecorationProvider,
+} from 'vscode';
 import type { Branch, Compute, Project } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { isPrimary, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
@@ -7,14 +17,14 @@ import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
 import { branchRow, branchTable } from '../text/branchText.ts';
-import { computeTable } from '../text/computeTable.ts';
-import { formatDate } from '../text/date.ts';
-import { computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
+import { computeTable, computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
+import { formatDate, usageText } from '../text/timeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
 import { nameOrId, sanitize } from '../text/sanitize.ts';
-import { usageText } from '../text/usageText.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
+import { MARKS, type Mark } from '../../model/account/guards.ts';
+import { markText } from '../text/accountLabel.ts';
 
 const WARNING_ICON = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
 
@@ -184,3 +194,48 @@ const projectRows = (project: Project): Row[] => [
   [l10n.t('Used this period'), usageText(usageOf(project))],
   [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
 ];
+
+/** The URI of a marked row names its mark. No file is behind it. */
+const SCHEME = 'hosted-postgres-mark';
+
+/**
+ * Projects and branches get a color and a badge. Computes get only text: VS Code would open a row with a URI that is
+ * dropped into an editor, instead of inserting the compute's host.
+ */
+export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
+  const text = markText(mark);
+  if (node.kind !== 'compute')
+    item.resourceUri = Uri.from({ scheme: SCHEME, path: `/${mark}/${item.id ?? ''}` });
+  if (node.kind !== 'branch')
+    item.description = [item.description, text].filter((part) => typeof part === 'string').join(' · ');
+  const { label = '' } = item.accessibilityInformation ?? {};
+  if (label !== '') item.accessibilityInformation = { label: `${label}, ${text}` };
+  return item;
+}
+
+export const markDecorations: FileDecorationProvider = {
+  provideFileDecoration: ({ scheme, path }) => {
+    if (scheme !== SCHEME) return undefined;
+    const mark = MARKS.find((name) => path.startsWith(`/${name}/`));
+    return mark && decorationOf(mark);
+  },
+};
+
+function decorationOf(mark: Mark): FileDecoration {
+  switch (mark) {
+    case 'production':
+      return new FileDecoration(
+        'P',
+        l10n.t('Production: type the name to confirm each change'),
+        new ThemeColor('hostedPostgres.productionForeground'),
+      );
+    case 'readOnly':
+      return new FileDecoration(
+        'R',
+        l10n.t('Read-only: all changes are blocked'),
+        new ThemeColor('hostedPostgres.readOnlyForeground'),
+      );
+    default:
+      return mark satisfies never;
+  }
+}

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 const { safeItem, safeRow, setViewMessage, window } = await import('../../../src/ui/window.ts');
 const { markdown, markdownList, markdownTable, withCommandLinks } =
   await import('../../../src/ui/text/markdown.ts');
-const { formatDate, formatDay } = await import('../../../src/ui/text/date.ts');
-const { ago } = await import('../../../src/ui/text/durationText.ts');
+const { formatDate, formatDay } = await import('../../../src/ui/text/timeText.ts');
+const { ago } = await import('../../../src/ui/text/timeText.ts');
 const { TreeItem } = await import('vscode');
 
 const HOSTILE = `[click](command:workbench.action.terminal.new) $(trash) a\u202eb\u0007${'x'.repeat(4096)}`;

@@ -8,7 +8,7 @@ import { announce } from '../../notifications/announce.ts';
 import { approve, requireWritable } from '../../notifications/approval.ts';
 import { showRotationNotice } from '../../notifications/rotationNotice.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
-import { ago } from '../../text/durationText.ts';
+import { ago } from '../../text/timeText.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';

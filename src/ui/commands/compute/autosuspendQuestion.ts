@@ -7,7 +7,7 @@ import {
   AUTOSUSPEND_NEVER,
 } from '../../../api/records/autosuspend.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
-import { autosuspendText, delayProblem, duration } from '../../text/durationText.ts';
+import { autosuspendText, delayProblem, duration } from '../../text/timeText.ts';
 import type { Answer, Page } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 

@@ -4,7 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { effectText, suspendText } from '../../text/effectText.ts';
+import { effectText, suspendText } from '../../text/changeText.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickCompute } from '../input/pickers.ts';

@@ -10,7 +10,7 @@ import { settingsUri } from '../../../model/settings/pgSettings.ts';
 import { announce } from '../../notifications/announce.ts';
 import type { ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { effectText } from '../../text/effectText.ts';
+import { effectText } from '../../text/changeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';

@@ -8,7 +8,7 @@ import { asComputeNode } from '../../../model/inventory/nodes.ts';
 import { settingsOn } from '../../../model/settings/pgSettings.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { autosuspendText } from '../../text/durationText.ts';
+import { autosuspendText } from '../../text/timeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';

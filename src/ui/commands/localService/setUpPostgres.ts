@@ -1,6 +1,6 @@
 /** Helps to get Postgres for the computes of the local service. */
 import { env, l10n, Uri, window } from 'vscode';
-import { LocalServiceError } from '../../localService/localServiceError.ts';
+import { LocalServiceError } from '../../localService/localServiceLease.ts';
 import { announce } from '../../notifications/announce.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';

@@ -2,7 +2,7 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { CancellationToken, FileDecoration, TreeItem, Uri } from 'vscode';
 
-const { markDecorations, markItem } = await import('../../../../src/ui/tree/marks.ts');
+const { markDecorations, markItem } = await import('../../../../src/ui/tree/treeItems.ts');
 
 const token = {} as CancellationToken;
 const decorate = (uri: Uri | undefined) =>

@@ -5,7 +5,7 @@ import type { TreeNode } from '../../../../src/ui/tree/nodes.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { NameOrder } = await import('../../../../src/ui/state/nameOrder.ts');
+const { NameOrder } = await import('../../../../src/ui/text/idAndName.ts');
 const { branchLabel } = await import('../../../../src/ui/text/branchText.ts');
 const { childrenOf, nodeId: idOf, parentOf, roots } = await import('../../../../src/ui/tree/nodes.ts');
 const { tooltip, treeItem, visibleFields } = await import('../../../../src/ui/tree/treeItems.ts');

@@ -4,10 +4,11 @@ import { Client } from '../../../../src/api/client.ts';
 import { Accounts } from '../../../../src/model/account/accounts.ts';
 import { ApiKeyList } from '../../../../src/model/account/apiKeyList.ts';
 import { Session } from '../../../../src/model/account/session.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { SecretMap } from '../../../helpers/secretMap.ts';
 
-const { keysItem, keysNodes } = await import('../../../../src/ui/tree/apiKeyItems.ts');
+const { keysItem, keysNodes, redrawRelativeTimes } = await import('../../../../src/ui/tree/apiKeysTree.ts');
 
 describe('keysItem', () => {
   let service: ScriptedService;
@@ -100,5 +101,34 @@ describe('keysItem', () => {
 
   it('returns no items after any other failure', async () => {
     assert.deepEqual(await rowsOf(500), []);
+  });
+});
+
+describe('redrawRelativeTimes', () => {
+  it('redraws every minute and when the view becomes visible, never while it is hidden', () => {
+    const clock = new FakeClock();
+    const listeners = new Set<() => void>();
+    const view = {
+      visible: true,
+      onDidChangeVisibility(listener: () => void) {
+        listeners.add(listener);
+        return { dispose: () => listeners.delete(listener) };
+      },
+    };
+    const setVisible = (visible: boolean) => {
+      view.visible = visible;
+      for (const listener of listeners) listener();
+    };
+    let drawn = 0;
+    const listener = redrawRelativeTimes(view as never, () => (drawn += 1), clock);
+    assert.equal(clock.next(), 60_000);
+    assert.equal(drawn, 1);
+    setVisible(false);
+    assert.deepEqual(clock.waits, []);
+    setVisible(true);
+    assert.equal(drawn, 2);
+    assert.deepEqual(clock.waits, [60_000]);
+    listener.dispose();
+    assert.deepEqual([clock.waits, listeners.size], [[], 0]);
   });
 });

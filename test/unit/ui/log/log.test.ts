@@ -1,6 +1,8 @@
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { redact } from '../../../../src/ui/log/redact.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
+
+const { redact } = await import('../../../../src/ui/log/log.ts');
 
 describe('redact', () => {
   const rows = [

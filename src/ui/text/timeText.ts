@@ -1,8 +1,21 @@
-/** Durations and relative times in the display language. */
+/** Dates, durations and usage in the display language. */
 import { env, l10n } from 'vscode';
+import { sanitize } from './sanitize.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { DelayLimits } from '../../model/settings/delay.ts';
-import { sanitize } from './sanitize.ts';
+import type { Usage } from '../../model/inventory/usage.ts';
+
+export const formatDay = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleDateString(env.language));
+
+export const formatDate = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleString(env.language));
+
+/** Text that is no timestamp is shown as it is, up to a limit. */
+const format = (timestamp: string, toText: (date: Date) => string): string => {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
+};
 
 const UNITS = [
   ['day', 24 * 60 * 60],
@@ -54,4 +67,24 @@ export function autosuspendText(delay: number | null | undefined): string {
   return isDefault
     ? l10n.t('after {0} (default)', duration(seconds))
     : l10n.t('after {0}', duration(seconds));
+}
+
+const digits = (hours: number): number => (hours < 1 ? 2 : 1);
+
+/** Returns text such as `1.3 CU-hours, active for 5.2 hours`, or undefined if the service doesn't report it. */
+export function usageText({ cuHours, activeHours }: Usage): string | undefined {
+  const used = cuHours === undefined ? undefined : l10n.t('{0} CU-hours', numberText(cuHours));
+  const active = activeHours === undefined ? undefined : l10n.t('active for {0}', hoursText(activeHours));
+  const parts = [used, active].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+const numberText = (hours: number): string =>
+  new Intl.NumberFormat(env.language, { maximumFractionDigits: digits(hours) }).format(hours);
+
+function hoursText(hours: number): string {
+  const format = { style: 'unit', unit: 'hour', unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(env.language, { ...format, maximumFractionDigits: digits(hours) }).format(
+    hours,
+  );
 }
