@@ -100,14 +100,6 @@ const raw =
 const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
 
 /** Replaces the middle record of the first list in a reply with an invalid one. */
-function damageOneRecord(body: string): string {
-  const reply: unknown = JSON.parse(body);
-  const lists = Array.isArray(reply) ? [reply] : Object.values(reply ?? {});
-  const list: unknown = lists.find((value) => Array.isArray(value));
-  if (Array.isArray(list)) list[Math.floor(list.length / 2)] = { id: ['no id'], name: 7 };
-  return JSON.stringify(reply);
-}
-
 const bomb = () => gzipSync(Buffer.alloc(96 * 1024 * 1024, ' '), { level: 9 });
 
 /** Every fault by name. Faults before HTTP are in `faultProxyAddresses.ts`. */
@@ -147,7 +139,6 @@ export const FAULTS = {
   emptyBody: answer(200, { ...JSON_TYPE, 'content-length': '0' }),
   wrongShape: answer(200, JSON_TYPE, '{"unexpected":["shape"]}'),
   nullBody: answer(200, JSON_TYPE, 'null'),
-  oneBadRecord: rewrite(damageOneRecord),
   byteOrderMark: rewrite((body) => `\uFEFF${body}`),
   hugeBody: flood(Buffer.alloc(256 * 1024, ' '), 64 * 1024 * 1024),
   endlessBody: flood('[1],'.repeat(16_384)),

@@ -38,8 +38,8 @@ class Keyring {
   }
 }
 
-const main: Account = { baseUrl: PUBLIC_BASE_URL, name: '' };
-const other: Account = { baseUrl: PUBLIC_BASE_URL, name: 'other' };
+const first: Account = { baseUrl: PUBLIC_BASE_URL, name: '' };
+const second: Account = { baseUrl: PUBLIC_BASE_URL, name: 'second' };
 
 const rows: readonly (readonly [string, readonly Call[]])[] = [
   ['is locked', ['get', 'store', 'delete']],
@@ -60,27 +60,27 @@ describe('A keyring that', () => {
       const { accounts, session } = keyring.open();
       await session.start();
       assert.equal(session.current.kind, failing.includes('get') ? 'failed' : 'signedOut');
-      await assert.rejects(accounts.add(main, 'first-key'), /the keyring is locked/);
+      await assert.rejects(accounts.add(first, 'first-key'), /the keyring is locked/);
       keyring.failing.clear();
       await session.reread();
       assert.equal(session.current.kind, 'signedOut');
-      await accounts.add(main, 'first-key');
+      await accounts.add(first, 'first-key');
       await until('the connection', async () => session.connection?.hasKey('first-key'));
     });
   }
 
   it('could not be read loses no keys', async () => {
     const before = keyring.open();
-    await before.accounts.add(main, 'kept-key');
+    await before.accounts.add(first, 'kept-key');
     keyring.failing.add('get');
     const window = keyring.open();
     await window.session.start();
-    await assert.rejects(window.accounts.add(other, 'key-of-this-window'));
+    await assert.rejects(window.accounts.add(second, 'key-of-this-window'));
     keyring.failing.clear();
     const after = keyring.open();
     await after.session.start();
     assert.equal(after.session.connection?.hasKey('kept-key'), true);
-    assert.deepEqual((await after.accounts.list()).accounts, [main]);
+    assert.deepEqual((await after.accounts.list()).accounts, [first]);
   });
 
   describe('fails during a key rotation', () => {

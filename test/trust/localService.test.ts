@@ -5,15 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { Client } from '../../src/api/client.ts';
@@ -32,6 +24,12 @@ import { IMPOSTORS, startImpostor, type Impostor } from '../helpers/impostor.ts'
 import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
+
+/** What `service.json` and `service.lock` say about a service. */
+interface Note {
+  readonly pid: number;
+  readonly baseUrl: string;
+}
 
 interface Window extends Disposable {
   readonly accounts: Accounts;
@@ -53,7 +51,7 @@ describe('A window with the local service', () => {
     folder = temporaryFolder();
     script = path.join(folder, 'service.mjs');
     const built = JSON.stringify(await builtService());
-    writeFileSync(script, `process.argv.push('--no-postgres'); await import(${built});`);
+    fs.writeFileSync(script, `process.argv.push('--no-postgres'); await import(${built});`);
     secrets = new SecretMap();
     held = new DisposableStore();
   });
@@ -85,23 +83,17 @@ describe('A window with the local service', () => {
   }
 
   const file = (name: string) => path.join(folder, name);
-  const readNote = (name: string): { pid: number; baseUrl: string } =>
-    JSON.parse(readFileSync(file(name), 'utf8'));
-  const hasAddress = () => statSync(file('service.json')).size > 0;
-  const runningService = (): { pid: number; baseUrl: string } => {
+  const readNote = (name: string): Note => JSON.parse(fs.readFileSync(file(name), 'utf8'));
+  const hasAddress = () => fs.statSync(file('service.json')).size > 0;
+  const runningService = (): Note => {
     const note = readNote('service.json');
     started.add(note.pid);
     return note;
   };
-  const portOf = ({ baseUrl }: { readonly baseUrl: string }) => Number(new URL(baseUrl).port);
   const key = () => secrets.entries.get('hostedPostgres.localService.key') ?? assert.fail('no key');
 
   /** Like a click on Start Local Service. */
-  async function start({
-    localService,
-    session,
-    inventory,
-  }: Window): Promise<{ pid: number; baseUrl: string }> {
+  async function start({ localService, session, inventory }: Window): Promise<Note> {
     await localService.start();
     await session.reread();
     await inventory.ensureProjects();
@@ -130,8 +122,8 @@ describe('A window with the local service', () => {
       const notes = ['service.json', 'service.lock'].map((name) => [file(name), readNote(name)] as const);
       await kill(pid);
       for (const [name, note] of notes)
-        writeFileSync(name, JSON.stringify({ ...note, pid: process.pid }), { mode: 0o600 });
-      impostor = await startImpostor(portOf({ baseUrl }), answer);
+        fs.writeFileSync(name, JSON.stringify({ ...note, pid: process.pid }), { mode: 0o600 });
+      impostor = await startImpostor(Number(new URL(baseUrl).port), answer);
       const second = await openWindow();
       assert.notEqual((await start(second)).baseUrl, baseUrl);
       assert.equal(impostor.received(), '');
@@ -147,7 +139,7 @@ describe('A window with the local service', () => {
         leaseSecret,
         baseUrl: baseUrl.replace(/:\d+/, `:${address}`),
       };
-      writeFileSync(file('service.json'), JSON.stringify(note), { mode: 0o600 });
+      fs.writeFileSync(file('service.json'), JSON.stringify(note), { mode: 0o600 });
       impostor = await startImpostor(address, answer);
       const owner = await findOwner(folder);
       assert.equal(owner?.pid, pid);
@@ -161,9 +153,9 @@ describe('A window with the local service', () => {
   }
 
   for (const [what, replace] of [
-    ['a link', (from: string) => symlinkSync(`${from}.real`, from)],
+    ['a link', (from: string) => fs.symlinkSync(`${from}.real`, from)],
     ['a pipe', (from: string) => execFileSync('mkfifo', [from])],
-    ['writable for others', (from: string) => copyFileSync(`${from}.real`, from)],
+    ['writable for others', (from: string) => fs.copyFileSync(`${from}.real`, from)],
   ] as const) {
     it(`does not believe service.json when it is ${what}`, async function () {
       if (process.platform === 'win32') this.skip();
@@ -171,9 +163,9 @@ describe('A window with the local service', () => {
       const owner = (await findOwner(folder)) ?? assert.fail('no owner');
       assert.ok(await findAddress(folder, owner));
       const name = file('service.json');
-      renameSync(name, `${name}.real`);
+      fs.renameSync(name, `${name}.real`);
       replace(name);
-      if (what === 'writable for others') chmodSync(name, 0o666);
+      if (what === 'writable for others') fs.chmodSync(name, 0o666);
       assert.equal(await findAddress(folder, owner), undefined);
     });
   }
@@ -238,7 +230,7 @@ describe('A window with the local service', () => {
     await client.listApiKeys();
     assert.equal(window.session.connection, connection);
     await kill(runningService().pid);
-    impostor = await startImpostor(portOf(service), IMPOSTORS['answers 404']);
+    impostor = await startImpostor(Number(new URL(service.baseUrl).port), IMPOSTORS['answers 404']);
     await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
     await until('the connection to end', async () => connection?.isClosed);
     await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);

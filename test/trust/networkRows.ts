@@ -8,7 +8,7 @@ export const ALWAYS = Number.POSITIVE_INFINITY;
 
 export type Call = 'read' | 'change';
 /** `answer`: the call succeeds. Otherwise the expected properties of the error's fault. */
-export type Gets = 'answer' | Expected;
+export type Outcome = 'answer' | Expected;
 
 type Expected = Pick<Fault, 'kind'> & Readonly<Record<string, string | number>>;
 
@@ -16,7 +16,7 @@ export interface Row {
   readonly fault: FaultName;
   readonly call: Call;
   readonly times: number;
-  readonly gets: Gets;
+  readonly expected: Outcome;
   readonly attempts: number;
   readonly mayHaveExecuted: boolean;
   /** Whether the service made the change. By default, if the call succeeds. */
@@ -30,16 +30,21 @@ const network: Expected = { kind: 'network' };
 const reset: Expected = { kind: 'network', code: 'ECONNRESET' };
 const timeout: Expected = { kind: 'timeout' };
 const rejected = (status: number): Expected => ({ kind: 'rejected', status });
-const odd = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
+const unexpected = (reason: string, status = 200): Expected => ({ kind: 'unexpectedReply', reason, status });
 export const shortTimes = { limits: { attempt: 2000 }, retries: 1 };
 const patient = { maxDelay: 5000 };
 
-const read = (fault: FaultName, gets: Gets, attempts: number, more: Partial<Row> = {}): Row => {
-  return { fault, call: 'read', times: 1, gets, attempts, mayHaveExecuted: false, ...more };
+const read = (fault: FaultName, expected: Outcome, attempts: number, more: Partial<Row> = {}): Row => {
+  return { fault, call: 'read', times: 1, expected, attempts, mayHaveExecuted: false, ...more };
 };
 
-const change = (fault: FaultName, gets: Gets, mayHaveExecuted: boolean, more: Partial<Row> = {}): Row => {
-  return { fault, call: 'change', times: 1, gets, attempts: 1, mayHaveExecuted, ...more };
+const change = (
+  fault: FaultName,
+  expected: Outcome,
+  mayHaveExecuted: boolean,
+  more: Partial<Row> = {},
+): Row => {
+  return { fault, call: 'change', times: 1, expected, attempts: 1, mayHaveExecuted, ...more };
 };
 
 /** Reads that succeed after a single fault, and fail like this if it persists. */
@@ -61,33 +66,33 @@ const reads: readonly Row[] = (
     // Per specification, fetch fails without the response.
     ['proxyLogin', network],
   ] as const
-).flatMap(([fault, gets]) => [
+).flatMap(([fault, expected]) => [
   read(fault, 'answer', 2),
-  read(fault, gets, fault === 'locked' ? 13 : 3, { times: ALWAYS }),
+  read(fault, expected, fault === 'locked' ? 13 : 3, { times: ALWAYS }),
 ]);
 
 const finalReads: readonly Row[] = (
   [
-    ['truncatedJson', odd('json')],
-    ['captivePortal', odd('html')],
-    ['redirect301', odd('redirect', 301)],
-    ['redirect302', odd('redirect', 302)],
-    ['redirect307', odd('redirect', 307)],
-    ['noContent', odd('shape', 204)],
-    ['emptyBody', odd('shape')],
-    ['wrongShape', odd('shape')],
-    ['nullBody', odd('shape')],
-    ['hugeBody', odd('tooLarge')],
-    ['endlessBody', odd('tooLarge')],
-    ['hugeLength', odd('tooLarge')],
-    ['gzipBomb', odd('tooLarge')],
+    ['truncatedJson', unexpected('json')],
+    ['captivePortal', unexpected('html')],
+    ['redirect301', unexpected('redirect', 301)],
+    ['redirect302', unexpected('redirect', 302)],
+    ['redirect307', unexpected('redirect', 307)],
+    ['noContent', unexpected('shape', 204)],
+    ['emptyBody', unexpected('shape')],
+    ['wrongShape', unexpected('shape')],
+    ['nullBody', unexpected('shape')],
+    ['hugeBody', unexpected('tooLarge')],
+    ['endlessBody', unexpected('tooLarge')],
+    ['hugeLength', unexpected('tooLarge')],
+    ['gzipBomb', unexpected('tooLarge')],
     ['forbiddenPage', rejected(403)],
     ['methodNotAllowed', rejected(405)],
     ['echoedKey', rejected(400)],
     ['oddStatus', rejected(999)],
     ['tooManyForAnHour', { ...rejected(429), retryAfter: 3600 }],
   ] as const
-).map(([fault, gets]) => read(fault, gets, 1));
+).map(([fault, expected]) => read(fault, expected, 1));
 
 /** Changes that the service has rejected for now. */
 const repeatedChanges: readonly Row[] = (
@@ -121,13 +126,13 @@ const changes: readonly Row[] = [
   change('oddStatus', rejected(999), true),
   change('badGatewayAfter', rejected(502), true, MADE),
   change('gatewayTimeoutAfter', rejected(504), true, MADE),
-  change('truncatedJson', odd('json', 201), true, MADE),
-  change('captivePortal', odd('html'), true),
-  change('redirect307', odd('redirect', 307), true),
-  change('noContent', odd('shape', 204), true),
-  change('emptyBody', odd('shape'), true),
-  change('wrongShape', odd('shape'), true),
-  change('endlessBody', odd('tooLarge'), true),
+  change('truncatedJson', unexpected('json', 201), true, MADE),
+  change('captivePortal', unexpected('html'), true),
+  change('redirect307', unexpected('redirect', 307), true),
+  change('noContent', unexpected('shape', 204), true),
+  change('emptyBody', unexpected('shape'), true),
+  change('wrongShape', unexpected('shape'), true),
+  change('endlessBody', unexpected('tooLarge'), true),
   change('noAnswerAfter', timeout, true, { made: true, options: shortTimes }),
   change('slowDrip', timeout, true, { options: shortTimes }),
   change('keepAliveRace', reset, true, { primed: true }),

@@ -36,7 +36,7 @@ export const goodOperation: Good = () => ({
 });
 
 /** Values that are dangerous in some place: as a property name, an id, a name or a number. */
-const nasty: unknown[] = [
+const hostileValues: unknown[] = [
   null,
   '',
   '../../api_keys',
@@ -55,19 +55,19 @@ const nasty: unknown[] = [
   [[[[]]]],
   true,
 ];
-const odd = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...nasty) },
+const anyValue = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...hostileValues) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
 );
-const oddName = fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'length', 'unknown', '');
+const unusualName = fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'length', 'unknown', '');
 
 const corrupted = (good: Good): fc.Arbitrary<unknown> => {
   const fields = Object.keys(good(1));
   return fc
     .record({
       id: fc.integer({ min: 0, max: 40 }),
-      field: fc.oneof(fc.constantFrom(...fields), oddName),
-      value: odd,
+      field: fc.oneof(fc.constantFrom(...fields), unusualName),
+      value: anyValue,
       gone: fc.boolean(),
     })
     .map(({ id, field, value, gone }) => {
@@ -84,7 +84,7 @@ export const mixedList = (
   good: Good,
 ): fc.Arbitrary<{ readonly goodIds: ReadonlySet<number>; list: unknown[] }> =>
   fc
-    .array(fc.record({ id: fc.integer({ min: 100, max: 140 }), bad: fc.oneof(odd, corrupted(good)) }), {
+    .array(fc.record({ id: fc.integer({ min: 100, max: 140 }), bad: fc.oneof(anyValue, corrupted(good)) }), {
       maxLength: 6,
     })
     .map((pairs) => ({
@@ -136,13 +136,16 @@ export const replies = (shapes: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedRe
   });
 
 /** The reply to a change: a compute and operations, each valid or not. */
-export const outcome = (): fc.Arbitrary<unknown> =>
+export const changeReply = (): fc.Arbitrary<unknown> =>
   fc.record(
     {
-      endpoint: fc.oneof(corrupted(goodCompute), odd, fc.constant(goodCompute(1))),
-      operations: fc.oneof(fc.array(fc.oneof(corrupted(goodOperation), odd), { maxLength: 3 }), odd),
+      endpoint: fc.oneof(corrupted(goodCompute), anyValue, fc.constant(goodCompute(1))),
+      operations: fc.oneof(
+        fc.array(fc.oneof(corrupted(goodOperation), anyValue), { maxLength: 3 }),
+        anyValue,
+      ),
     },
     { requiredKeys: [] },
   );
 
-export const one = (good: Good): fc.Arbitrary<unknown> => fc.oneof(corrupted(good), odd);
+export const brokenRecord = (good: Good): fc.Arbitrary<unknown> => fc.oneof(corrupted(good), anyValue);

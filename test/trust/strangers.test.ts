@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { isApiKeyId, isComputeId, isId, isOperationId, isSendableKey } from '../../src/api/records/ids.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import * as generated from './replies.ts';
 import type { GeneratedReply } from './replies.ts';
@@ -21,16 +20,8 @@ const BODILESS = new Set([204, 304]);
 const asResponse = ({ status, headers, body }: GeneratedReply): Response =>
   new Response(BODILESS.has(status) ? null : body, { status, headers });
 
-const clientThatGets = (reply: () => Response, seen: string[] = []): Client =>
-  new Client({
-    baseUrl: PUBLIC_BASE_URL,
-    key: KEY,
-    retries: 0,
-    fetch: async (input) => {
-      seen.push(input);
-      return reply();
-    },
-  });
+const clientThatGets = (reply: () => Response): Client =>
+  new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, retries: 0, fetch: async () => reply() });
 
 async function pages(client: Client) {
   const found = [];
@@ -49,26 +40,26 @@ const calls: readonly {
   {
     name: 'createApiKey',
     call: (c) => c.createApiKey('k'),
-    shapes: generated.one((id) => ({ id, key: 'x' })),
+    shapes: generated.brokenRecord((id) => ({ id, key: 'x' })),
   },
   {
     name: 'revokeApiKey',
     call: (c) => c.revokeApiKey(1),
-    shapes: generated.one((id) => ({ id, name: 'k', revoked: true })),
+    shapes: generated.brokenRecord((id) => ({ id, name: 'k', revoked: true })),
   },
-  { name: 'createCompute', call: (c) => c.createCompute('p', creation), shapes: generated.outcome() },
-  { name: 'updateCompute', call: (c) => c.updateCompute('p', 'ep-1', {}), shapes: generated.outcome() },
-  { name: 'deleteCompute', call: (c) => c.deleteCompute('p', 'ep-1'), shapes: generated.outcome() },
-  { name: 'restartCompute', call: (c) => c.restartCompute('p', 'ep-1'), shapes: generated.outcome() },
+  { name: 'createCompute', call: (c) => c.createCompute('p', creation), shapes: generated.changeReply() },
+  { name: 'updateCompute', call: (c) => c.updateCompute('p', 'ep-1', {}), shapes: generated.changeReply() },
+  { name: 'deleteCompute', call: (c) => c.deleteCompute('p', 'ep-1'), shapes: generated.changeReply() },
+  { name: 'restartCompute', call: (c) => c.restartCompute('p', 'ep-1'), shapes: generated.changeReply() },
   {
     name: 'findOperation',
     call: (c) => c.findOperation('p', UUID),
-    shapes: generated.one(generated.goodOperation).map((operation) => ({ operation })),
+    shapes: generated.brokenRecord(generated.goodOperation).map((operation) => ({ operation })),
   },
   {
     name: 'findCredentials',
     call: (c) => c.findCredentials('p', where),
-    shapes: generated.one(() => ({ uri: 'postgresql://u:p@h/d' })),
+    shapes: generated.brokenRecord(() => ({ uri: 'postgresql://u:p@h/d' })),
   },
 ];
 
@@ -160,78 +151,7 @@ describe('Client with generated replies', () => {
       ));
   }
 
-  it('puts only valid ids into a path', () => {
-    const ids = fc.oneof(
-      fc.string({ maxLength: 8 }),
-      fc.stringMatching(/^[a-z0-9-]{1,60}$/),
-      fc.constantFrom(
-        '..',
-        '.',
-        '%2e%2e',
-        'a/b',
-        'a?b',
-        'a#b',
-        'ep-1\n',
-        'EP-1',
-        '',
-        'ep-/',
-        'é',
-        'a'.repeat(61),
-      ),
-    );
-    return fc.assert(
-      fc.asyncProperty(ids, ids, async (projectId, id) => {
-        const seen: string[] = [];
-        const client = clientThatGets(() => new Response('{"endpoints":[]}'), seen);
-        await client.listComputes(projectId).catch(onlyInvalid);
-        await client.restartCompute(projectId, `ep-${id}`).catch(onlyInvalid);
-        await client.findOperation(projectId, id).catch(onlyInvalid);
-        await client.revokeApiKey(Number(id)).catch(onlyInvalid);
-        const project = `${PUBLIC_BASE_URL}/projects/${projectId}`;
-        const expected = [
-          ...(isId(projectId) ? [`${project}/endpoints`] : []),
-          ...(isId(projectId) && isComputeId(`ep-${id}`) ? [`${project}/endpoints/ep-${id}/restart`] : []),
-          ...(isId(projectId) && isOperationId(id) ? [`${project}/operations/${id}`] : []),
-          ...(isApiKeyId(Number(id)) ? [`${PUBLIC_BASE_URL}/api_keys/${Number(id)}`] : []),
-        ];
-        assert.deepEqual(seen, expected);
-      }),
-      { numRuns: RUNS / 2 },
-    );
-  });
-
-  it('rejects a key that is not safe in a header, without repeating it', () => {
-    const keys = fc.oneof(
-      fc.string({ maxLength: 20, unit: 'binary' }),
-      fc.string({ minLength: 9, maxLength: 20 }).map((text) => `${text}\n`),
-      fc.stringMatching(/^[\x21-\x7e]{1,20}$/),
-    );
-    return fc.assert(
-      fc.asyncProperty(keys, async (key) => {
-        let sent: string | null = null;
-        const fetch: typeof globalThis.fetch = async (_, init) => {
-          sent = new Headers(init?.headers).get('authorization');
-          return new Response('[]');
-        };
-        const call = async () =>
-          new Client({ baseUrl: PUBLIC_BASE_URL, key, fetch, retries: 0 }).listApiKeys();
-        if (isSendableKey(key)) {
-          await call();
-          assert.equal(sent, `Bearer ${key}`);
-          return;
-        }
-        await assert.rejects(
-          call,
-          (error) => error instanceof ApiError && error.fault.kind === 'invalidRequest',
-        );
-        await call().catch((error: Error) => assert.ok(key.length < 9 || !error.message.includes(key)));
-        assert.equal(sent, null);
-      }),
-      { numRuns: RUNS / 2 },
-    );
-  });
-
-  it('reads the neighbours of a deeply nested record', async () => {
+  it('reads the neighbors of a deeply nested record', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const records = [generated.goodCompute(1), generated.goodCompute(2)].map((record) =>
       JSON.stringify(record),
@@ -242,8 +162,3 @@ describe('Client with generated replies', () => {
     assert.deepEqual([items.length, unreadable], [2, [{ id: 'ep-3', field: 'host' }]]);
   });
 });
-
-function onlyInvalid(error: unknown): void {
-  if (error instanceof ApiError && error.fault.kind === 'unexpectedReply') return;
-  assert.ok(error instanceof ApiError && error.fault.kind === 'invalidRequest', String(error));
-}

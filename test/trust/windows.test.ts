@@ -3,9 +3,12 @@
  * a separate clock, and all share the secret store. The service is the real one; a proxy counts what reaches it.
  */
 import assert from 'node:assert/strict';
+import { isRejected } from '../../src/api/errors.ts';
+import type { Compute } from '../../src/api/records/records.ts';
+import { ApiKeyList } from '../../src/model/account/apiKeyList.ts';
+import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import { GIVE_UP_AFTER } from '../../src/model/operations/operationTracker.ts';
 import type { EndReport } from '../../src/model/operations/pendingChange.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
@@ -82,23 +85,32 @@ describe('Windows on one account', () => {
   /** Moves the focus as VS Code does: at most one window has it. */
   const focus = (chosen?: Window) => windows.forEach((each) => each.refresh.setVisible(each === chosen));
 
+  const computes = async (): Promise<readonly Compute[]> =>
+    (await service.client.listComputes(projectId)).items;
+  const settled = () =>
+    until('an end of what runs', async () => (await computes()).every(({ pending_state }) => !pending_state));
+  const node = ({ id: computeId, branch_id: branchId }: Compute): ComputeNode => ({
+    kind: 'compute',
+    projectId,
+    branchId,
+    computeId,
+  });
+  const newReplica = async (): Promise<Compute> => {
+    const [{ branch_id } = assert.fail('no compute')] = await computes();
+    const { compute } = await service.client.createCompute(projectId, { branch_id, type: 'read_only' });
+    assert.ok(compute);
+    await settled();
+    return compute;
+  };
+
   async function restart(window: Window): Promise<void> {
-    await until('an end of what runs', async () => {
-      const { items } = await service.client.listComputes(projectId);
-      return items.every(({ pending_state: pending }) => !pending);
-    });
+    await settled();
     await window.inventory.refreshComputes(projectId);
-    const compute = [...(window.inventory.computesOf(projectId)?.computes.values() ?? [])].find(
+    const compute = (await computes()).find(
       ({ type, current_state: state }) => type === 'read_write' && state === 'active',
     );
     assert.ok(compute);
-    const node = {
-      kind: 'compute',
-      projectId,
-      branchId: compute.branch_id,
-      computeId: compute.id,
-    } as const;
-    assert.equal((await window.computeActions.restart(node, window.options)).isPending, true);
+    assert.equal((await window.computeActions.restart(node(compute), window.options)).isPending, true);
     proxy.requests.length = 0;
   }
 
@@ -149,24 +161,6 @@ describe('Windows on one account', () => {
     await until('the second window to see it', async () => proxy.count('GET', ENDPOINTS) === 1);
   });
 
-  it('back off while offline, and refresh at once when they get the focus again', async () => {
-    const [first] = await openThree();
-    focus(first);
-    await proxy.down();
-    await first.clock.turn();
-    const waits = [await first.clock.turn(), await first.clock.turn(), await first.clock.turn()];
-    assert.deepEqual(waits, [2 * MINUTE, 4 * MINUTE, 8 * MINUTE]);
-    assert.deepEqual(first.clock.waits, [10 * MINUTE]);
-    assert.ok(first.inventory.computesOf(projectId)?.computes.size, 'the last good list stays');
-    await proxy.up();
-    focus();
-    first.clock.pass(MINUTE);
-    focus(first);
-    await first.clock.turn();
-    assert.equal(proxy.count('GET', ENDPOINTS), 1);
-    assert.equal(first.inventory.computesOf(projectId)?.failure, undefined);
-  });
-
   it('refresh once after a night of sleep, however many timers are due at the same time', async () => {
     const [first] = await openThree();
     focus(first);
@@ -179,33 +173,6 @@ describe('Windows on one account', () => {
     await until('the end of the change', async () => first.ends.length === 1);
     await until('the next refresh to be due', async () => first.clock.waits.length === timers - 1);
     assert.equal(proxy.count('GET', ENDPOINTS), 1);
-  });
-
-  it('keep following a change after a night of sleep without a network', async () => {
-    const window = await open();
-    await restart(window);
-    await proxy.down();
-    window.clock.pass(8 * HOUR);
-    for (let turns = 0; turns < 3; turns += 1) await window.clock.turn();
-    assert.deepEqual(window.ends, []);
-    assert.ok((window.clock.waits[0] ?? 0) <= MINUTE);
-    await until('the restart', async () => {
-      const { items } = await service.client.listComputes(projectId);
-      return items.every(({ pending_state: pending }) => !pending);
-    });
-    await proxy.up();
-    assert.equal((await follow(window)).outcome, 'finished');
-  });
-
-  it('give up a change after 15 minutes of replies of a wrong shape', async () => {
-    const window = await open();
-    await restart(window);
-    proxy.inject('wrongShape', { method: 'GET', times: Number.POSITIVE_INFINITY });
-    await window.clock.turn();
-    assert.deepEqual(window.ends, []);
-    window.clock.pass(GIVE_UP_AFTER);
-    assert.equal((await follow(window)).outcome, 'stuck');
-    await until('the poller to stop', async () => window.clock.waits.length === 0);
   });
 
   it('finish a change that was kept before the clock of the machine was set back', async () => {
@@ -221,5 +188,78 @@ describe('Windows on one account', () => {
     const next = await open(window.memory);
     assert.equal((await follow(next)).outcome, 'finished');
     assert.ok(next.clock.now() < 30 * HOUR);
+  });
+
+  describe('that change it at the same moment', () => {
+    /** Makes a change in two windows and waits for its end. Returns the reasons why it was not made. */
+    async function inBoth(change: (window: Window, index: number) => Promise<unknown>): Promise<unknown[]> {
+      const results = await Promise.allSettled(windows.map(change));
+      await until('the ends of the changes', async () => {
+        for (const { clock } of windows) if (clock.waits.length > 0) clock.next();
+        return windows.every(({ tracker }) => tracker.pending.length === 0);
+      });
+      await settled();
+      return results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    }
+    let replica: Compute;
+
+    beforeEach(async () => {
+      replica = await newReplica();
+      await open();
+      await open();
+    });
+
+    it('may edit different attributes of a compute', async () => {
+      const changes = [{ name: 'new name' }, { suspend_timeout_seconds: 600 }];
+      const failures = await inBoth(({ computeActions, options }, index) =>
+        computeActions.update(node(replica), changes[index] ?? {}, options),
+      );
+      assert.deepEqual(failures, []);
+      const compute = (await computes()).find(({ id }) => id === replica.id);
+      assert.deepEqual([compute?.name, compute?.suspend_timeout_seconds], ['new name', 600]);
+    });
+
+    it('may restart a compute: each change has an end, or the reason why it was not made', async () => {
+      const failures = await inBoth(({ computeActions, options }) =>
+        computeActions.restart(node(replica), options),
+      );
+      assert.ok(failures.length < 2 && failures.every((error) => isRejected(error, 423)));
+    });
+
+    it('may delete a compute: it is gone from both', async () => {
+      const failures = await inBoth(({ computeActions, options }) =>
+        computeActions.delete(node(replica), options),
+      );
+      assert.ok(failures.every((error) => isRejected(error, 404)));
+      await until('the compute to be gone', async () =>
+        windows.every(({ inventory }) => inventory.compute(projectId, replica.id) === undefined),
+      );
+    });
+
+    it('may revoke a key: it is gone from both', async () => {
+      const { id } = await service.client.createApiKey('to revoke');
+      const lists = windows.map(({ session }) => new ApiKeyList(session));
+      try {
+        // A list takes the connection from the next change of its session.
+        await Promise.all(lists.map((list) => list.load()));
+        const failures = await inBoth(async (_, index) => lists[index]?.revoke(id));
+        assert.ok(failures.every((error) => isRejected(error, 404)));
+        for (const list of lists) assert.equal(list.key(id), undefined);
+      } finally {
+        for (const list of lists) list.dispose();
+      }
+    });
+
+    it('do not mistake a compute of another window for the one whose creation failed', async () => {
+      const [first, second] = windows;
+      assert.ok(first && second);
+      const creation = { branch_id: replica.branch_id, type: 'read_only' } as const;
+      await second.computeActions.create(projectId, creation, second.options);
+      await settled();
+      proxy.inject('unavailablePage', { method: 'POST' });
+      await assert.rejects(first.computeActions.create(projectId, creation, first.options), (error) =>
+        isRejected(error, 503),
+      );
+    });
   });
 });
