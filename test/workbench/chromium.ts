@@ -1,7 +1,8 @@
 // Finds a browser for the web workbench: an installed one, or else the headless Chromium of an npm package, which
 // needs no package manager and no system library except the C library.
 import { execFile } from 'node:child_process';
-import { access, constants, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -19,7 +20,7 @@ export async function launchBrowser(): Promise<Browser> {
   const executable = await findChromium();
   return chromium.launch({
     executablePath: executable.path,
-    env: { ...stringsOf(process.env), ...executable.env },
+    env: { ...process.env, ...executable.env },
     // The sandbox does not work for root or in a plain container, and the pages are our own.
     chromiumSandbox: false,
     // Animations cost much CPU time without a GPU.
@@ -27,14 +28,15 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-async function findChromium(): Promise<Executable> {
-  const installed = await findInstalled();
+/** Finds the browser, or unpacks it if it is missing. */
+export async function findChromium(): Promise<Executable> {
+  const installed = findInstalled();
   if (installed !== undefined) return { path: installed, env: {} };
   if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium();
   throw new Error('No Chromium or Chrome found: install one, or set CHROME_PATH to its executable');
 }
 
-async function findInstalled(): Promise<string | undefined> {
+function findInstalled(): string | undefined {
   const configured = process.env.CHROME_PATH;
   if (configured !== undefined && configured !== '') return configured;
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -45,8 +47,7 @@ async function findInstalled(): Promise<string | undefined> {
     String.raw`C:\Program Files\Google\Chrome\Application\chrome.exe`,
     chromium.executablePath(),
   ];
-  for (const candidate of candidates) if (await isAccessible(candidate, constants.X_OK)) return candidate;
-  return undefined;
+  return candidates.find((candidate) => existsSync(candidate));
 }
 
 /** Unpacks `@sparticuz/chromium` into the cache, with the libraries and fonts that a minimal machine lacks. */
@@ -63,11 +64,13 @@ async function unpackChromium(): Promise<Executable> {
     });
     await writeFile(path.join(staging, 'fonts', 'fonts.conf'), fontConfiguration);
   });
-  const systemFonts = await isAccessible('/etc/fonts/fonts.conf', constants.R_OK);
-  const fonts = systemFonts ? {} : { FONTCONFIG_PATH: path.join(folder, 'fonts') };
+  const hasFonts = existsSync('/etc/fonts/fonts.conf');
   return {
     path: path.join(folder, 'chromium'),
-    env: { LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'), ...fonts },
+    env: {
+      LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'),
+      ...(!hasFonts && { FONTCONFIG_PATH: path.join(folder, 'fonts') }),
+    },
   };
 }
 
@@ -80,16 +83,3 @@ const fontConfiguration = `<?xml version="1.0"?>
   <cachedir prefix="relative">cache</cachedir>
 </fontconfig>
 `;
-
-async function isAccessible(file: string, mode: number): Promise<boolean> {
-  return access(file, mode).then(
-    () => true,
-    () => false,
-  );
-}
-
-function stringsOf(environment: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}

@@ -1,6 +1,7 @@
 // Finds a desktop VS Code to open the extension in: the one on the PATH, or else one that `@vscode/test-electron`
 // downloads. If there is neither, or no screen, the web workbench is used.
-import { access, constants, mkdir, readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { plainEnvironment, startSupervised, type SupervisedProcess } from './supervisedProcess.ts';
@@ -11,7 +12,7 @@ const downloads = path.join(projectRoot, '.vscode-test');
 /** Returns the executable of a desktop VS Code, or undefined if none is installed or can be downloaded. */
 export async function findDesktop(): Promise<string | undefined> {
   if (!hasScreen()) return undefined;
-  return (await findOnPath()) ?? (await fetchDesktop().catch(() => undefined));
+  return findOnPath() ?? (await fetchDesktop().catch(() => undefined));
 }
 
 /** Downloads VS Code if it is not in the cache yet. Rejects within seconds if the server cannot be reached. */
@@ -52,17 +53,10 @@ function hasScreen(): boolean {
   return Boolean(process.env.DISPLAY) || Boolean(process.env.WAYLAND_DISPLAY);
 }
 
-async function findOnPath(): Promise<string | undefined> {
+function findOnPath(): string | undefined {
   // In the terminal of a remote window, `code` only controls that window. It cannot start an extension under development.
   if (process.env.VSCODE_IPC_HOOK_CLI !== undefined) return undefined;
   const name = process.platform === 'win32' ? 'code.cmd' : 'code';
-  for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
-    const file = path.join(folder, name);
-    const found = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return file;
-  }
-  return undefined;
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }

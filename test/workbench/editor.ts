@@ -49,7 +49,7 @@ export class Editor {
       })),
     );
     return lines
-      .toSorted((one, other) => one.top - other.top)
+      .toSorted((a, b) => a.top - b.top)
       .map((line) => line.text)
       .join('\n');
   }
@@ -73,20 +73,20 @@ export class Editor {
   }
 
   /** Waits for a suggestion that contains the string or matches the expression. */
-  async waitForSuggestion(wanted: string | RegExp): Promise<string> {
+  async waitForSuggestion(expected: string | RegExp): Promise<string> {
     return until(
-      async () => `the suggestion ${String(wanted)}; shown: ${JSON.stringify(await this.suggestions())}`,
-      async () => (await this.suggestions()).find((each) => matches(each, wanted)),
+      async () => `the suggestion ${String(expected)}; shown: ${JSON.stringify(await this.suggestions())}`,
+      async () => (await this.suggestions()).find((each) => matches(each, expected)),
     );
   }
 
-  async accept(wanted: string | RegExp): Promise<void> {
-    await this.waitForSuggestion(wanted);
-    await this.#list.locator('.monaco-list-row').filter({ hasText: wanted }).first().click();
+  async accept(expected: string | RegExp): Promise<void> {
+    await this.waitForSuggestion(expected);
+    await this.#list.locator('.monaco-list-row').filter({ hasText: expected }).first().click();
   }
 
   /** Hovers over a word, waits for a text that matches, and returns it. Problems must be known before. */
-  async hover(target: string, wanted = /./): Promise<string> {
+  async hover(target: string, expected = /./): Promise<string> {
     const hover = this.#page.locator('.monaco-editor .monaco-hover:visible').first();
     const word = this.#root.locator('.view-lines .view-line span').filter({ hasText: target }).last();
     await this.#page.mouse.move(0, 0);
@@ -94,7 +94,7 @@ export class Editor {
     await word.hover();
     return until(`the hover over ${target}`, async () => {
       const [text] = await hover.allInnerTexts();
-      return text !== undefined && text !== 'Loading...' && wanted.test(text) && text;
+      return text !== undefined && text !== 'Loading...' && expected.test(text) && text;
     });
   }
 

@@ -1,8 +1,10 @@
 // Gets a real VS Code from the npm registry: the package `code-server` contains the built VS Code server with its web
 // workbench. It is too large (0.6 GB) to be a dependency of the project, so it is downloaded on first use.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { findChromium } from './chromium.ts';
 import { cacheFolder } from './folders.ts';
 import { installOnce } from './installOnce.ts';
 
@@ -30,24 +32,16 @@ function vscodeFolder(installation: string): string {
 export async function npm(args: string[], cwd: string): Promise<void> {
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   const cli = process.env.npm_execpath;
-  const child = cli?.endsWith('.js')
-    ? spawn(process.execPath, [cli, ...args, ...quiet], { cwd, env: cleanEnvironment(), stdio: npmStdio })
-    : spawn('npm', [...args, ...quiet], {
-        cwd,
-        env: cleanEnvironment(),
-        stdio: npmStdio,
-        shell: process.platform === 'win32',
-      });
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`npm ${args.join(' ')} ended with ${code ?? 'a signal'}`));
-    });
+  const [command, ...first] = cli?.endsWith('.js') ? [process.execPath, cli] : ['npm'];
+  const child = spawn(command, [...first, ...args, ...quiet], {
+    cwd,
+    env: cleanEnvironment(),
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: command === 'npm' && process.platform === 'win32',
   });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`npm ${args.join(' ')} ended with ${code ?? 'a signal'}`);
 }
-
-const npmStdio: ['ignore', 'inherit', 'inherit'] = ['ignore', 'inherit', 'inherit'];
 
 /** Removes the variables that describe this project to npm scripts. The nested npm installs a different project. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
@@ -56,4 +50,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
 }
 
-if (import.meta.main) await installWebWorkbench();
+if (import.meta.main) {
+  await installWebWorkbench();
+  await findChromium();
+}

@@ -35,7 +35,7 @@ export class Notifications {
   }
 
   /** Waits for a notification whose message contains the string or matches the expression. */
-  async waitFor(message: string | RegExp, timeoutMs?: number): Promise<ShownNotification> {
+  async waitFor(message: string | RegExp): Promise<ShownNotification> {
     let seen: readonly ShownNotification[] = [];
     return until(
       async () => `the notification ${String(message)}; shown: ${JSON.stringify(seen)}`,
@@ -45,7 +45,6 @@ export class Notifications {
         seen = await this.all();
         return seen.find((each) => matches(each.message, message));
       },
-      timeoutMs,
     );
   }
 

@@ -1,9 +1,9 @@
-import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { linkBuiltinExtensions } from './builtinExtensions.ts';
 import { projectRoot } from './folders.ts';
+import { installWebWorkbench } from './install.ts';
 import { installExtension, startServer, type WorkbenchServer } from './server.ts';
 import { PATIENCE } from './until.ts';
 import { Workbench } from './workbench.ts';
@@ -49,8 +49,8 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
   const extension = options.extension ?? projectRoot;
   const installed = extension.endsWith('.vsix');
   if (installed) await installExtension(dataFolder, extension);
-  for (const other of options.otherExtensions ?? [])
-    await cp(other, path.join(dataFolder, 'extensions', path.basename(other)), { recursive: true });
+  for (const extra of options.otherExtensions ?? [])
+    await cp(extra, path.join(dataFolder, 'extensions', path.basename(extra)), { recursive: true });
   const folder = options.folder ?? path.join(home, 'folder');
   await mkdir(folder, { recursive: true });
   const builtinExtensionsFolder = path.join(home, 'builtin');
@@ -105,3 +105,37 @@ const forTests = {
   // As on the desktop. A test saves explicitly.
   'files.autoSave': 'off',
 };
+
+/** Themes, icons, Git, and the languages of the files that the suites open. */
+const builtinExtensions = [
+  'dotenv',
+  'git',
+  'ini',
+  'json',
+  'markdown-basics',
+  'sql',
+  'theme-defaults',
+  'theme-modern-icons',
+  'theme-seti',
+];
+
+/**
+ * Fills a new folder with links to the built-in extensions that the suites need. With all of them (almost a hundred,
+ * debuggers and assistants included) a window takes 1.5 times as long to open. Extensions that also run in the
+ * browser are kept, because the page expects to find them.
+ */
+async function linkBuiltinExtensions(folder: string): Promise<void> {
+  const all = path.join(await installWebWorkbench(), 'extensions');
+  await mkdir(folder);
+  for (const name of await readdir(all)) {
+    const source = path.join(all, name);
+    if (builtinExtensions.includes(name) || (await runsInBrowser(source)))
+      await symlink(source, path.join(folder, name), 'junction');
+  }
+}
+
+async function runsInBrowser(extension: string): Promise<boolean> {
+  // Not every entry is an extension.
+  const manifest = await readFile(path.join(extension, 'package.json'), 'utf8').catch(() => '{}');
+  return 'browser' in JSON.parse(manifest);
+}

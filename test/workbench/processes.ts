@@ -11,11 +11,6 @@ export interface RunningProcess {
   readonly group: number;
 }
 
-/** Returns the parent of `pid`, or undefined if it cannot be found without running `ps`. */
-export async function parentOf(pid: number): Promise<number | undefined> {
-  return (await readStat(pid))?.parent;
-}
-
 /** Returns every running process of the machine, without zombies. */
 export async function listProcesses(): Promise<RunningProcess[]> {
   return process.platform === 'linux' ? listFromProc() : listFromPs();

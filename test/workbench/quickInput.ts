@@ -31,13 +31,13 @@ export class QuickInput {
   }
 
   /** Waits for a prompt and returns its content. */
-  async waitFor(prompt: string | RegExp, timeoutMs?: number): Promise<QuickInputContent> {
+  async waitFor(prompt: string | RegExp): Promise<QuickInputContent> {
     const probe = async () => {
       const content = await this.read();
       if (content === undefined) return undefined;
       return matches(promptOf(content), prompt) && content;
     };
-    return until(`the prompt ${String(prompt)}`, probe, timeoutMs);
+    return until(`the prompt ${String(prompt)}`, probe);
   }
 
   /** Waits until a quick pick has this number of items, some of which may be loaded late, and returns them. */

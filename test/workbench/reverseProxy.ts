@@ -78,11 +78,7 @@ function tunnel(socketPath: string, request: http.IncomingMessage, socket: Duple
   upstream.write(`${lines.join('\r\n')}\r\n\r\n`);
   upstream.write(head);
   upstream.pipe(socket).pipe(upstream);
-  for (const [one, other] of [
-    [socket, upstream],
-    [upstream, socket],
-  ]) {
-    one?.once('error', () => other?.destroy());
-    one?.once('close', () => other?.destroy());
-  }
+  // An error is followed by the end of its stream.
+  socket.on('error', () => undefined).once('close', () => upstream.destroy());
+  upstream.on('error', () => undefined).once('close', () => socket.destroy());
 }

@@ -50,7 +50,7 @@ async function takeAll(workbench: Workbench): Promise<void> {
   const computes = workbench.tree('Computes');
   await computes.expandProject('shop');
   await computes.expandProject('analytics');
-  await computes.waitFor(/^Compute ep-bold-thunder-385207, active/, 60_000);
+  await computes.waitFor(/^Compute ep-bold-thunder-385207, active/);
   await workbench.openFile('app.env');
   for (const [name, arrange] of Object.entries({ code, change, browse })) {
     await arrange(workbench);

@@ -11,13 +11,10 @@ import { promisify } from 'node:util';
 import { startReverseProxy } from './reverseProxy.ts';
 import { plainEnvironment, startSupervised, type SupervisedProcess } from './supervisedProcess.ts';
 import { installWebWorkbench } from './install.ts';
-import { writeMachineSettings } from './machineSettings.ts';
 
 export interface ServerOptions {
   /** Settings, state and logs of the server. A second start with the same folder reuses them. */
   readonly dataFolder: string;
-  /** Where extensions are installed. By default, a folder inside `dataFolder`. */
-  readonly extensionsFolder?: string;
   /** The built-in extensions. By default, all that VS Code ships. */
   readonly builtinExtensionsFolder?: string;
   /** Preferred port. If it is in use, another free port is taken. 0, the default, means any free port. */
@@ -56,7 +53,7 @@ export async function installExtension(dataFolder: string, vsix: string): Promis
 /** Installs the workbench if it is missing and starts its server. Resolves when the server accepts connections. */
 export async function startServer(options: ServerOptions): Promise<WorkbenchServer> {
   await mkdir(options.dataFolder, { recursive: true });
-  await writeMachineSettings(options.dataFolder, options.settings ?? {});
+  await writeMachineSettings(options.dataFolder, options.settings);
   const token = await persistentSecret(options.dataFolder, 'token');
   const keyHalf = Buffer.from(await persistentSecret(options.dataFolder, 'key-half'), 'hex');
 
@@ -102,7 +99,7 @@ function serverArguments(options: ServerOptions, socket: string): string[] {
     '--server-data-dir',
     dataFolder,
     '--extensions-dir',
-    options.extensionsFolder ?? path.join(dataFolder, 'extensions'),
+    path.join(dataFolder, 'extensions'),
     ...(options.builtinExtensionsFolder === undefined
       ? []
       : ['--builtin-extensions-dir', options.builtinExtensionsFolder]),
@@ -167,4 +164,27 @@ async function persistentSecret(folder: string, name: string): Promise<string> {
   const secret = randomBytes(32).toString('hex');
   await writeFile(file, secret, { mode: 0o600 });
   return secret;
+}
+
+/** Turns off welcome pages, suggestions, animation, and network requests by VS Code itself. */
+const quiet = {
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.tips.enabled': false,
+  'workbench.reduceMotion': 'on',
+  'workbench.enableExperiments': false,
+  'chat.disableAIFeatures': true,
+  'remote.autoForwardPorts': false,
+  'extensions.ignoreRecommendations': true,
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'security.workspace.trust.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+};
+
+/** Writes the default settings of all windows on this server. User settings override them. */
+async function writeMachineSettings(dataFolder: string, more: ServerOptions['settings']): Promise<void> {
+  const folder = path.join(dataFolder, 'data', 'Machine');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'settings.json'), JSON.stringify({ ...quiet, ...more }, null, 2));
 }

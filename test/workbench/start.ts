@@ -1,13 +1,11 @@
 // `npm start`: builds the extension and opens a real VS Code with it: on the desktop if there is one, or else as a page
 // for the browser. State is kept between starts, in a git-ignored folder.
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { findDesktop, openDesktop } from './desktop.ts';
 import { cacheFolder, projectRoot } from './folders.ts';
-import { linkProject } from './linkProject.ts';
-import { parentOf } from './processes.ts';
 import { startServer } from './server.ts';
 
 const { values } = parseArgs({
@@ -30,7 +28,7 @@ else await showOnDesktop(desktop);
 async function showOnDesktop(executable: string): Promise<void> {
   console.log('Opening VS Code. Close its window or press Ctrl-C here to end everything.');
   const program = await openDesktop(executable, path.join(home, 'desktop'), folder);
-  const end = await endOnSignal(() => program.stop());
+  const end = endOnSignal(() => program.stop());
   await program.exited;
   await end();
 }
@@ -39,7 +37,7 @@ async function showInBrowser(): Promise<void> {
   const dataFolder = path.join(home, 'web');
   await linkProject(path.join(dataFolder, 'extensions'));
   const server = await startServer({ dataFolder, port: Number(values.port) });
-  const end = await endOnSignal(() => server.stop());
+  const end = endOnSignal(() => server.stop());
   console.log(`
 VS Code with Hosted Postgres is ready. Open this address in a browser:
 
@@ -50,26 +48,24 @@ Press Ctrl-C to end it and everything it started.`);
   await end();
 }
 
-/** Ends on a signal, when npm ends, or when the returned function is called. */
-async function endOnSignal(stop: () => Promise<void>): Promise<() => Promise<void>> {
-  let ending = false;
+/** Ends on a signal, or when the returned function is called. */
+function endOnSignal(stop: () => Promise<void>): () => Promise<void> {
   const end = async (): Promise<void> => {
-    if (ending) return;
-    ending = true;
     await stop();
     process.exit(0);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
-  // A signal to npm reaches its shell, which may not forward it, and npm may be killed. So watch for a change of parents.
-  const startedBy = await ancestors();
-  const checkAncestors = async (): Promise<void> => {
-    if ((await ancestors()) !== startedBy) await end();
-  };
-  setInterval(() => void checkAncestors(), 500);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end());
   return end;
 }
 
-/** Returns the ids of the parent and the grandparent: npm's shell and npm. */
-async function ancestors(): Promise<string> {
-  return `${process.ppid} ${await parentOf(process.ppid)}`;
+/**
+ * Installs the project in an extensions folder by a link, so that "Reload Window" picks up a new build. The list of
+ * extensions is deleted with the rest of the folder, so that the server creates it again.
+ */
+async function linkProject(extensionsFolder: string): Promise<void> {
+  const manifest = await readFile(path.join(projectRoot, 'package.json'), 'utf8');
+  const { publisher, name, version } = JSON.parse(manifest);
+  await rm(extensionsFolder, { recursive: true, force: true });
+  await mkdir(extensionsFolder, { recursive: true });
+  await symlink(projectRoot, path.join(extensionsFolder, `${publisher}.${name}-${version}`), 'junction');
 }

@@ -62,20 +62,19 @@ export class StatusBar {
    * Waits for an item whose text or accessible label contains the string or matches the expression. An announcement may
    * already be over; each is found once, so that one still shown is not taken for the end of the next change.
    */
-  async waitFor(text: string | RegExp, timeoutMs?: number): Promise<StatusBarItem> {
+  async waitFor(text: string | RegExp): Promise<StatusBarItem> {
     return until(
       async () => `${String(text)} in the status bar; it shows ${JSON.stringify(await this.items())}`,
       async () => {
         const found = await this.#find(text);
         return found?.id.endsWith('.announcement') === false ? found : this.#findAnnounced(text);
       },
-      timeoutMs,
     );
   }
 
-  async waitUntilGone(text: string | RegExp, timeoutMs?: number): Promise<void> {
+  async waitUntilGone(text: string | RegExp): Promise<void> {
     const gone = async () => (await this.#find(text)) === undefined;
-    await until(`${String(text)} to leave the status bar`, gone, timeoutMs);
+    await until(`${String(text)} to leave the status bar`, gone);
   }
 
   async click(text: string | RegExp): Promise<void> {

@@ -39,9 +39,9 @@ async function end(exitCode: number): Promise<void> {
   const terminated = new Set<number>();
   for (;;) {
     const family = await familyOf(known);
-    const others = family.filter((pid) => pid !== process.pid);
-    if (others.length === 0) process.exit(exitCode);
-    for (const pid of others) {
+    const descendants = family.filter((pid) => pid !== process.pid);
+    if (descendants.length === 0) process.exit(exitCode);
+    for (const pid of descendants) {
       if (Date.now() > deadline) signal(pid, 'SIGKILL');
       else if (!terminated.has(pid)) signal(pid, 'SIGTERM');
       known.add(pid);

@@ -37,7 +37,7 @@ export class Tree {
       }));
     });
     return rows
-      .toSorted((one, other) => one.index - other.index)
+      .toSorted((a, b) => a.index - b.index)
       .map(({ label, level, expanded }) => ({
         label,
         level,
@@ -46,7 +46,7 @@ export class Tree {
   }
 
   /** Waits for a row. Scrolls to it if the tree is taller than its view. */
-  async waitFor(label: string | RegExp, timeoutMs?: number): Promise<TreeRow> {
+  async waitFor(label: string | RegExp): Promise<TreeRow> {
     return until(
       async () => `the row ${String(label)} in ${this.#name}; shown: ${await this.#labels()}`,
       async () => {
@@ -54,16 +54,14 @@ export class Tree {
         if (found === undefined) await this.#scroll();
         return found;
       },
-      timeoutMs,
     );
   }
 
   /** Waits until no row on screen has the label. */
-  async waitUntilGone(label: string | RegExp, timeoutMs?: number): Promise<void> {
+  async waitUntilGone(label: string | RegExp): Promise<void> {
     await until(
       `the row ${String(label)} in ${this.#name} to disappear`,
       async () => !(await this.rows()).some((row) => isLabel(row.label, label)),
-      timeoutMs,
     );
   }
 
@@ -176,6 +174,6 @@ export class Tree {
   }
 }
 
-function isLabel(shown: string, wanted: string | RegExp): boolean {
-  return typeof wanted === 'string' ? shown === wanted : wanted.test(shown);
+function isLabel(shown: string, expected: string | RegExp): boolean {
+  return typeof expected === 'string' ? shown === expected : expected.test(shown);
 }
