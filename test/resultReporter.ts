@@ -45,4 +45,4 @@ export default class ResultReporter extends Mocha.reporters.Spec {
 
 /** Returns the slowest, slowest first. */
 export const slowestOf = <T extends TimedTest>(all: readonly T[], count: number): T[] =>
-  all.toSorted((one, other) => other.milliseconds - one.milliseconds).slice(0, count);
+  all.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, count);

@@ -30,9 +30,9 @@ const outcomes: Outcome[] = [];
 try {
   for (const stage of plan) {
     // The first step of a stage prints its output at once, the others print theirs when they end.
-    const [first, ...others] = stage.filter((step) => step.isSkipped !== true);
+    const [first, ...rest] = stage.filter((step) => step.isSkipped !== true);
     if (first === undefined) continue;
-    outcomes.push(...(await Promise.all([run(first, true), ...others.map((step) => run(step, false))])));
+    outcomes.push(...(await Promise.all([run(first, true), ...rest.map((step) => run(step, false))])));
   }
 } finally {
   removeFolders();

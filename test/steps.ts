@@ -134,10 +134,10 @@ function suites(folder: string, longest: readonly string[], later: readonly stri
   const toFile = (name: string) => path.normalize(`${name}.test.ts`);
   const [first, excluded] = [longest.map(toFile), later.map(toFile)];
   const all = readdirSync(root, { encoding: 'utf8', recursive: true });
-  const others = all.filter(
+  const rest = all.filter(
     (name) => name.endsWith('.test.ts') && !first.includes(name) && !excluded.includes(name),
   );
-  return [...first, ...others].map((name) => path.join(root, name));
+  return [...first, ...rest].map((name) => path.join(root, name));
 }
 
 /** Suites that share a window are loaded by the file named after the window. */
@@ -148,7 +148,7 @@ function otherUiSuites(): string[] {
   const windows = Object.keys(sharedWindows).filter((name) => name !== firstWindow);
   return [
     ...windows.map((name) => path.join(folder, `${name}.ts`)),
-    ...suites('host/ui', ['editorConnectionStrings', 'network']).filter((file) => !shared.has(file)),
+    ...suites('host/ui', ['connections', 'hostileText']).filter((file) => !shared.has(file)),
   ];
 }
 
@@ -183,8 +183,8 @@ function onWindows(step: Step): Step {
   switch (step) {
     case service: {
       const files = windowsServiceSuites.map(serviceSuite);
-      const others = serviceSuites.length - files.length;
-      const leftOut = `${others} suites need signals, or Postgres, which refuses to run as administrator`;
+      const count = serviceSuites.length - files.length;
+      const leftOut = `${count} suites need signals, or Postgres, which refuses to run as administrator`;
       return { ...step, command: [...mocha, ...parallel, ...files], leftOut };
     }
     case packages:

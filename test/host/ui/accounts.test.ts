@@ -1,92 +1,137 @@
 import assert from 'node:assert/strict';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { shopAccount } from '../../helpers/shopAccount.ts';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService, type ProxiedService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-describe('several accounts', () => {
-  const opened = useWorkbench();
-  const quickInput = () => opened().workbench.quickInput;
-  const computes = () => opened().workbench.tree('Computes');
-  let sample: LocalService;
-  let small: LocalService;
-  let second: string;
+describe('Accounts', () => {
+  const ui = useWorkbench();
+  const sample = useService({ args: [] });
+  const shop = useService();
+
+  const label = ({ baseUrl }: ProxiedService) => baseUrl.replace('http://', '');
+
+  const readAccounts = async () => {
+    await ui().run('Switch Account…');
+    const items = await until('the accounts', async () => {
+      const shown = await ui().quickInput.waitFor('Select an account');
+      return shown.items.length > 0 && shown.items;
+    });
+    await ui().quickInput.cancel('Select an account');
+    return items;
+  };
+
+  it('can be added, each with its own projects, and switched without entering the key again', async () => {
+    await connect(ui(), sample());
+    await ui().computes.waitFor('Project playground');
+    await connect(ui(), shop());
+    await ui().computes.waitUntilGone('Project playground');
+    await ui().computes.waitFor('Project shop');
+    await ui().run('Switch Account…');
+    await ui().quickInput.choose('Select an account', label(sample()));
+    await ui().computes.waitFor('Project playground');
+    assert.equal(await ui().viewDescription('Computes'), label(sample()));
+  });
+
+  it('can share an address, and are removed while another one stays connected', async () => {
+    const { key } = await shop().client.createApiKey('second');
+    const second = `second (${label(shop())})`;
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', shop().baseUrl);
+    await ui().quickInput.choose('Select an account', 'Add another account…');
+    await ui().quickInput.answer('Name of the account', 'second');
+    await ui().quickInput.answer('API key for', key);
+    await ui().statusBar.waitFor('Connected to second');
+    const [another, hosts] = ['Connect to another account…', [label(sample()), label(shop())]];
+    assert.deepEqual(await readAccounts(), [...hosts, `${second} connected`, another]);
+    await ui().run('Remove Account…');
+    await ui().quickInput.choose('Select an account to remove', label(shop()));
+    const { message, detail } = await ui().dialog.read();
+    assert.equal(message, `Remove ${label(shop())}?`);
+    assert.match(detail, /API key is removed from this machine but stays valid/);
+    await ui().dialog.press('Remove');
+    await ui().statusBar.waitFor(`Removed ${label(shop())}`);
+    assert.deepEqual(await readAccounts(), [label(sample()), `${second} connected`, another]);
+    await ui().computes.waitFor('Project shop');
+  });
+});
+
+describe('Connecting as a member of an organization', () => {
+  const ui = useWorkbench();
+  let service: FaultProxy;
+  const requested: (string | null)[] = [];
+  let names: Readonly<Record<string, string>> | undefined;
+
+  /** As the public service does for a personal key. */
+  const answer = (path: string) => {
+    const url = new URL(path, 'http://any');
+    const notFound = { status: 404, json: { code: '', message: 'not found' } };
+    if (url.pathname === '/users/me/organizations') {
+      if (names === undefined) return notFound;
+      return { json: { organizations: Object.entries(names).map(([id, name]) => ({ id, name })) } };
+    }
+    if (url.pathname !== '/projects') return notFound;
+    const organization = url.searchParams.get('org_id');
+    requested.push(organization);
+    if (organization === null)
+      return { status: 400, json: { code: '', message: 'org_id is required for this key' } };
+    return { json: { projects: [{ id: `p-${organization}`, name: `of ${organization}` }] } };
+  };
 
   before(async () => {
-    [sample, small] = await Promise.all([
-      startLocalService({ postgres: false }),
-      startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) }),
-    ]);
-    second = (await small.client.createApiKey('second')).key;
+    service = await FaultProxy.start({ upstream: ({ path }) => answer(path) });
   });
-  after(async () => {
-    await sample.stop();
-    await small.stop();
-  });
+  after(() => service.stop());
 
-  const label = ({ baseUrl }: LocalService) => baseUrl.replace('http://', '');
-
-  const accountsShown = () =>
-    until('the accounts', async () => {
-      const { items } = await quickInput().waitFor('Select an account');
-      return items.length > 0 && items;
-    });
-
-  it('can be added, each with its own projects', async () => {
-    await connect(opened().workbench, sample);
-    await computes().waitFor('Project playground');
-    await connect(opened().workbench, small);
-    await computes().waitUntilGone('Project playground');
-    await computes().waitFor('Project shop');
-  });
-
-  it('can share an address and differ by name', async () => {
-    await opened().workbench.runCommand('Hosted Postgres: Connect…');
-    await quickInput().answer('Select a service', small.baseUrl);
-    await quickInput().choose('Select an account', 'Add another account…');
-    await quickInput().answer('Name of the account', 'second');
-    await quickInput().answer('API key for', second);
-    await opened().workbench.statusBar.waitFor('Connected to second');
-    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
-    assert.deepEqual(await accountsShown(), [
-      label(sample),
-      label(small),
-      `second (${label(small)}) connected`,
-      'Connect to another account…',
-    ]);
-    await quickInput().cancel('Select an account');
+  it('asks which organization, keeps it over a reload and with a new key, and can change it', async () => {
+    names = { 'org-calm-1': 'Calm Inc', 'org-wild-2': 'Wild Ltd' };
+    const { quickInput } = ui();
+    await ui().openView('Hosted Postgres');
+    await ui().run('Connect…');
+    await quickInput.answer('Select a service', service.baseUrl);
+    await quickInput.answer('API key for', 'a-key');
+    const { items } = await quickInput.waitFor('Select the organization');
+    assert.deepEqual(items, ['Calm Inc org-calm-1', 'Wild Ltd org-wild-2']);
+    await quickInput.choose('Select the organization', 'Wild Ltd');
+    await ui().computes.waitFor('Project of org-wild-2');
+    await ui().reload();
+    await ui().computes.waitFor('Project of org-wild-2');
+    await ui().run('Connect…');
+    await quickInput.answer('Select a service', service.baseUrl);
+    await quickInput.choose('Select an account', 'Default account');
+    requested.length = 0;
+    await quickInput.answer('API key for', 'a-new-key');
+    await quickInput.closed();
+    assert.deepEqual([...new Set(requested)], ['org-wild-2']);
+    await ui().run('Choose Organization…');
+    await quickInput.choose('Select the organization', 'Calm Inc');
+    await ui().computes.waitFor('Project of org-calm-1');
+    await ui().statusBar.waitFor('Showing the projects of Calm Inc');
   });
 
-  it('can be switched without entering the key again', async () => {
-    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
-    const shown = () => opened().workbench.viewDescription('Computes');
-    assert.equal(await shown(), `second (${label(small)})`);
-    await quickInput().choose('Select an account', label(sample));
-    await computes().waitFor('Project playground');
-    assert.equal(await shown(), label(sample));
+  it('does not ask if there is only one, and takes an id if the service lists none', async () => {
+    names = { 'org-only-3': 'Only' };
+    const { quickInput } = ui();
+    await ui().run('Connect…');
+    await quickInput.answer('Select a service', service.baseUrl);
+    await quickInput.choose('Select an account', 'Add another account…');
+    await quickInput.answer('Name of the account', 'second');
+    await quickInput.answer('API key for', 'another-key');
+    await ui().computes.waitFor('Project of org-only-3');
+    names = undefined;
+    await ui().run('Choose Organization…');
+    await quickInput.answer('Id of the organization', 'org-typed-4');
+    await ui().computes.waitFor('Project of org-typed-4');
   });
 
-  it('can be removed while another one stays connected', async () => {
-    await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
-    await quickInput().choose('Select an account to remove', `second (${label(small)})`);
-    const { message, detail } = await opened().workbench.dialog.read();
-    assert.match(message, /^Remove second \(/);
-    assert.match(detail, /API key is removed from this machine but stays valid/);
-    await opened().workbench.dialog.press('Remove');
-    const left = [`${label(sample)} connected`, label(small), 'Connect to another account…'];
-    await opened().workbench.statusBar.waitFor(`Removed second (${label(small)})`);
-    await opened().workbench.runCommand('Hosted Postgres: Switch Account…');
-    assert.deepEqual(await accountsShown(), left);
-    await quickInput().cancel('Select an account');
-    await computes().waitFor('Project playground');
-  });
-
-  it('show the welcome view after the connected one is removed', async () => {
-    await opened().workbench.runCommand('Hosted Postgres: Remove Account…');
-    await quickInput().choose('Select an account to remove', label(sample));
-    await opened().workbench.dialog.press('Remove');
-    assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
-    assert.equal(await opened().workbench.viewDescription('Computes'), '');
+  it("opens the public service's page for keys and shows how they look", async () => {
+    await ui().run('Connect…');
+    await ui().quickInput.choose('Select a service', 'https://console.neon.tech/api/v2');
+    assert.equal((await ui().quickInput.waitFor('API key for')).placeholder, 'napi_…');
+    await ui().quickInput.pressButton('Open the page for API keys');
+    const { message, detail } = await ui().dialog.read();
+    assert.match(`${message} ${detail}`, /console\.neon\.tech\/app\/settings\/api-keys/);
+    await ui().dialog.press('Cancel');
+    await ui().quickInput.cancel('API key for');
   });
 });

@@ -1,102 +1,95 @@
 import assert from 'node:assert/strict';
-import { FaultProxy } from '../../helpers/faultProxy.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { shopAccount } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-describe('the API Keys view', () => {
-  const opened = useWorkbench();
-  let service: LocalService;
-  let proxy: FaultProxy;
-  /** The key the window begins with; the service's own stays with the test. */
-  let first: { readonly id: number; readonly key: string };
+describe('API keys', () => {
+  const ui = useWorkbench();
+  const service = useService();
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
-    proxy = await FaultProxy.start({ upstream: service.baseUrl });
-    first = await service.client.createApiKey('laptop');
-    await service.client.createApiKey('[deployment](command:x)');
-    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: first.key });
-    await opened().workbench.page.locator('.pane-header[aria-label="API Keys Section"]').click();
-  });
-  after(async () => {
-    await proxy.stop();
-    await service.stop();
+    const { key } = await service().client.createApiKey('laptop');
+    await service().client.createApiKey('[deployment](command:x)');
+    await connect(ui(), { baseUrl: service().baseUrl, key });
+    await ui().expandView('API Keys');
   });
 
-  const keys = () => opened().workbench.tree('API Keys');
-  const namesHeld = async () => (await service.client.listApiKeys()).items.map(({ name }) => name);
-  const rotate = () => opened().workbench.runCommand('Hosted Postgres: Rotate API Key…');
+  /** The names of the window's keys that are valid. */
+  const names = async () =>
+    (await service().client.listApiKeys()).items
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('laptop'));
+  /** Rotates the window's key up to the confirmation. A window asks which key it uses until it has created one. */
+  const startRotation = async (newName: string) => {
+    const [oldName = ''] = await names();
+    await ui().run('Rotate API Key…');
+    const { title } = await ui().quickInput.waitFor(/Which key|Name of the new key/);
+    if (title.includes('1/2')) await ui().quickInput.choose('Which key', oldName);
+    await ui().quickInput.answer('Name of the new key', newName);
+    return oldName;
+  };
 
-  it('shows when and from where each key was last used, when it was created, and its id', async () => {
-    const { label } = await keys().waitFor(/^API key laptop/);
+  it('show when and from where each was last used, when it was created, and its id', async () => {
+    const { label } = await ui().apiKeys.waitFor(/^API key laptop/);
     assert.match(label, /^API key laptop, used .+ from 127\.0\.0\.1, created .+, #\d+$/);
-    await keys().waitFor(/^API key \[deployment\] \(command:x\), never used, created/);
-    assert.match(await keys().tooltip(/^API key laptop/), /Last used\s+\d/);
+    await ui().apiKeys.waitFor(/^API key \[deployment\] \(command:x\), never used, created/);
+    assert.match(await ui().apiKeys.tooltip(/^API key laptop/), /Last used\s+\d/);
   });
 
-  it('asks which key is in use, and creates nothing when the user backs out', async () => {
-    await rotate();
-    const { title, items } = await opened().workbench.quickInput.waitFor('Which key does this window use');
-    assert.match(title, /1\/2/);
+  it('are rotated: the window uses and marks the new key, and the old one is revoked', async () => {
+    await ui().run('Rotate API Key…');
+    const { items } = await ui().quickInput.waitFor('Which key does this window use');
     assert.match(items[0] ?? '', /^laptop used /);
-    await opened().workbench.quickInput.cancel('Which key');
-    assert.equal((await namesHeld()).length, 3);
+    await ui().quickInput.cancel('Which key');
+    assert.deepEqual(await names(), ['laptop']);
+    await startRotation('laptop 2');
+    assert.match((await ui().dialog.read()).detail, /Then “laptop” is revoked/);
+    await ui().dialog.press('Rotate');
+    await ui().apiKeys.waitFor(/^API key laptop 2, this window, /);
+    await ui().apiKeys.waitUntilGone(/^API key laptop,/);
+    assert.deepEqual(await names(), ['laptop 2']);
+    await ui().computes.waitFor('Project shop');
   });
 
-  it('rotates: the window uses and marks the new key, and the old one is revoked', async () => {
-    await rotate();
-    await opened().workbench.quickInput.choose('Which key', 'laptop');
-    await opened().workbench.quickInput.answer('Name of the new key', 'laptop 2');
-    assert.match((await opened().workbench.dialog.read()).detail, /Then “laptop” is revoked/);
-    await opened().workbench.dialog.press('Rotate');
-    await keys().waitFor(/^API key laptop 2, this window, /);
-    await keys().waitUntilGone(/^API key laptop,/);
-    assert.ok(!(await namesHeld()).includes('laptop'));
-    await opened().workbench.tree('Computes').waitFor('Project shop');
-  });
-
-  it('leaves the old key in use when the new one does not work, and says which keys exist', async () => {
-    proxy.inject('forbiddenPage', { method: 'GET', path: /projects$/ });
-    await rotate();
-    await opened().workbench.quickInput.answer('Name of the new key', 'laptop 3');
-    await opened().workbench.dialog.press('Rotate');
-    const { message } = await opened().workbench.notifications.waitFor("Couldn't rotate the API key");
+  it('stay in use when the new one does not work, and the message says so', async () => {
+    service().proxy.inject('forbiddenPage', { method: 'GET', path: /projects$/ });
+    const oldName = await startRotation('laptop 3');
+    await ui().dialog.press('Rotate');
+    const { message } = await ui().notifications.waitFor("Couldn't rotate the API key");
     assert.match(message, /The new key doesn't work\. .*This window keeps using its old key\.$/);
-    await opened().workbench.notifications.clear();
-    assert.deepEqual(
-      (await namesHeld()).filter((name) => name.startsWith('laptop')),
-      ['laptop 2'],
-    );
-    await keys().waitFor(/^API key laptop 2, this window, /);
-    assert.ok((await keys().contextMenuItems(/^API key laptop 2/)).includes('Rotate API Key…'));
+    await ui().notifications.clear();
+    assert.deepEqual(await names(), [oldName]);
   });
 
-  it('says that revoking the key in use signs out, and does so', async () => {
-    await keys().inlineAction(/^API key laptop 2/, 'Revoke API Key…');
-    assert.match(
-      (await opened().workbench.dialog.read()).detail,
-      /^This window uses the key and will be signed out/,
-    );
-    await opened().workbench.dialog.press('Revoke');
-    assert.match(await opened().workbench.welcomeText('Computes'), /Connect…/);
-    await until('the key to be revoked', async () => !(await namesHeld()).includes('laptop 2'));
+  it('are both named after a reload in the middle of a rotation, once', async () => {
+    const held = service().proxy.inject('noAnswerAfter', { method: 'POST' });
+    const oldName = await startRotation('laptop 4');
+    await ui().dialog.press('Rotate');
+    await until('the new key', async () => held.hits === 1 && (await names()).includes('laptop 4'));
+    service().proxy.clear();
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    const { message, buttons, severity } = await ui().notifications.waitFor('was interrupted');
+    assert.deepEqual([buttons, severity], [['Show API Keys'], 'warning']);
+    assert.ok(message.includes(`The keys “${oldName}” and “laptop 4” may both be valid.`), message);
+    await ui().notifications.press('was interrupted', 'Show API Keys');
+    await ui().apiKeys.waitFor(/^API key laptop 4, never used/);
+    await ui().apiKeys.inlineAction(/^API key laptop 4/, 'Revoke API Key…');
+    await ui().dialog.press('Revoke');
+    await ui().apiKeys.waitUntilGone(/^API key laptop 4/);
+    assert.deepEqual(await names(), [oldName]);
+    const requests = service().proxy.count('GET', /api_keys$/);
+    await ui().reload();
+    await until('the keys to be listed', async () => service().proxy.count('GET', /api_keys$/) > requests);
+    assert.deepEqual(await ui().notifications.all(), []);
   });
 
-  it('explains why an organization key shows no keys', async () => {
-    proxy.inject('forbiddenPage', { path: /(api_keys|auth)$/, times: 20 });
-    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await keys().waitFor(/^This key can't list API keys/);
-    await opened().workbench.tree('Computes').waitFor('Project shop');
-    assert.deepEqual(await opened().workbench.notifications.all(), []);
-  });
-
-  it('explains it when a key is to be created, before asking for a name', async () => {
-    await opened().workbench.runCommand('Hosted Postgres: Create API Key…');
-    const { message } = await opened().workbench.notifications.waitFor("Couldn't create the API key");
-    assert.match(message, /belongs to an organization/);
-    await opened().workbench.notifications.clear();
+  it('sign out when the one in use is revoked', async () => {
+    const [name = ''] = await names();
+    await ui().apiKeys.inlineAction(new RegExp(`^API key ${name},`), 'Revoke API Key…');
+    assert.match((await ui().dialog.read()).detail, /^This window uses the key and will be signed out/);
+    await ui().dialog.press('Revoke');
+    assert.match(await ui().welcomeText('Computes'), /Connect…/);
+    await until('the key to be revoked', async () => (await names()).length === 0);
   });
 });

@@ -1,129 +1,104 @@
 import assert from 'node:assert/strict';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import {
-  emptyBranch,
-  mainBranch,
-  rewrite,
-  rewriteBranch,
-  shop,
-  shopAccount,
-} from '../../helpers/shopAccount.ts';
+import { emptyBranch, mainBranch, rewriteBranch, shop } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [main, rewriteRow] = [`Branch ${mainBranch}, main, default`, `Branch ${rewriteBranch}, rewrite`];
 
 describe('Branches', () => {
-  const opened = useWorkbench();
-  const quickInput = () => opened().workbench.quickInput;
-  const computes = () => opened().workbench.tree('Computes');
-  let service: LocalService;
+  const ui = useWorkbench();
+  const service = useService();
   let api: Api;
 
   before(async () => {
-    service = await startLocalService({ args: shopAccount(temporaryFolder()) });
-    api = branchCalls(service);
-    await connect(opened().workbench, service);
-    await computes().expandProject('shop');
-    await computes().waitFor(rewriteRow);
+    api = branchCalls(service());
+    await connect(ui(), service(), 'shop');
   });
-  after(() => service.stop());
 
   const find = async (name: string) => (await api.branches(shop)).find((branch) => branch.name === name);
-  /** Created by another client. Each test that changes a branch has one. @returns its id, once it is in the tree */
+  /** Creates a branch as another client does. Each test that changes a branch has one. @returns its id, once it is in the tree */
   const newBranch = async (name: string, fields: object = {}, more: object = {}): Promise<string> => {
     const branch = { name, parent_id: mainBranch, ...fields };
     const { id } = (await api.change('POST', `/${shop}/branches`, { branch, ...more })).branch;
-    await computes().waitFor(new RegExp(`^Branch ${id}, ${name}`));
+    await ui().computes.waitFor(new RegExp(`^Branch ${id}, ${name}`));
     return id;
   };
 
   it('have their name and marks next to their id, the default one first', async () => {
-    const labels = (await computes().rows())
+    const labels = (await ui().computes.rows())
       .map(({ label }) => label)
       .filter((label) => label.startsWith('Branch'));
     assert.deepEqual(labels, [main, `Branch ${emptyBranch}, empty, no computes`, rewriteRow]);
-    assert.match(await computes().tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
-  });
-
-  it('are found by name', async () => {
-    const { workbench } = opened();
-    await workbench.runCommand('Hosted Postgres: Find Compute…');
-    await quickInput().type('Search by name', 'rewrite');
-    await until('the compute of the branch', async () => {
-      const { items } = await quickInput().waitFor('Search by name');
-      return items.length === 1 && items[0]?.startsWith(rewrite);
-    });
-    await quickInput().cancel('Search by name');
+    assert.match(await ui().computes.tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
   });
 
   it('have their name before their id if the user wants it, also in the lists to choose from', async () => {
-    const { workbench } = opened();
-    await workbench.viewAction('Computes', 'Show Names First');
-    await computes().waitFor(`Branch main, ${mainBranch}, default`);
-    await computes().click(/^Compute primary/);
-    await workbench.runCommand('Hosted Postgres: Rename Branch…');
+    await ui().viewAction('Computes', 'Show Names First');
+    await ui().computes.waitFor(`Branch main, ${mainBranch}, default`);
+    await ui().computes.click(/^Compute primary/);
+    await ui().run('Rename Branch…');
     await until('the branches by name', async () =>
-      (await quickInput().waitFor('Select a branch')).items.some((item) => item.startsWith('rewrite br-')),
+      (await ui().quickInput.waitFor('Select a branch')).items.some((item) => item.startsWith('rewrite br-')),
     );
-    await quickInput().cancel('Select a branch');
-    await workbench.viewAction('Computes', 'Show Ids First');
-    await computes().waitFor(main);
+    await ui().quickInput.cancel('Select a branch');
+    await ui().viewAction('Computes', 'Show Ids First');
+    await ui().computes.waitFor(main);
   });
 
   it('are created with a compute from the row of their parent', async () => {
-    await computes().contextMenu(main, 'Create Branch…');
-    await quickInput().answer('Name of the new branch of main', 'qa');
-    await quickInput().accept('Select whether the branch gets a compute');
-    await quickInput().accept('Delete the branch automatically');
-    const { label } = await computes().waitFor(/^Branch br-\S+, qa$/);
+    await ui().computes.contextMenu(main, 'Create Branch…');
+    await ui().quickInput.answer('Name of the new branch of main', 'qa');
+    await ui().quickInput.accept('Select whether the branch gets a compute');
+    await ui().quickInput.accept('Delete the branch automatically');
+    const { label } = await ui().computes.waitFor(/^Branch br-\S+, qa$/);
     const created = await find('qa');
     assert.equal(label, `Branch ${created?.id}, qa`);
     assert.deepEqual([created?.parent_id, created?.expires_at], [mainBranch, undefined]);
-    await opened().workbench.statusBar.waitFor('Created qa');
-    const { items } = await service.client.listComputes(shop);
+    await ui().statusBar.waitFor('Created qa');
+    const { items } = await service().client.listComputes(shop);
     const compute = items.find(({ branch_id }) => branch_id === created?.id);
-    await computes().waitFor(new RegExp(`^Compute ${compute?.id}, active, primary`));
-    await computes().waitUntilSelected(new RegExp(`^Compute ${compute?.id}`));
+    await ui().computes.waitFor(new RegExp(`^Compute ${compute?.id}, active, primary`));
+    await ui().computes.waitUntilSelected(new RegExp(`^Compute ${compute?.id}`));
   });
 
   it('are created without a compute and with an expiry from the palette', async () => {
-    const { workbench } = opened();
-    await computes().click('Project shop');
-    await workbench.runCommand('Hosted Postgres: Create Branch…');
-    assert.match(await quickInput().validationMessage('Name of the new branch', 'rewrite'), /has this name/);
-    await quickInput().answer('Create Branch', 'trial');
-    await quickInput().choose('Select the parent', rewriteBranch);
-    await quickInput().choose('Select whether the branch gets a compute', 'Without a compute');
-    await quickInput().answer('Delete the branch automatically', '2 days');
-    await computes().waitFor(/^Branch br-\S+, trial, expires [\d/]+, no computes$/);
+    await ui().computes.click('Project shop');
+    await ui().run('Create Branch…');
+    assert.match(
+      await ui().quickInput.validationMessage('Name of the new branch', 'rewrite'),
+      /has this name/,
+    );
+    await ui().quickInput.answer('Create Branch', 'trial');
+    await ui().quickInput.choose('Select the parent', rewriteBranch);
+    await ui().quickInput.choose('Select whether the branch gets a compute', 'Without a compute');
+    await ui().quickInput.answer('Delete the branch automatically', '2 days');
+    await ui().computes.waitFor(/^Branch br-\S+, trial, expires [\d/]+, no computes$/);
     const created = await find('trial');
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
     assert.ok(hours > 47 && hours < 49, `${hours} hours`);
-    await computes().waitUntilSelected(/^Branch br-\S+, trial/);
+    await ui().computes.waitUntilSelected(/^Branch br-\S+, trial/);
   });
 
   it('are renamed', async () => {
     const id = await newBranch('old');
-    await computes().contextMenu(`Branch ${id}, old, no computes`, 'Rename Branch…');
-    await quickInput().answer(`Name of ${id}`, 'archive');
-    await computes().waitFor(`Branch ${id}, archive, no computes`);
+    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Rename Branch…');
+    await ui().quickInput.answer(`Name of ${id}`, 'archive');
+    await ui().computes.waitFor(`Branch ${id}, archive, no computes`);
     assert.equal((await find('archive'))?.id, id);
   });
 
   it('say that they expire instead of being protected, and no longer expire after Change Expiry…', async () => {
-    const { notifications } = opened().workbench;
     const expires_at = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
     const id = await newBranch('brief', { expires_at });
-    await computes().contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'Protect Branch');
-    await notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
-    await quickInput().choose('Delete the branch automatically', 'Never');
-    await computes().waitFor(`Branch ${id}, brief, no computes`);
+    await ui().computes.contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'Protect Branch');
+    await ui().notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
+    await ui().quickInput.choose('Delete the branch automatically', 'Never');
+    await ui().computes.waitFor(`Branch ${id}, brief, no computes`);
     assert.equal((await find('brief'))?.expires_at, undefined);
-    await notifications.clear();
+    await ui().notifications.clear();
   });
 
   it('are protected, and deleted only after their name is entered', async () => {
@@ -132,73 +107,137 @@ describe('Branches', () => {
       `Branch ${id}, draft, no computes`,
       `Branch ${id}, draft, protected, no computes, production`,
     ];
-    await computes().contextMenu(plain, 'Protect Branch');
-    await computes().waitFor(marked);
-    await computes().contextMenu(marked, 'Unprotect Branch…');
-    await quickInput().answer('Remove the protection of draft?', 'draft');
-    await computes().waitFor(plain);
-    await computes().contextMenu(plain, 'Protect Branch');
-    await computes().contextMenu(marked, 'Delete Branch…');
-    assert.match(await quickInput().validationMessage('Delete draft?', 'drift'), /Enter “draft” to continue/);
-    await quickInput().answer('Delete draft?', 'draft');
-    await computes().waitUntilGone(/, draft/);
+    await ui().computes.contextMenu(plain, 'Protect Branch');
+    await ui().computes.waitFor(marked);
+    await ui().computes.contextMenu(marked, 'Unprotect Branch…');
+    await ui().quickInput.answer('Remove the protection of draft?', 'draft');
+    await ui().computes.waitFor(plain);
+    await ui().computes.contextMenu(plain, 'Protect Branch');
+    await ui().computes.contextMenu(marked, 'Delete Branch…');
+    assert.match(
+      await ui().quickInput.validationMessage('Delete draft?', 'drift'),
+      /Enter “draft” to continue/,
+    );
+    await ui().quickInput.answer('Delete draft?', 'draft');
+    await ui().computes.waitUntilGone(/, draft/);
     assert.equal(await find('draft'), undefined);
   });
 
   it('are reset from their parent', async () => {
     const id = await newBranch('copy');
-    await computes().contextMenu(`Branch ${id}, copy, no computes`, 'Reset from Parent…');
-    const { message, detail } = await opened().workbench.dialog.read();
+    await ui().computes.contextMenu(`Branch ${id}, copy, no computes`, 'Reset from Parent…');
+    const { message, detail } = await ui().dialog.read();
     assert.equal(message, 'Reset copy from main?');
     assert.match(detail, /connections are dropped/);
-    await opened().workbench.dialog.press('Reset');
-    await opened().workbench.statusBar.waitFor('Reset copy');
-    await computes().waitFor(`Branch ${id}, copy, no computes`);
+    await ui().dialog.press('Reset');
+    await ui().statusBar.waitFor('Reset copy');
+    await ui().computes.waitFor(`Branch ${id}, copy, no computes`);
   });
 
   it('say why they cannot be deleted, instead of asking', async () => {
-    const { notifications } = opened().workbench;
-    await computes().contextMenu(main, 'Delete Branch…');
-    const { message } = await notifications.waitFor(/main can't be deleted/);
+    await ui().computes.contextMenu(main, 'Delete Branch…');
+    const { message } = await ui().notifications.waitFor(/main can't be deleted/);
     assert.match(message, /it is the default branch/);
-    await notifications.clear();
+    await ui().notifications.clear();
     const parent = await newBranch('parent');
     await newBranch('child', { parent_id: parent });
-    await computes().contextMenu(`Branch ${parent}, parent, no computes`, 'Delete Branch…');
-    await notifications.waitFor(/parent can't be deleted because it has child branches, such as child/);
-    await notifications.clear();
+    await ui().computes.contextMenu(`Branch ${parent}, parent, no computes`, 'Delete Branch…');
+    await ui().notifications.waitFor(/parent can't be deleted because it has child branches, such as child/);
+    await ui().notifications.clear();
   });
 
   it('become the default branch', async () => {
-    await computes().contextMenu(rewriteRow, 'Set as Default Branch');
-    await opened().workbench.dialog.press('Set as Default');
-    await computes().waitFor(`Branch ${rewriteBranch}, rewrite, default`);
+    await ui().computes.contextMenu(rewriteRow, 'Set as Default Branch');
+    await ui().dialog.press('Set as Default');
+    await ui().computes.waitFor(`Branch ${rewriteBranch}, rewrite, default`);
     await until('it to be the first', async () => {
-      const first = (await computes().rows()).find(({ label }) => label.startsWith('Branch'));
+      const first = (await ui().computes.rows()).find(({ label }) => label.startsWith('Branch'));
       return first?.label === `Branch ${rewriteBranch}, rewrite, default`;
     });
   });
 
   it('are deleted with their computes', async () => {
     const id = await newBranch('old feature', {}, { endpoints: [{ type: 'read_write' }] });
-    await computes().contextMenu(`Branch ${id}, old feature`, 'Delete Branch…');
-    assert.match((await opened().workbench.dialog.read()).detail, /Its data and computes \(1\) are deleted/);
-    await opened().workbench.dialog.press('Delete');
-    await computes().waitUntilGone(/, old feature/);
+    await ui().computes.contextMenu(`Branch ${id}, old feature`, 'Delete Branch…');
+    assert.match((await ui().dialog.read()).detail, /Its data and computes \(1\) are deleted/);
+    await ui().dialog.press('Delete');
+    await ui().computes.waitUntilGone(/, old feature/);
     assert.equal(await find('old feature'), undefined);
   });
 
   it('come and go with their project', async () => {
-    const { workbench } = opened();
-    await workbench.runCommand('Hosted Postgres: Create Project…');
-    await quickInput().answer('Name of the new project', 'blog');
-    await computes().waitFor('Project blog');
-    await workbench.statusBar.waitFor('Created blog');
-    await computes().expandProject('blog');
-    await computes().waitFor(/^Branch br-\S+, main, default$/);
-    await computes().contextMenu('Project blog', 'Delete Project…');
-    await quickInput().answer('Delete blog?', 'blog');
-    await computes().waitUntilGone('Project blog');
-    assert.equal((await service.client.projectPages().next()).value?.items.length, 2);
+    await ui().run('Create Project…');
+    await ui().quickInput.answer('Name of the new project', 'blog');
+    await ui().computes.waitFor('Project blog');
+    await ui().statusBar.waitFor('Created blog');
+    await ui().computes.expandProject('blog');
+    await ui().computes.waitFor(/^Branch br-\S+, main, default$/);
+    await ui().computes.contextMenu('Project blog', 'Delete Project…');
+    await ui().quickInput.answer('Delete blog?', 'blog');
+    await ui().computes.waitUntilGone('Project blog');
+    assert.equal((await service().client.projectPages().next()).value?.items.length, 2);
+  });
+});
+
+describe('A service with only the calls of the specification', () => {
+  const ui = useWorkbench();
+  const service = useService({ proxy: { onlySpecified: true } });
+
+  before(() => connect(ui(), service()));
+
+  it('says so to users who run a command that needs more, and hides such commands from then on', async () => {
+    await ui().run('Create Project…');
+    await ui().quickInput.answer('Name of the new project', 'blog');
+    await ui().notifications.waitFor(/doesn't support changing projects/);
+    await ui().notifications.clear();
+    await ui().run('Create Branch…');
+    await ui().quickInput.choose('Select a project', 'shop');
+    await ui().notifications.waitFor(/doesn't support changing branches/);
+    await ui().notifications.clear();
+    await ui().page.keyboard.press('F1');
+    await ui().quickInput.type(/./, '>Hosted Postgres: Create');
+    const shown = async () => ((await ui().quickInput.read())?.items ?? []).join();
+    await until('the palette', async () => (await shown()).includes('Create Compute…'));
+    assert.doesNotMatch(await shown(), /Create (Branch|Project)…/);
+    await ui().quickInput.cancel(/./);
+    await ui().computes.expand('Project shop');
+    // VS Code redraws rows with a delay.
+    for (const row of ['Project shop', `Branch ${mainBranch}`])
+      await until(`the menu of ${row} without branches`, async () => {
+        const items = (await ui().computes.contextMenuItems(row)).join();
+        return items.includes('Create Compute…') && !/Branch|Delete Project|Reset Password/.test(items);
+      });
+  });
+
+  it('is asked for branches once, and shows those with computes by their id', async () => {
+    await ui().computes.expand('Project shop');
+    await ui().computes.waitFor(/^Compute primary,/);
+    const labels = (await ui().computes.rows())
+      .map(({ label }) => label)
+      .filter((label) => label.startsWith('Branch'));
+    assert.deepEqual(labels, [`Branch ${mainBranch}`, `Branch ${rewriteBranch}`]);
+    await ui().computes.expand('Project analytics');
+    await ui().computes.waitFor(/^Compute dashboards,/);
+    assert.equal(service().proxy.count('GET', /\/branches$/), 1);
+    assert.deepEqual(await ui().notifications.all(), []);
+  });
+
+  it('takes branch ids that are entered, and says which are not valid', async () => {
+    await ui().run('Create Compute…');
+    await ui().quickInput.choose('Select a project', 'shop');
+    await ui().quickInput.type('Select a branch', 'main');
+    await until('the typed id', async () => {
+      const { items } = await ui().quickInput.waitFor('Select a branch');
+      return items.join().includes('not a branch id');
+    });
+    await ui().quickInput.answer('Select a branch', emptyBranch);
+    await ui().quickInput.choose('Select the type', 'Primary');
+    await ui().quickInput.choose('Select a fixed size', '0.25 CU');
+    await ui().quickInput.accept('Suspend after inactivity');
+    await ui().computes.waitFor(`Branch ${emptyBranch}`);
+    const { items } = await service().client.listComputes(shop);
+    const created = items.find(({ branch_id }) => branch_id === emptyBranch);
+    // The command ends by showing it.
+    await ui().computes.waitUntilSelected(new RegExp(`^Compute ${created?.id}`));
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { FaultProxy } from '../../helpers/faultProxy.ts';
-import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+import { rewrite, shopAccount } from '../../helpers/shopAccount.ts';
 import {
   computeRecord,
   operationRecord,
@@ -8,116 +8,125 @@ import {
   type ScriptedService,
 } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
+import { addBrowserStorage, type Places } from './secretSearch.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const replica = 'ep-steep-forest-654321';
-
 describe('the tree after failed requests', () => {
-  const opened = useWorkbench();
-  let service: LocalService;
-  let proxy: FaultProxy;
-  const computes = () => opened().workbench.tree('Computes');
+  const ui = useWorkbench();
+  const service = useService({ args: [...shopAccount(temporaryFolder()), '--operation-delay', '500'] });
   /** A key for the window, which can be revoked. */
-  const createKey = async () => (await service.client.createApiKey('of the window')).key;
+  const createKey = async () => (await service().client.createApiKey('of the window')).key;
   const revokeKey = async () => {
-    const { items } = await service.client.listApiKeys();
-    for (const { id, name } of items) if (name === 'of the window') await service.client.revokeApiKey(id);
+    const { items } = await service().client.listApiKeys();
+    for (const { id, name } of items) if (name === 'of the window') await service().client.revokeApiKey(id);
   };
-  const labels = async () => (await computes().rows()).map(({ label }) => label);
+  const labels = async () => (await ui().computes.rows()).map(({ label }) => label);
   let initialLabels: string[];
 
   before(async () => {
-    service = await startLocalService({ postgres: false });
-    proxy = await FaultProxy.start({ upstream: service.baseUrl });
-    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: await createKey() });
-    await computes().expandProject('shop');
-    await computes().waitFor(/^Compute ep-purple-water-204912/);
+    await connect(ui(), { baseUrl: service().baseUrl, key: await createKey() }, 'shop');
     initialLabels = await labels();
   });
-  after(async () => {
-    await proxy.stop();
-    await service.stop();
-  });
+
+  afterEach(() => service().proxy.clear());
 
   it('stays, with a message that it is not up to date, until the service is back', async () => {
-    const { workbench } = opened();
-    await proxy.down();
-    await until('a message above the tree', async () =>
-      (await workbench.viewMessage('Computes')).startsWith('Not up to date: '),
-    );
+    await service().proxy.down();
+    await ui().waitForMessage(/^Not up to date: /);
     assert.deepEqual(await labels(), initialLabels);
-    await proxy.up();
-    await workbench.viewAction('Computes', 'Refresh');
-    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
+    await service().proxy.up();
+    await ui().viewAction('Computes', 'Refresh');
+    await ui().waitForMessage(/^$/);
     assert.deepEqual(await labels(), initialLabels);
   });
 
   it("is replaced by the full reason if it couldn't be loaded, and names its account once loaded", async () => {
-    const { workbench } = opened();
-    await proxy.down();
-    await workbench.reload();
-    await workbench.openView('Hosted Postgres');
-    const welcome = await until('the welcome text', () => workbench.welcomeText('Computes'));
+    await service().proxy.down();
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    const welcome = await until('the welcome text', () => ui().welcomeText('Computes'));
     assert.match(welcome, /Couldn't load your projects: the service isn't responding\./);
-    await proxy.up();
-    await workbench.clickWelcome('Computes', 'Try Again');
-    await computes().expandProject('shop');
+    await service().proxy.up();
+    await ui().clickWelcome('Computes', 'Try Again');
+    await ui().computes.expandProject('shop');
     await until('the tree', async () => (await labels()).join() === initialLabels.join());
-    assert.equal(await workbench.viewDescription('Computes'), proxy.baseUrl.replace('http://', ''));
+    assert.equal(await ui().viewDescription('Computes'), service().baseUrl.replace('http://', ''));
   });
 
   it('stays after the key was revoked, and is up to date again once a new key is entered', async () => {
-    const { workbench } = opened();
     await revokeKey();
-    await until('a message above the tree', async () =>
-      /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
-    );
+    await ui().waitForMessage(/doesn't accept the API key/);
     assert.deepEqual(await labels(), initialLabels);
-    await computes().inlineAction(new RegExp(`^Compute ${replica}`), 'Restart Compute');
-    await workbench.dialog.press('Restart');
-    const notification = await workbench.notifications.waitFor(`Couldn't restart ${replica}`);
+    await ui().computes.inlineAction(/^Compute reports/, 'Restart Compute');
+    await ui().dialog.press('Restart');
+    const notification = await ui().notifications.waitFor("Couldn't restart reports");
     assert.match(notification.message, /The service doesn't accept the API key/);
     assert.deepEqual(notification.buttons, ['Enter New Key…']);
-    await workbench.notifications.press(notification.message, 'Enter New Key…');
-    const { quickInput } = workbench;
-    const { message, password } = await quickInput.waitFor('API key for');
-    assert.ok(message.includes(proxy.baseUrl), message);
+    await ui().notifications.press(notification.message, 'Enter New Key…');
+    const { message, password } = await ui().quickInput.waitFor('API key for');
+    assert.ok(message.includes(service().proxy.baseUrl), message);
     assert.equal(password, true);
-    await quickInput.answer(/./, await createKey());
-    await quickInput.closed();
+    await ui().quickInput.answer(/./, await createKey());
+    await ui().quickInput.closed();
     assert.deepEqual(await labels(), initialLabels, 'the tree stays as it was');
-    await workbench.notifications.clear();
-    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
+    await ui().notifications.clear();
+    await ui().waitForMessage(/^$/);
   });
 
   it('asks for a new key again after a reload', async () => {
-    const { workbench } = opened();
     await revokeKey();
-    await workbench.reload();
-    await workbench.openView('Hosted Postgres');
-    assert.match(await workbench.welcomeText('Computes'), /no longer accepts the API key of this account/);
-    await workbench.clickWelcome('Computes', 'Enter New Key…');
-    await workbench.quickInput.answer('API key for', await createKey());
-    await computes().waitFor('Project shop');
-    assert.equal(await workbench.viewMessage('Computes'), '');
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    assert.match(await ui().welcomeText('Computes'), /no longer accepts the API key of this account/);
+    await ui().clickWelcome('Computes', 'Enter New Key…');
+    await ui().quickInput.answer('API key for', await createKey());
+    await ui().computes.waitFor('Project shop');
+    assert.equal(await ui().viewMessage('Computes'), '');
+  });
+
+  it('shows a change that began before a reload until its operations end', async () => {
+    await ui().computes.expandProject('shop');
+    // The window must not learn of the end before it is open again.
+    const lists = /(endpoints|operations)$/;
+    service().proxy.inject('unavailable', { method: 'GET', path: lists, times: Number.POSITIVE_INFINITY });
+    // The message moves all rows down, so it must not appear under the pointer.
+    await ui().viewAction('Computes', 'Refresh');
+    await ui().waitForMessage(/^Not up to date: /);
+    await ui().computes.inlineAction(/^Compute primary/, 'Restart Compute');
+    await ui().dialog.press('Restart');
+    await until('the change to be stored', async () => {
+      const places: Places = new Map();
+      await addBrowserStorage(places, ui().page);
+      return [...places.values()].some((value) => value.includes('"verb":"restart"'));
+    });
+    await ui().reload();
+    const { spinning } = await ui().statusBar.waitFor('Restarting primary');
+    assert.equal(spinning, true);
+    service().proxy.clear();
+    await ui().statusBar.waitFor('Restarted primary');
+    await ui().statusBar.waitUntilGone(/^\d operation/);
+    await ui().openView('Hosted Postgres');
+    await ui().computes.expandProject('shop');
+    await ui().computes.waitFor(/^Compute primary, active,/);
+    await ui().reload();
+    await ui().computes.waitFor('Project shop');
+    assert.deepEqual(await ui().statusBar.items('hosted-postgres'), []);
   });
 
   it('shows the result of a change whose reply was lost', async () => {
-    const { workbench } = opened();
-    const deleted = 'ep-purple-water-204912';
-    proxy.inject('resetAfter', { method: 'DELETE', path: /\/endpoints\// });
-    await computes().expandProject('shop');
-    await computes().contextMenu(new RegExp(`^Compute ${deleted}`), 'Delete Compute');
-    await workbench.dialog.press('Delete');
-    await workbench.statusBar.waitFor(`Deleted ${deleted}`);
-    await computes().waitUntilGone(new RegExp(`^Compute ${deleted}`));
-    assert.equal(proxy.count('DELETE', /\/endpoints\//), 1);
+    service().proxy.inject('resetAfter', { method: 'DELETE', path: /\/endpoints\// });
+    await ui().computes.expandProject('shop');
+    await ui().computes.contextMenu(new RegExp(`^Compute ${rewrite}`), 'Delete Compute');
+    await ui().dialog.press('Delete');
+    await ui().statusBar.waitFor(`Deleted ${rewrite}`);
+    await ui().computes.waitUntilGone(new RegExp(`^Compute ${rewrite}`));
+    assert.equal(service().proxy.count('DELETE', /\/endpoints\//), 1);
   });
 });
 
 describe('a failed operation', () => {
-  const opened = useWorkbench();
+  const ui = useWorkbench();
   let service: ScriptedService;
 
   before(async () => {
@@ -129,23 +138,21 @@ describe('a failed operation', () => {
       if (!call.includes('/operations/')) return { endpoints: [compute] };
       return { operation: operationRecord(1, { status: 'failed', error: 'out of compute hours' }) };
     });
-    await connect(opened().workbench, { baseUrl: service.baseUrl, key: 'key-1234' });
+    await connect(ui(), { baseUrl: service.baseUrl, key: 'key-1234' });
   });
   after(() => service.close());
 
   it("is shown with the service's message and the compute's name, and reveals the compute", async () => {
-    const { workbench } = opened();
-    const computes = workbench.tree('Computes');
-    await computes.expandProject('shop');
+    await ui().computes.expandProject('shop');
     // VS Code replaces the rows when the names of branches arrive. An action of an old row knows no compute.
-    await computes.waitFor('Branch br-main, main');
-    await computes.inlineAction(/^Compute reports/, 'Restart Compute');
-    await workbench.dialog.press('Restart');
+    await ui().computes.waitFor('Branch br-main, main');
+    await ui().computes.inlineAction(/^Compute reports/, 'Restart Compute');
+    await ui().dialog.press('Restart');
     const message = 'Restarting reports failed: out of compute hours';
-    const { buttons } = await workbench.notifications.waitFor(message);
+    const { buttons } = await ui().notifications.waitFor(message);
     assert.deepEqual(buttons, ['Show Compute']);
-    await computes.collapse('Project shop');
-    await workbench.notifications.press(message, 'Show Compute');
-    await computes.waitFor(/^Compute reports/);
+    await ui().computes.collapse('Project shop');
+    await ui().notifications.press(message, 'Show Compute');
+    await ui().computes.waitFor(/^Compute reports/);
   });
 });

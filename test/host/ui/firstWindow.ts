@@ -1,4 +1,4 @@
-import { loadSuites } from './loadSuites.ts';
 import { sharedWindows } from './sharedWindows.ts';
+import { loadSuites } from './useWorkbench.ts';
 
 await loadSuites(sharedWindows.firstWindow);

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FaultProxy, type JsonReply } from '../../helpers/faultProxy.ts';
+import type { JsonReply } from '../../helpers/faultProxy.ts';
 import { CONTROL, hostileReply, TARGET } from '../../helpers/hostileReplies.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { primary, shopAccount } from '../../helpers/shopAccount.ts';
+import { primary } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { until } from '../../workbench/until.ts';
+import { useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 import { watchPage } from './watchPage.ts';
 import { walkCommand } from './walkCommand.ts';
@@ -61,7 +61,10 @@ function titles(): string[] {
 const ADDED: readonly (readonly [RegExp, unknown])[] = [
   [/^GET .*\/databases$/, { databases: [{ name: 'app', owner_name: 'owner' }] }],
   [/^GET .*\/roles$/, { roles: [{ name: 'owner' }, { name: 'reader' }] }],
-  [/^GET .*\/organizations$/, { organizations: ['one', 'two'].map((name) => ({ id: `org-${name}`, name })) }],
+  [
+    /^GET .*\/organizations$/,
+    { organizations: ['calm', 'wild'].map((name) => ({ id: `org-${name}`, name })) },
+  ],
 ];
 
 function hostile(reply: JsonReply, call: string): JsonReply {
@@ -71,56 +74,41 @@ function hostile(reply: JsonReply, call: string): JsonReply {
 }
 
 describe('Hostile text of the service', () => {
-  const opened = useWorkbench();
-  let service: LocalService;
-  let proxy: FaultProxy;
+  const ui = useWorkbench();
+  const service = useService({ proxy: { rewrite: hostile } });
   let page: Awaited<ReturnType<typeof watchPage>>;
   const harmless = async () => assert.deepEqual(await page.findings(), []);
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
-    proxy = await FaultProxy.start({
-      upstream: service.baseUrl,
-      rewrite: hostile,
-    });
-    const { workbench } = opened();
-    page = await watchPage(workbench.page, TARGET, CONTROL);
-    await workbench.openView('Hosted Postgres');
-    await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Select a service', proxy.baseUrl);
-    await workbench.quickInput.answer('API key for', service.key);
-    await until('the projects', async () => (await workbench.tree('Computes').rows()).length > 0);
+    page = await watchPage(ui().page, TARGET, CONTROL);
+    await ui().openView('Hosted Postgres');
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', service().baseUrl);
+    await ui().quickInput.answer('API key for', service().key);
+    await until('the projects', async () => (await ui().computes.rows()).length > 0);
   });
-  after(async () => {
-    await proxy.stop();
-    await service.stop();
-  });
-
   it('is shown as text in rows and tooltips', async () => {
-    const { workbench } = opened();
-    const computes = workbench.tree('Computes');
-    await computes.expand(/^Project .* shop/);
+    await ui().computes.expand(/^Project .* shop/);
     // A row that is redrawn with its name loses its tooltip.
-    await computes.waitFor(/^Branch br-[^,]+, \[click\]/);
+    await ui().computes.waitFor(/^Branch br-[^,]+, \[click\]/);
     for (const row of [/^Project .* shop/, /^Branch br-/, /^Compute /])
-      assert.match(await computes.tooltip(row), /click/);
-    await workbench.expandView('API Keys');
-    assert.match(await workbench.tree('API Keys').tooltip(/^API key/), /click/);
+      assert.match(await ui().computes.tooltip(row), /click/);
+    await ui().expandView('API Keys');
+    assert.match(await ui().apiKeys.tooltip(/^API key/), /click/);
     await harmless();
   });
 
   for (const title of titles()) {
     it(`is shown as text by ${title}`, async () => {
-      await walkCommand(opened().workbench, `Hosted Postgres: ${title}`);
+      await walkCommand(ui(), `Hosted Postgres: ${title}`);
       await harmless();
     });
   }
 
   it('is shown as text in completions and hovers', async () => {
-    const { workbench, folder } = opened();
-    const editor = new Editor(workbench.page);
-    await writeFile(path.join(folder, 'app.env'), `# ${primary}\n`);
-    await workbench.openFile('app.env');
+    const editor = new Editor(ui().page);
+    await writeFile(path.join(ui().folder, 'app.env'), `# ${primary}\n`);
+    await ui().openFile('app.env');
     assert.match(await editor.hover(primary), /click/);
     await editor.retype('PGHOST=');
     await editor.waitForSuggestion(/127\.0\.0\.1:\d+/);

@@ -8,11 +8,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
-import { FaultProxy } from '../../helpers/faultProxy.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { reports, shopAccount } from '../../helpers/shopAccount.ts';
+import { reports } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
 import { findOwnService, ownServiceFolder } from './ownService.ts';
 import {
   addBrowserStorage,
@@ -38,113 +36,98 @@ const failures: readonly (readonly [FaultName, RegExp])[] = [
 
 describe('the key', () => {
   const consoleLines: string[] = [];
-  const opened = useWorkbench();
+  const ui = useWorkbench();
   const places: Places = new Map();
   const secrets = new Map<string, string>();
-  let service: LocalService;
-  let proxy: FaultProxy;
+  const service = useService();
 
   before(async () => {
-    const { page } = opened().workbench;
-    page.on('console', (message) => consoleLines.push(message.text()));
-    page.on('pageerror', (error) => consoleLines.push(String(error.stack)));
-    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
-    proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    ui().page.on('console', (message) => consoleLines.push(message.text()));
+    ui().page.on('pageerror', (error) => consoleLines.push(String(error.stack)));
   });
-  after(async () => {
-    await proxy.stop();
-    await service.stop();
-  });
-
-  const capturePage = (moment: string) => addPage(places, opened().workbench.page, moment);
+  const capturePage = (moment: string) => addPage(places, ui().page, moment);
   const createKey = async (name: string): Promise<string> => {
-    const { workbench } = opened();
-    await workbench.runCommand('Hosted Postgres: Create API Key…');
-    await workbench.quickInput.answer('Name of the key', name);
-    const { detail } = await workbench.dialog.read();
+    await ui().run('Create API Key…');
+    await ui().quickInput.answer('Name of the key', name);
+    const { detail } = await ui().dialog.read();
     assert.match(detail, SHOWN_ONCE);
     const key = detail.split('\n')[0] ?? '';
-    await workbench.dialog.press('Copy Key');
-    await until('the clipboard', async () => (await workbench.readClipboard()) === key);
+    await ui().dialog.press('Copy Key');
+    await ui().waitForClipboard(key);
     return key;
   };
 
   it('is rejected, entered, and used with every kind of failure', async () => {
-    const { workbench } = opened();
-    const { key } = await service.client.createApiKey('laptop');
+    const { key } = await service().client.createApiKey('laptop');
     secrets.set('wrong key', WRONG_KEY).set('key', key);
-    await workbench.openView('Hosted Postgres');
-    await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Select a service', proxy.baseUrl);
-    assert.match(await workbench.quickInput.validationMessage('API key for', WRONG_KEY), /doesn't accept/);
+    await ui().openView('Hosted Postgres');
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', service().baseUrl);
+    assert.match(await ui().quickInput.validationMessage('API key for', WRONG_KEY), /doesn't accept/);
     await capturePage('a wrong key entered');
-    proxy.inject('echoedKey');
-    await workbench.quickInput.type("doesn't accept", key);
-    await workbench.page.keyboard.press('Enter');
-    await workbench.quickInput.waitFor('bad request');
+    service().proxy.inject('echoedKey');
+    await ui().quickInput.type("doesn't accept", key);
+    await ui().page.keyboard.press('Enter');
+    await ui().quickInput.waitFor('bad request');
     await capturePage('a key entered');
-    await workbench.quickInput.cancel('bad request');
-    await connect(workbench, { baseUrl: proxy.baseUrl, key });
-    await workbench.tree('Computes').waitFor('Project shop');
+    await ui().quickInput.cancel('bad request');
+    await connect(ui(), { baseUrl: service().baseUrl, key });
+    await ui().computes.waitFor('Project shop');
     for (const [fault, message] of failures) {
-      proxy.inject(fault, { method: 'GET', times: Number.POSITIVE_INFINITY });
-      await workbench.viewAction('Computes', 'Refresh');
-      await until(
-        async () => `a message about ${fault}; shown: ${await workbench.viewMessage('Computes')}`,
-        async () => message.test(await workbench.viewMessage('Computes')),
-      );
+      service().proxy.inject(fault, { method: 'GET', times: Number.POSITIVE_INFINITY });
+      await ui().viewAction('Computes', 'Refresh');
+      await ui().waitForMessage(message);
       await capturePage(fault);
-      proxy.clear();
-      await workbench.notifications.all();
+      service().proxy.clear();
+      await ui().notifications.all();
       await capturePage(`${fault}, notifications`);
-      await workbench.notifications.clear();
+      await ui().notifications.clear();
     }
-    await workbench.viewAction('Computes', 'Refresh');
-    await until('the message to disappear', async () => (await workbench.viewMessage('Computes')) === '');
+    await ui().viewAction('Computes', 'Refresh');
+    await ui().waitForMessage(/^$/);
   });
 
   it('is created, copied, rotated and revoked', async () => {
-    const { workbench } = opened();
     secrets.set('created key', await createKey('deployment'));
-    await workbench.expandView('API Keys');
-    await workbench.tree('API Keys').tooltip(/^API key laptop/);
+    await ui().expandView('API Keys');
+    await ui().apiKeys.tooltip(/^API key laptop/);
     await capturePage('the tooltip of a key');
-    await workbench.runCommand('Hosted Postgres: Rotate API Key…');
-    await workbench.quickInput.choose('Which key', 'laptop');
-    await workbench.quickInput.answer('Name of the new key', 'laptop 2');
-    await workbench.dialog.press('Rotate');
-    await workbench.tree('API Keys').waitFor(/^API key laptop 2, this window, /);
-    const sent = [...proxy.keys].filter((key) => ![...secrets.values(), service.key].includes(key));
+    await ui().run('Rotate API Key…');
+    await ui().quickInput.choose('Which key', 'laptop');
+    await ui().quickInput.answer('Name of the new key', 'laptop 2');
+    await ui().dialog.press('Rotate');
+    await ui().apiKeys.waitFor(/^API key laptop 2, this window, /);
+    const sent = [...service().proxy.keys].filter(
+      (key) => ![...secrets.values(), service().key].includes(key),
+    );
     assert.equal(sent.length, 1);
     secrets.set('rotated key', sent[0] ?? '');
-    await workbench.runCommand('Hosted Postgres: Copy Connection String…');
-    await workbench.quickInput.choose('Select a compute', reports);
-    await workbench.quickInput.answer('Role', 'app');
-    await workbench.quickInput.answer('Database', 'app');
-    await workbench.quickInput.choose("doesn't provide the password", 'Enter the password…');
-    await workbench.quickInput.answer('Password of app', PASSWORD);
+    await ui().run('Copy Connection String…');
+    await ui().quickInput.choose('Select a compute', reports);
+    await ui().quickInput.answer('Role', 'app');
+    await ui().quickInput.answer('Database', 'app');
+    await ui().quickInput.choose("doesn't provide the password", 'Enter the password…');
+    await ui().quickInput.answer('Password of app', PASSWORD);
     secrets.set('password', PASSWORD);
-    await until('the clipboard', async () => (await workbench.readClipboard()).includes(PASSWORD));
-    const { items } = await service.client.listApiKeys();
-    await service.client.revokeApiKey(items.find(({ name }) => name === 'laptop 2')?.id ?? 0);
-    await workbench.viewAction('Computes', 'Refresh');
-    await until('a message above the tree', async () =>
-      /doesn't accept the API key/.test(await workbench.viewMessage('Computes')),
-    );
-    await workbench.notifications.all();
+    await ui().waitForClipboard(new RegExp(PASSWORD));
+    const { items } = await service().client.listApiKeys();
+    await service().client.revokeApiKey(items.find(({ name }) => name === 'laptop 2')?.id ?? 0);
+    await ui().viewAction('Computes', 'Refresh');
+    await ui().waitForMessage(/doesn't accept the API key/);
+    await ui().notifications.all();
     await capturePage('revoked');
-    await workbench.notifications.clear();
-    await workbench.runCommand('Hosted Postgres: Show Log');
-    await workbench.page.locator('.output-view-container, .panel .monaco-editor').first().waitFor();
+    await ui().notifications.clear();
+    await ui().run('Show Log');
+    await ui().page.locator('.output-view-container, .panel .monaco-editor').first().waitFor();
     await capturePage('the log');
   });
 
   it('of the local service is not in its arguments, its environment or its files', async () => {
-    const { workbench, dataFolder, server } = opened();
-    await workbench.runCommand('Hosted Postgres: Start Local Service');
+    const { dataFolder, server } = ui();
+    await ui().run('Start Local Service');
     const started = await findOwnService(dataFolder);
-    await workbench.statusBar.waitFor('The local service is running');
-    await workbench.tree('Computes').waitFor('Project shop');
+    await ui().statusBar.waitFor('The local service is running');
+    await ui().computes.waitFor('Project shop');
     secrets.set('key of the local service', await createKey('of the local service'));
     await addProcesses(places, [server.pid, started.pid]);
     if (process.platform === 'linux') {
@@ -154,15 +137,15 @@ describe('the key', () => {
       const args = places.get(`/proc/${started.pid}/cmdline`)?.toString().split('\0') ?? [];
       assert.ok(args.includes('--api-key-stdin') && !args.includes('--api-key'));
     }
-    await workbench.runCommand('Hosted Postgres: Stop Local Service');
-    await workbench.dialog.press('Stop');
-    await workbench.welcomeText('Computes');
+    await ui().run('Stop Local Service');
+    await ui().dialog.press('Stop');
+    await ui().welcomeText('Computes');
     // Until then, it may remove unfinished files.
     await until('the service to end', async () => !isAlive(started.pid));
   });
 
   it('is in none of the searched places', async () => {
-    const { workbench, server, dataFolder, folder } = opened();
+    const { server, dataFolder, folder } = ui();
     await addProcesses(places, [server.pid]);
     await capturePage('the end');
     await addFiles(places, dataFolder);
@@ -170,7 +153,7 @@ describe('the key', () => {
     // Where root's service keeps its account.
     const note = path.join(ownServiceFolder(dataFolder), 'postgres-folder');
     if (existsSync(note)) await addFiles(places, readFileSync(note, 'utf8'));
-    await addBrowserStorage(places, workbench.page);
+    await addBrowserStorage(places, ui().page);
     places.set('the console', Buffer.from(consoleLines.join('\n')));
     const found = [...secrets].flatMap(([name, secret]) => {
       assert.ok(secret.length >= 12, name);

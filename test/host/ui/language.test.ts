@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleFile, manifestTextsFile, readTexts } from '../../helpers/l10nTexts.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 import { leftOut, pseudo, PSEUDO } from '../../helpers/pseudo.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { until } from '../../workbench/until.ts';
+import { useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const texts = readTexts(manifestTextsFile());
@@ -42,7 +43,7 @@ describe('In a pseudo-language, every text is translated', () => {
   const extension = temporaryFolder();
   before(() => translatedCopy(extension));
   after(() => rm(extension, { recursive: true }));
-  const opened = useWorkbench({
+  const ui = useWorkbench({
     extension,
     // The display language as VS Code reads it; its own texts stay as they are without a language pack.
     async prepare(page) {
@@ -50,11 +51,7 @@ describe('In a pseudo-language, every text is translated', () => {
       await page.addInitScript(`Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', ${language})`);
     },
   });
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(() => service.stop());
+  const service = useService({ args: [] });
 
   const translated = (where: string, shown: readonly string[]) => {
     assert.ok(
@@ -65,21 +62,15 @@ describe('In a pseudo-language, every text is translated', () => {
     assert.deepEqual(wrong, [], where);
   };
   const asked = async (question: string | RegExp, more: readonly string[] = []) => {
-    const {
-      title: heading,
-      message,
-      placeholder,
-      items,
-    } = await opened().workbench.quickInput.waitFor(question);
+    const { title: heading, message, placeholder, items } = await ui().quickInput.waitFor(question);
     translated(String(question), [heading, message.replace(/\(Press.*/, ''), placeholder, ...items, ...more]);
   };
-  const sidebar = () => opened().workbench.page.locator('.part.sidebar');
-  const tree = () => opened().workbench.tree(title('view.computes'));
+  const sidebar = () => ui().page.locator('.part.sidebar');
+  const tree = () => ui().tree(title('view.computes'));
 
   it('of the sidebar and its welcome', async () => {
-    const { page } = opened().workbench;
-    await page
-      .locator('.activitybar')
+    await ui()
+      .page.locator('.activitybar')
       .getByRole('tab', { name: title('extension.displayName') })
       .click();
     await sidebar().locator('.welcome-view-content p').first().waitFor();
@@ -88,18 +79,16 @@ describe('In a pseudo-language, every text is translated', () => {
   });
 
   it('of connecting', async () => {
-    const { workbench } = opened();
-    await workbench.runCommand(command('account.connect'));
+    await ui().runCommand(command('account.connect'));
     const pick = said('Select a service or enter its base URL (https://…/api/v2)');
     await asked(pick);
-    await workbench.quickInput.answer(pick, service.baseUrl);
+    await ui().quickInput.answer(pick, service().baseUrl);
     await asked(said('API key for {0}'));
-    await workbench.quickInput.answer(/./, service.key);
-    translated('announcement', [(await workbench.statusBar.waitFor(/⟦Cónnéctéd/)).text]);
+    await ui().quickInput.answer(/./, service().key);
+    translated('announcement', [(await ui().statusBar.waitFor(/⟦Cónnéctéd/)).text]);
   });
 
   it('of rows, their tooltips and menus', async () => {
-    const { workbench } = opened();
     await tree().expand(/shop/);
     await tree().waitFor(/ep-little-smoke/);
     // The names of branches come last and replace the rows.
@@ -109,7 +98,7 @@ describe('In a pseudo-language, every text is translated', () => {
       'labels',
       (await tree().rows()).map(({ label }) => label),
     );
-    const hover = workbench.page.locator('.monaco-hover:visible');
+    const hover = ui().page.locator('.monaco-hover:visible');
     await sidebar()
       .locator('.label-name', { hasText: 'reports' })
       .or(sidebar().getByText('ep-steep'))
@@ -125,52 +114,47 @@ describe('In a pseudo-language, every text is translated', () => {
   });
 
   it('of the palette', async () => {
-    const { workbench } = opened();
-    await workbench.page.keyboard.press('F1');
-    await workbench.quickInput.type(/./, `>${title('category')}: `);
+    await ui().page.keyboard.press('F1');
+    await ui().quickInput.type(/./, `>${title('category')}: `);
     const items = await until('the commands', async () => {
-      const content = await workbench.quickInput.read();
+      const content = await ui().quickInput.read();
       const ours = content?.items.filter((item) => item.startsWith(title('category'))) ?? [];
       return ours.length > 5 && ours;
     });
     translated('palette', items);
-    await workbench.quickInput.cancel(/./);
+    await ui().quickInput.cancel(/./);
   });
 
   it('of creating a compute', async () => {
-    const { workbench } = opened();
-    const { quickInput } = workbench;
     await tree().contextMenu(/br-aged/, title('command.compute.create'));
     await asked(/⟦Séléct thé typé/);
-    await quickInput.accept(/⟦/);
+    await ui().quickInput.accept(/⟦/);
     await asked(/⟦Séléct á fíxéd sízé/);
-    await quickInput.accept(/⟦Séléct á fíxéd sízé/);
+    await ui().quickInput.accept(/⟦Séléct á fíxéd sízé/);
     await asked(/⟦Súspénd/);
-    await quickInput.cancel(/⟦/);
+    await ui().quickInput.cancel(/⟦/);
   });
 
   it('of editing, and of the confirmation of a restart', async () => {
-    const { workbench } = opened();
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.edit'));
     await asked(said('Select what to change on {0}'));
-    await workbench.quickInput.cancel(/⟦/);
+    await ui().quickInput.cancel(/⟦/);
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
-    const { message, detail, buttons } = await workbench.dialog.read();
+    const { message, detail, buttons } = await ui().dialog.read();
     translated('dialog', [message, detail, ...buttons]);
-    await workbench.dialog.press(pseudo('Restart'));
-    translated('end', [(await workbench.statusBar.waitFor(/Réstártéd/)).label]);
+    await ui().dialog.press(pseudo('Restart'));
+    translated('end', [(await ui().statusBar.waitFor(/Réstártéd/)).label]);
   });
 
   it('of failures', async () => {
-    const { workbench } = opened();
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
-    await workbench.dialog.read();
-    const [compute] = (await service.client.listComputes('shiny-wind-028834')).items.filter(({ id }) =>
+    await ui().dialog.read();
+    const [compute] = (await service().client.listComputes('shiny-wind-028834')).items.filter(({ id }) =>
       id.startsWith('ep-little-smoke'),
     );
-    await service.client.deleteCompute('shiny-wind-028834', compute?.id ?? '');
-    await workbench.dialog.press(pseudo('Restart'));
-    const { message, buttons } = await workbench.notifications.waitFor(/ep-little-smoke/);
+    await service().client.deleteCompute('shiny-wind-028834', compute?.id ?? '');
+    await ui().dialog.press(pseudo('Restart'));
+    const { message, buttons } = await ui().notifications.waitFor(/ep-little-smoke/);
     const own = message.replace(/There is no compute.*/, ''); // The service's part is not translated.
     translated('notification', [own, ...buttons]);
   });

@@ -7,84 +7,69 @@ import type { Workbench } from '../../workbench/workbench.ts';
 import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const active = /^Compute ep-little-smoke-851426, active/;
-
 describe('the life of the local service', () => {
-  const opened = useWorkbench();
-  let service: OwnService;
-  const runningService = () => findOwnService(opened().dataFolder);
-  /** The service and its Postgres processes. */
-  const family = async () => familyOf([service.pid]);
-  const showComputes = async (workbench: Workbench) => {
+  const ui = useWorkbench();
+
+  const showComputes = async (workbench: Workbench = ui()) => {
     await workbench.openView('Hosted Postgres');
     await workbench.tree('Computes').expandProject('shop');
-    await workbench.tree('Computes').waitFor(active);
+    await workbench.tree('Computes').waitFor(/^Compute ep-little-smoke-851426/);
+  };
+  const start = async () => {
+    await ui().openView('Hosted Postgres');
+    await ui().clickWelcome('Computes', 'Try it with the local service');
+    await showComputes();
+    return findOwnService(ui().dataFolder);
+  };
+  /** Starts a compute, and returns the service and its Postgres processes. */
+  const startPostgres = async ({ pid }: OwnService) => {
+    // A service that runs for the first time has started it already, and later ones start with all computes idle.
+    await ui().computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
+    await ui().dialog.press('Restart');
+    await ui().statusBar.waitFor('Restarted ep-little-smoke-851426');
+    const all = await familyOf([pid]);
+    assert.ok(all.length > 1);
+    return all;
   };
 
-  it('starts one process, with Postgres processes below it', async () => {
-    const { workbench } = opened();
-    await workbench.openView('Hosted Postgres');
-    await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await showComputes(workbench);
-    service = await runningService();
-    assert.ok((await family()).length > 1);
-  });
-
-  it('is shared by two windows, and continues when the second one closes', async () => {
-    const second = await opened().openWindow();
+  it('is shared by two windows, and continues when one closes or reloads', async () => {
+    const service = await start();
+    const second = await ui().openWindow();
     await showComputes(second);
-    assert.deepEqual(await runningService(), service);
+    assert.deepEqual(await findOwnService(ui().dataFolder), service);
     await close(second);
-    await showComputes(opened().workbench);
-    assert.ok(isAlive(service.pid));
-  });
-
-  it('is joined again after a reload', async () => {
-    const { workbench } = opened();
-    await workbench.reload();
-    await showComputes(workbench);
-    assert.deepEqual(await runningService(), service);
+    await ui().reload();
+    await showComputes();
+    assert.deepEqual(await findOwnService(ui().dataFolder), service);
+    await stop();
   });
 
   it('ends with Stop Local Service, and its Postgres processes with it', async () => {
-    const { workbench } = opened();
-    const all = await family();
-    assert.ok(all.length > 1);
-    await workbench.runCommand('Hosted Postgres: Stop Local Service');
-    const { detail } = await workbench.dialog.read();
-    assert.match(detail, /data are kept for the next start/);
-    await workbench.dialog.press('Stop');
-    assert.match(await workbench.welcomeText('Computes'), /Try it with the local service/);
+    const all = await startPostgres(await start());
+    await stop();
+    assert.match(await ui().welcomeText('Computes'), /Try it with the local service/);
     await until('all of it to end', async () => !all.some(isAlive));
   });
 
   it('loses its lease with the last window, so that it ends after the grace time', async () => {
-    const { workbench, dataFolder } = opened();
-    const computes = workbench.tree('Computes');
-    await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await computes.expandProject('shop');
-    await wake(workbench);
-    service = await runningService();
-    const all = await family();
-    assert.ok(all.length > 1);
+    const service = await start();
+    const all = await startPostgres(service);
     // It has started the service, and its end closes the lease.
     const extensionHost = (await listProcesses()).find(({ pid }) => pid === service.pid)?.parent ?? 0;
     assert.ok(extensionHost > 1 && isAlive(extensionHost));
-    await close(workbench);
+    await close(ui());
     await until('the extension host to end', async () => !isAlive(extensionHost));
     process.kill(service.pid, 'SIGTERM');
     await until('all of it to end', async () => !all.some(isAlive));
-    assert.equal(existsSync(ownServiceFolder(dataFolder)), true);
+    assert.ok(existsSync(ownServiceFolder(ui().dataFolder)));
   });
-});
 
-/** After the service has ended, all computes are idle when it starts again. */
-async function wake(workbench: Workbench): Promise<void> {
-  const computes = workbench.tree('Computes');
-  await computes.inlineAction(/^Compute ep-little-smoke-851426, idle/, 'Restart Compute');
-  await workbench.dialog.press('Restart');
-  await computes.waitFor(active);
-}
+  async function stop(): Promise<void> {
+    await ui().run('Stop Local Service');
+    assert.match((await ui().dialog.read()).detail, /data are kept for the next start/);
+    await ui().dialog.press('Stop');
+  }
+});
 
 /** Closes the window like a user closes a tab, so that the page can react. */
 async function close({ page }: Workbench): Promise<void> {

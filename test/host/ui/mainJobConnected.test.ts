@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isSettled } from '../../../src/model/inventory/computeStatus.ts';
-import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
+import { useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
@@ -9,64 +9,55 @@ const primary = 'ep-little-smoke-851426';
 const [playground, branchWithoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
 
 describe('the main job on a remote service', () => {
-  const opened = useWorkbench();
-  let service: LocalService;
-  const computesOf = async (projectId: string) => (await service.client.listComputes(projectId)).items;
-  const computes = () => opened().workbench.tree('Computes');
-
-  before(async () => {
-    // Long enough for pending states to be seen on a busy machine.
-    service = await startLocalService({ postgres: false, args: ['--operation-delay', '4000'] });
-  });
-  after(() => service.stop());
+  const ui = useWorkbench();
+  // Long enough for pending states to be seen on a busy machine.
+  const service = useService({ args: ['--operation-delay', '4000'] });
+  const computesOf = async (projectId: string) => (await service().client.listComputes(projectId)).items;
 
   it('rejects a wrong key in the input box and stores nothing', async () => {
-    const { workbench } = opened();
-    const { quickInput } = workbench;
-    await workbench.openView('Hosted Postgres');
-    await workbench.clickWelcome('Computes', 'Connect…');
-    await quickInput.answer('Select a service', service.baseUrl);
-    const { password } = await quickInput.waitFor('API key for');
+    await ui().openView('Hosted Postgres');
+    await ui().clickWelcome('Computes', 'Connect…');
+    await ui().quickInput.answer('Select a service', service().baseUrl);
+    const { password } = await ui().quickInput.waitFor('API key for');
     assert.equal(password, true);
-    assert.match(await quickInput.validationMessage('API key for', 'wrong'), /doesn't accept the API key/);
-    await quickInput.cancel(/./);
-    assert.match(await workbench.welcomeText('Computes'), /Connect to your hosted Postgres/);
-    await workbench.runCommand('Hosted Postgres: Switch Account…');
+    assert.match(
+      await ui().quickInput.validationMessage('API key for', 'wrong'),
+      /doesn't accept the API key/,
+    );
+    await ui().quickInput.cancel(/./);
+    assert.match(await ui().welcomeText('Computes'), /Connect to your hosted Postgres/);
+    await ui().run('Switch Account…');
     const items = await until('the accounts', async () => {
-      const shown = await quickInput.waitFor('Select an account');
+      const shown = await ui().quickInput.waitFor('Select an account');
       return shown.items.length > 0 && shown.items;
     });
     assert.deepEqual(items, ['Connect to another account…']);
-    await quickInput.cancel('Select an account');
+    await ui().quickInput.cancel('Select an account');
   });
 
   it('connects with an address and a key', async () => {
-    const { workbench } = opened();
-    const { quickInput } = workbench;
-    await workbench.clickWelcome('Computes', 'Connect…');
-    await quickInput.answer('Select a service', service.baseUrl);
-    await quickInput.answer('API key for', service.key);
-    await workbench.statusBar.waitFor(`Connected to ${service.baseUrl.replace('http://', '')}`);
-    await computes().expandProject('shop');
-    await computes().waitFor(/^Compute ep-little-smoke-851426, active, primary/);
+    await ui().clickWelcome('Computes', 'Connect…');
+    await ui().quickInput.answer('Select a service', service().baseUrl);
+    await ui().quickInput.answer('API key for', service().key);
+    await ui().statusBar.waitFor(`Connected to ${service().baseUrl.replace('http://', '')}`);
+    await ui().computes.expandProject('shop');
+    await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });
 
   it('creates a read replica and shows its states and the number of pending operations', async () => {
-    const { workbench } = opened();
-    const { quickInput, statusBar } = workbench;
     const before = new Set((await computesOf(shop)).map(({ id }) => id));
-    await computes().contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
-    await quickInput.choose('Select the type', 'Read replica');
-    await quickInput.choose('Select a fixed size', '0.25 CU');
-    await quickInput.accept('Suspend after inactivity');
-    const { label } = await computes().waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
+    await ui().computes.contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
+    await ui().quickInput.choose('Select the type', 'Read replica');
+    await ui().quickInput.choose('Select a fixed size', '0.25 CU');
+    await ui().quickInput.accept('Suspend after inactivity');
+    const { label } = await ui().computes.waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
     const createdId = label.slice('Compute '.length, label.indexOf(','));
-    const item = await statusBar.waitFor(/^[12] operations?\n/);
+    const item = await ui().statusBar.waitFor(/^[12] operations?\n/);
     assert.equal(item.spinning, true);
     assert.match(item.label, new RegExp(`pending\\. Creating ${createdId}`));
-    await statusBar.waitFor(`Created ${createdId}`);
-    await statusBar.waitUntilGone(/^\d operation/);
-    await computes().waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
+    await ui().statusBar.waitFor(`Created ${createdId}`);
+    await ui().statusBar.waitUntilGone(/^\d operation/);
+    await ui().computes.waitFor(`Compute ${createdId}, active, read replica, 0.25 CU`);
     const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));
     assert.deepEqual(
       added.map(({ id, type, current_state: state }) => [id, type, state]),
@@ -75,41 +66,38 @@ describe('the main job on a remote service', () => {
   });
 
   it('restarts a compute and shows the pending operations', async () => {
-    const { statusBar, dialog } = opened().workbench;
-    await computes().inlineAction(new RegExp(`^Compute ${primary}`), 'Restart Compute');
-    assert.equal((await dialog.read()).message, `Restart ${primary}?`);
-    await dialog.press('Restart');
-    await computes().waitFor(new RegExp(`^Compute ${primary}, (active, changing|idle → active)`));
-    assert.equal((await statusBar.waitFor(/^\d operations?\n/)).spinning, true);
-    await statusBar.click(/^\d operation/);
-    const { items } = await opened().workbench.quickInput.waitFor('Select an operation');
+    await ui().computes.inlineAction(new RegExp(`^Compute ${primary}`), 'Restart Compute');
+    assert.equal((await ui().dialog.read()).message, `Restart ${primary}?`);
+    await ui().dialog.press('Restart');
+    await ui().computes.waitFor(new RegExp(`^Compute ${primary}, (active, changing|idle → active)`));
+    assert.equal((await ui().statusBar.waitFor(/^\d operations?\n/)).spinning, true);
+    await ui().statusBar.click(/^\d operation/);
+    const { items } = await ui().quickInput.waitFor('Select an operation');
     assert.match(
       items.join(),
       new RegExp(`Restarting ${primary} suspend_compute: \\w+, start_compute: \\w+`),
     );
-    await opened().workbench.quickInput.cancel('Select an operation');
-    await statusBar.waitFor(`Restarted ${primary}`);
-    await computes().waitFor(new RegExp(`^Compute ${primary}, active, primary`));
+    await ui().quickInput.cancel('Select an operation');
+    await ui().statusBar.waitFor(`Restarted ${primary}`);
+    await ui().computes.waitFor(new RegExp(`^Compute ${primary}, active, primary`));
     assert.ok((await computesOf(shop)).every(isSettled));
   });
 
   it('shows the error of the service if another client was faster, and creates nothing', async () => {
-    const { workbench } = opened();
-    const { quickInput } = workbench;
-    await computes().expandProject('playground');
-    await computes().contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'Create Compute…');
-    await quickInput.choose('Select the type', 'Primary');
-    const first = await service.client.createCompute(playground, {
+    await ui().computes.expandProject('playground');
+    await ui().computes.contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'Create Compute…');
+    await ui().quickInput.choose('Select the type', 'Primary');
+    const first = await service().client.createCompute(playground, {
       branch_id: branchWithoutPrimary,
       type: 'read_write',
     });
-    await quickInput.choose('Select a fixed size', '0.25 CU');
-    await quickInput.accept('Suspend after inactivity');
-    const notification = await workbench.notifications.waitFor(/^Couldn't create the compute: /);
+    await ui().quickInput.choose('Select a fixed size', '0.25 CU');
+    await ui().quickInput.accept('Suspend after inactivity');
+    const notification = await ui().notifications.waitFor(/^Couldn't create the compute: /);
     assert.equal(notification.severity, 'error');
     assert.match(notification.message, /primary|read_write/);
-    await workbench.notifications.clear();
-    await until('the other primary to be active', async () =>
+    await ui().notifications.clear();
+    await until('the first primary to be active', async () =>
       (await computesOf(playground)).every(isSettled),
     );
     const primaries = (await computesOf(playground)).filter(
@@ -119,7 +107,7 @@ describe('the main job on a remote service', () => {
       primaries.map(({ id }) => id),
       [first.compute?.id],
     );
-    await computes().waitFor(new RegExp(`^Compute ${first.compute?.id}, active, primary`));
-    await workbench.statusBar.waitUntilGone(/^\d operation/);
+    await ui().computes.waitFor(new RegExp(`^Compute ${first.compute?.id}, active, primary`));
+    await ui().statusBar.waitUntilGone(/^\d operation/);
   });
 });

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { FaultProxy } from '../../helpers/faultProxy.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
-import { mainBranch, primary, shop, shopAccount } from '../../helpers/shopAccount.ts';
-import { Editor } from '../../workbench/editor.ts';
+import { mainBranch, shop } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 /** The badge of each row, as the style sheet draws it. Runs in the page. */
@@ -14,109 +9,67 @@ const BADGES = `[...document.querySelectorAll('.pane-body [aria-label="Computes"
   .map((label) => getComputedStyle(label, '::after').content)`;
 
 describe('Marks of projects and accounts', () => {
-  const opened = useWorkbench();
-  const computes = () => opened().workbench.tree('Computes');
-  let service: LocalService;
-  let proxy: FaultProxy;
+  const ui = useWorkbench();
+  const service = useService();
 
-  before(async () => {
-    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
-    proxy = await FaultProxy.start({ upstream: service.baseUrl });
-    await connect(opened().workbench, { baseUrl: proxy.baseUrl, key: service.key });
-    await computes().expandProject('shop');
-  });
-  after(async () => {
-    await proxy.stop();
-    await service.stop();
-  });
+  before(() => connect(ui(), service(), 'shop'));
 
-  const changes = () => proxy.requests.filter(({ method }) => method !== 'GET').length;
-  const mark = async (row: RegExp, label: string) => {
-    await computes().contextMenu(row, 'Mark Project…');
-    await opened().workbench.quickInput.choose('Select how to protect shop', label);
+  const changes = () => service().proxy.requests.filter(({ method }) => method !== 'GET').length;
+  const mark = async (label: 'Production' | 'Read-only') => {
+    await ui().computes.contextMenu(/^Project shop/, 'Mark Project…');
+    await ui().quickInput.choose('Select how to protect shop', label);
+    await ui().computes.waitFor(`Project shop, ${label.toLowerCase()}`);
+    // A row that is redrawn closes its menu.
+    await ui().computes.waitFor(new RegExp(`^Compute primary, .*, ${label.toLowerCase()}`));
   };
 
   it('show production with text, badge and color', async () => {
-    await mark(/^Project shop/, 'Production');
-    await computes().waitFor('Project shop, production');
-    await computes().waitFor(/^Compute primary, .*, production/);
-    await computes().waitFor(new RegExp(`^Branch ${mainBranch}.*, production`));
+    await mark('Production');
+    await ui().computes.waitFor(new RegExp(`^Branch ${mainBranch}.*, production`));
     await until('the badges', async () => {
-      const contents = await opened().workbench.page.evaluate<string[]>(BADGES);
+      const contents = await ui().page.evaluate<string[]>(BADGES);
       return contents.filter((content) => content === '"P"').length === 4;
     });
   });
 
   it('ask for the name before a change in production', async () => {
-    const { quickInput, statusBar } = opened().workbench;
+    await mark('Production');
     const before = changes();
-    await computes().inlineAction(/^Compute primary,/, 'Restart Compute');
-    const { message, title } = await quickInput.waitFor('This is production. Enter “primary”');
+    await ui().computes.inlineAction(/^Compute primary,/, 'Restart Compute');
+    const { message, title } = await ui().quickInput.waitFor('This is production. Enter “primary”');
     assert.match(title, /Restart primary\?/);
     assert.match(message, /^The compute restarts\. /);
-    await quickInput.cancel('This is production');
+    await ui().quickInput.cancel('This is production');
     assert.equal(changes(), before);
-    await computes().inlineAction(/^Compute primary,/, 'Restart Compute');
-    await quickInput.answer('This is production', 'primary');
-    await statusBar.waitFor('Restarted primary');
+    await ui().computes.inlineAction(/^Compute primary,/, 'Restart Compute');
+    await ui().quickInput.answer('This is production', 'primary');
+    await ui().statusBar.waitFor('Restarted primary');
     assert.equal(changes(), before + 1);
   });
 
-  it('insert the host of a marked compute that is dropped into an editor', async () => {
-    const { workbench } = opened();
-    await writeFile(path.join(opened().folder, 'dropped.txt'), 'dragged: ');
-    await workbench.openFile('dropped.txt');
-    const { items } = await service.client.listComputes(shop);
-    const host = items.find(({ id }) => id === primary)?.host ?? '';
-    const row = workbench.page.getByRole('treeitem', { name: /^Compute primary/ });
-    const target = workbench.page.locator('.editor-instance .view-line').first();
-    await row.dragTo(target, { steps: 5 });
-    await new Editor(workbench.page).waitForText(host);
-  });
-
-  it('forbid each change of a read-only project', async () => {
-    const { notifications } = opened().workbench;
-    await mark(/^Project shop/, 'Read-only');
-    await computes().waitFor('Project shop, read-only');
-    // A row that is redrawn closes its menu.
-    await computes().waitFor(/^Compute primary, .*, read-only/);
+  it('forbid each change of a read-only project, until the mark is removed from the message', async () => {
+    await mark('Read-only');
     const before = changes();
-    for (const item of ['Delete Compute', 'Edit Compute…']) {
-      await computes().contextMenu(/^Compute primary,/, item);
-      await notifications.waitFor(`You have marked the project ${shop} as read-only`);
-      await notifications.clear();
+    for (const item of ['Delete Compute', 'Edit Compute…', 'Suspend Compute']) {
+      await ui().notifications.clear();
+      await ui().computes.contextMenu(/^Compute primary,/, item);
+      await ui().notifications.waitFor(`You have marked the project ${shop} as read-only`);
     }
     assert.equal(changes(), before);
-  });
-
-  it('can be removed from the message', async () => {
-    const { notifications, quickInput, statusBar } = opened().workbench;
-    await computes().inlineAction(/^Compute primary,/, 'Suspend Compute');
-    await notifications.press('as read-only', 'Mark Project…');
-    await quickInput.choose('Select how to protect shop', 'No mark');
-    await statusBar.waitFor('Removed the mark of shop');
-    await computes().waitFor('Project shop');
-    await notifications.clear();
-  });
-
-  it('treat protected branches as production', async () => {
-    const { quickInput } = opened().workbench;
-    await service.client.branches.update(shop, mainBranch, { protected: true });
-    await opened().workbench.runCommand('Hosted Postgres: Refresh');
-    await computes().waitFor(/^Compute primary, .*, production/);
-    await computes().inlineAction(/^Compute primary,/, 'Restart Compute');
-    await quickInput.cancel('This is production. Enter “primary”');
+    await ui().notifications.press('as read-only', 'Mark Project…');
+    await ui().quickInput.choose('Select how to protect shop', 'No mark');
+    await ui().statusBar.waitFor('Removed the mark of shop');
+    await ui().computes.waitFor('Project shop');
   });
 
   it('protect the API keys of an account', async () => {
-    const { notifications, quickInput } = opened().workbench;
-    await opened().workbench.runCommand('Hosted Postgres: Mark Account…');
-    await quickInput.choose('Select how to protect', 'Read-only');
-    await computes().waitFor('Project analytics, read-only');
+    await ui().run('Mark Account…');
+    await ui().quickInput.choose('Select how to protect', 'Read-only');
+    await ui().computes.waitFor('Project analytics, read-only');
     const before = changes();
-    await opened().workbench.runCommand('Hosted Postgres: Create API Key…');
-    await notifications.waitFor('You have marked this account as read-only');
-    await notifications.clear();
+    await ui().run('Create API Key…');
+    await ui().notifications.waitFor('You have marked this account as read-only');
+    await ui().notifications.clear();
     assert.equal(changes(), before);
   });
 });

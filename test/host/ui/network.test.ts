@@ -41,7 +41,7 @@ describe('a network with a proxy and a private certificate authority', () => {
     const routes = { [`${HOST}:443`]: Number(new URL(service.baseUrl).port) };
     proxy = await startLoginProxy({ user: 'me', password: 'p@ss', routes });
   });
-  const opened = useWorkbench({
+  const ui = useWorkbench({
     settings: { 'hostedPostgres.refreshInterval': 5 },
     env: { SSL_CERT_FILE: authority },
   });
@@ -53,37 +53,32 @@ describe('a network with a proxy and a private certificate authority', () => {
 
   /** Writes user settings in the editor, because machine settings cannot contain application settings. */
   async function setForUser(settings: Readonly<Record<string, unknown>>): Promise<void> {
-    const { workbench } = opened();
-    const { page } = workbench;
-    await workbench.runCommand('Preferences: Open User Settings (JSON)');
-    await new Editor(page).waitForFile('settings.json');
-    await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.insertText(JSON.stringify(settings));
-    await page.keyboard.press('ControlOrMeta+s');
-    await page.locator('.tab.dirty').waitFor({ state: 'detached' });
+    await ui().runCommand('Preferences: Open User Settings (JSON)');
+    await new Editor(ui().page).waitForFile('settings.json');
+    await ui().page.keyboard.press('ControlOrMeta+a');
+    await ui().page.keyboard.insertText(JSON.stringify(settings));
+    await ui().page.keyboard.press('ControlOrMeta+s');
+    await ui().page.locator('.tab.dirty').waitFor({ state: 'detached' });
   }
   it('shows an error if the proxy requires a login, and sends nothing to the service', async () => {
-    const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://127.0.0.1:${proxy.port}` });
-    await workbench.openView('Hosted Postgres');
-    await workbench.runCommand('Hosted Postgres: Connect…');
-    await workbench.quickInput.answer('Select a service', baseUrl);
-    assert.match(await workbench.quickInput.validationMessage('API key for', 'key-1234'), /Couldn.t reach/);
-    await workbench.quickInput.cancel(/./);
+    await ui().openView('Hosted Postgres');
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', baseUrl);
+    assert.match(await ui().quickInput.validationMessage('API key for', 'key-1234'), /Couldn.t reach/);
+    await ui().quickInput.cancel(/./);
     assert.ok(proxy.rejected.length > 0);
     assert.equal(service.count(), 0);
   });
 
   it('connects through the proxy with its login and the trusted authority', async () => {
-    const { workbench } = opened();
     await setForUser({ ...certificates, 'http.proxy': `http://me:p%40ss@127.0.0.1:${proxy.port}` });
-    await connect(workbench, { baseUrl, key: 'key-1234' });
-    const computes = workbench.tree('Computes');
-    await computes.expand('Project shop');
-    await computes.waitFor(/^Compute ep-good/);
+    await connect(ui(), { baseUrl, key: 'key-1234' });
+    await ui().computes.expand('Project shop');
+    await ui().computes.waitFor(/^Compute ep-good/);
     assert.deepEqual(new Set(proxy.opened), new Set([`${HOST}:443`]));
     assert.deepEqual([...service.keys], ['key-1234']);
     assert.deepEqual(service.strayed, []);
-    assert.deepEqual(await workbench.notifications.all(), []);
+    assert.deepEqual(await ui().notifications.all(), []);
   });
 });

@@ -17,7 +17,7 @@ describe('the Ports view of a remote window', () => {
     // A user's own attributes are added to those of the extension.
     'remote.portsAttributes': { 3000: { label: 'Shop' } },
   };
-  const opened = useWorkbench({ settings });
+  const ui = useWorkbench({ settings });
   let program: ChildProcess | undefined;
 
   before(function () {
@@ -27,19 +27,19 @@ describe('the Ports view of a remote window', () => {
   after(() => program?.kill());
 
   it("lists a user's program, but not the local service and its computes", async () => {
-    const { workbench, dataFolder } = opened();
-    await workbench.openView('Hosted Postgres');
-    await workbench.clickWelcome('Computes', 'Try it with the local service');
-    await workbench.tree('Computes').expandProject('shop');
-    await workbench.tree('Computes').waitFor(/^Compute ep-little-smoke-851426, active/);
+    const { dataFolder } = ui();
+    await ui().openView('Hosted Postgres');
+    await ui().clickWelcome('Computes', 'Try it with the local service');
+    await ui().computes.expandProject('shop');
+    await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active/);
     const service = await findOwnService(dataFolder);
     program = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [port] = await once(program.stdout ?? program, 'data');
 
-    await workbench.runCommand('Ports: Focus on Ports View');
+    await ui().runCommand('Ports: Focus on Ports View');
     // Only visible rows are in the page.
-    await workbench.runCommand('View: Toggle Maximized Panel');
-    const listed = workbench.page.locator('.part.panel .monaco-table .monaco-list-row');
+    await ui().runCommand('View: Toggle Maximized Panel');
+    const listed = ui().page.locator('.part.panel .monaco-table .monaco-list-row');
     await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: 60_000 });
     const rows = await listed.allInnerTexts();
     // VS Code finds all ports of the machine at once, and names the process of each.

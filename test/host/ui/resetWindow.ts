@@ -1,10 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
-import type { OpenWorkbench } from '../../workbench/open.ts';
 import { until } from '../../workbench/until.ts';
-import type { Workbench } from '../../workbench/workbench.ts';
 import { ownServiceFolder, readOwnService } from './ownService.ts';
+import type { SuiteWindow } from './useWorkbench.ts';
 
 const extension = 'hosted-postgres.hosted-postgres';
 
@@ -13,19 +12,19 @@ const extension = 'hosted-postgres.hosted-postgres';
  * notifications. VS Code's own memory of completed steps stays, so the suite of the walkthrough runs first.
  * Rejects if something cannot be reset.
  */
-export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkbench): Promise<void> {
-  const { page, quickInput, notifications, statusBar } = workbench;
+export async function resetWindow(ui: SuiteWindow): Promise<void> {
+  const { page, quickInput, notifications, statusBar } = ui;
   // Prompts that the last test closed may still be visible for a moment. A prompt that it left open fails here.
   await quickInput.closed();
   await page.locator('.monaco-dialog-box').waitFor({ state: 'hidden' });
   await page.mouse.move(0, 0);
   // The center may still be open, and would take the Escape that closes a prompt.
   await notifications.clear();
-  await closeEditors(workbench);
-  for (const name of await readdir(folder)) await rm(path.join(folder, name), { recursive: true });
-  await removeLocalService(workbench, dataFolder);
-  await removeAccounts(workbench);
-  await resetViews(workbench);
+  await closeEditors(ui);
+  for (const name of await readdir(ui.folder)) await rm(path.join(ui.folder, name), { recursive: true });
+  await removeLocalService(ui);
+  await removeAccounts(ui);
+  await resetViews(ui);
   await notifications.clear();
   await page.evaluate("navigator.clipboard.writeText('')");
   // Announcements are left to disappear by themselves: they name what the last suite had, such as its account.
@@ -36,52 +35,47 @@ export async function resetWindow({ workbench, folder, dataFolder }: OpenWorkben
   );
 }
 
-async function closeEditors(workbench: Workbench): Promise<void> {
-  if (await workbench.page.locator('.part.panel').isVisible()) await workbench.runCommand('View: Hide Panel');
-  const tabs = workbench.page.locator('.editor-group-container .tab');
+async function closeEditors(ui: SuiteWindow): Promise<void> {
+  if (await ui.page.locator('.part.panel').isVisible()) await ui.runCommand('View: Hide Panel');
+  const tabs = ui.page.locator('.editor-group-container .tab');
   if ((await tabs.count()) === 0) return;
-  await workbench.runCommand('View: Close All Editors');
-  const unsaved = workbench.page.locator('.dialog-buttons').getByText("Don't Save", { exact: true });
+  await ui.runCommand('View: Close All Editors');
+  const unsaved = ui.page.locator('.dialog-buttons').getByText("Don't Save", { exact: true });
   await until('the editors to close', async () => {
-    if (await unsaved.isVisible()) await workbench.dialog.press("Don't Save");
+    if (await unsaved.isVisible()) await ui.dialog.press("Don't Save");
     return (await tabs.count()) === 0;
   });
 }
 
-async function removeLocalService(workbench: Workbench, dataFolder: string): Promise<void> {
-  const service = await readOwnService(dataFolder).catch(() => undefined);
+async function removeLocalService(ui: SuiteWindow): Promise<void> {
+  const service = await readOwnService(ui.dataFolder).catch(() => undefined);
   if (service !== undefined && isAlive(service.pid)) {
-    await workbench.runCommand('Hosted Postgres: Stop Local Service');
-    await workbench.dialog.press('Stop');
+    await ui.run('Stop Local Service');
+    await ui.dialog.press('Stop');
     await until('the local service to end', async () => !isAlive(service.pid));
   }
-  await rm(ownServiceFolder(dataFolder), { recursive: true, force: true });
+  await rm(ownServiceFolder(ui.dataFolder), { recursive: true, force: true });
 }
 
-async function removeAccounts(workbench: Workbench): Promise<void> {
+async function removeAccounts(ui: SuiteWindow): Promise<void> {
   for (;;) {
-    await workbench.runCommand('Hosted Postgres: Remove Account…');
+    await ui.run('Remove Account…');
     const account = await until('the accounts', async () => {
-      const { items, placeholder } = await workbench.quickInput.waitFor(
-        /Select an account to remove|No accounts/,
-      );
+      const { items, placeholder } = await ui.quickInput.waitFor(/Select an account to remove|No accounts/);
       return items[0] ?? (placeholder.startsWith('No account') && 'none');
     });
-    if (account === 'none') return workbench.quickInput.cancel('No accounts');
-    await workbench.quickInput.accept('Select an account to remove');
-    await workbench.dialog.press('Remove');
+    if (account === 'none') return ui.quickInput.cancel('No accounts');
+    await ui.quickInput.accept('Select an account to remove');
+    await ui.dialog.press('Remove');
   }
 }
 
 /** Resets the extension's views and shows the Explorer in front of them. */
-async function resetViews(workbench: Workbench): Promise<void> {
+async function resetViews(ui: SuiteWindow): Promise<void> {
   // Not by a click: VS Code ignores a second click on a tab within 300 ms, and the next suite may be that fast.
-  await workbench.runCommand('View: Show Hosted Postgres');
-  await until('the welcome text', async () => /Connect/.test(await workbench.welcomeText('Computes')));
-  await until(
-    'the message above the tree to disappear',
-    async () => (await workbench.viewMessage('Computes')) === '',
-  );
-  await workbench.collapseView('API Keys');
-  await workbench.openView('Explorer');
+  await ui.runCommand('View: Show Hosted Postgres');
+  await until('the welcome text', async () => /Connect/.test(await ui.welcomeText('Computes')));
+  await ui.waitForMessage(/^$/);
+  await ui.collapseView('API Keys');
+  await ui.openView('Explorer');
 }

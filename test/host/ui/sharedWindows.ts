@@ -21,22 +21,12 @@ export const sharedWindows = {
     }),
   },
   secondWindow: {
-    suites: ['walkthrough', 'accounts', 'computeCreation', 'computeEdit', 'pgSettings', 'localService'],
+    suites: ['walkthrough', 'accounts', 'computes', 'pgSettings', 'localService'],
   },
   thirdWindow: {
-    suites: ['accessibility', 'apiKeys', 'editorHosts', 'computePower'],
+    suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: ['failures', 'keySearch', 'writeEnv'],
-  },
-  fifthWindow: {
-    suites: ['branches', 'palette', 'organizations', 'branchesNotOffered', 'keyRotation', 'marks'],
-  },
-  customizedWindow: {
-    suites: ['operations', 'editorLargeAccount'],
-    options: () => ({
-      settings: { 'hostedPostgres.refreshInterval': 5 },
-      env: { PATH: '/nonexistent', VSCODE_CLI: '1' },
-    }),
+    suites: ['branches', 'marks', 'keySearch', 'writeEnv'],
   },
 } satisfies Record<string, SharedWindow>;

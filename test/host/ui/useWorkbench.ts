@@ -5,20 +5,86 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../workbench/chromium.ts';
 import { cacheFolder } from '../../workbench/folders.ts';
 import { openWorkbench, type OpenOptions, type OpenWorkbench } from '../../workbench/open.ts';
+import type { WorkbenchServer } from '../../workbench/server.ts';
+import type { Tree } from '../../workbench/tree.ts';
+import { until } from '../../workbench/until.ts';
+import { Workbench } from '../../workbench/workbench.ts';
 import { resetWindow } from './resetWindow.ts';
+import type { SharedWindow } from './sharedWindows.ts';
 
 interface Window {
   readonly browser: Browser;
   readonly opened: OpenWorkbench;
+  readonly ui: SuiteWindow;
+}
+
+/** The window of a suite, with what the suites use most. */
+export class SuiteWindow extends Workbench {
+  readonly #opened: OpenWorkbench;
+
+  constructor(opened: OpenWorkbench) {
+    super(opened.workbench.page);
+    this.#opened = opened;
+  }
+
+  get server(): WorkbenchServer {
+    return this.#opened.server;
+  }
+
+  get folder(): string {
+    return this.#opened.folder;
+  }
+
+  get dataFolder(): string {
+    return this.#opened.dataFolder;
+  }
+
+  get computes(): Tree {
+    return this.tree('Computes');
+  }
+
+  get apiKeys(): Tree {
+    return this.tree('API Keys');
+  }
+
+  openWindow(): Promise<Workbench> {
+    return this.#opened.openWindow();
+  }
+
+  /** Runs a command of the extension from the palette. */
+  async run(title: string): Promise<void> {
+    await this.runCommand(`Hosted Postgres: ${title}`);
+  }
+
+  /** Waits for a text in the clipboard and returns it. */
+  async waitForClipboard(expected: string | RegExp): Promise<string> {
+    let text = '';
+    return until(
+      async () => `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…`,
+      async () => {
+        text = await this.readClipboard();
+        return (typeof expected === 'string' ? text === expected : expected.test(text)) && text;
+      },
+    );
+  }
+
+  /** Waits for a message above the tree of computes. It is empty if there is none. */
+  async waitForMessage(expected: RegExp): Promise<void> {
+    await until(
+      async () => `${String(expected)} above the tree; shown: ${await this.viewMessage('Computes')}`,
+      async () => expected.test(await this.viewMessage('Computes')),
+    );
+  }
 }
 
 /** The window that the suites of this process share. With --parallel, each file has its own process. */
 let shared: Window | undefined;
 let sharedOptions: OpenOptions | undefined;
 
-/** Sets the options of the window that later suites share. They must cover what each of these suites needs. */
-export function setSharedOptions(options: OpenOptions | undefined): void {
-  sharedOptions = options;
+/** Loads the suites of a window in order. To mocha, they are one file. */
+export async function loadSuites({ options, suites }: SharedWindow): Promise<void> {
+  sharedOptions = options?.();
+  for (const name of suites) await import(`./${name}.test.ts`);
 }
 
 /**
@@ -28,7 +94,7 @@ export function setSharedOptions(options: OpenOptions | undefined): void {
  * contains a screenshot.
  * @returns a function that returns the open window, for use inside tests and hooks
  */
-export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
+export function useWorkbench(options: OpenOptions = {}): () => SuiteWindow {
   let window: Window | undefined;
 
   before(async function () {
@@ -53,7 +119,7 @@ export function useWorkbench(options: OpenOptions = {}): () => OpenWorkbench {
 
   return () => {
     if (window === undefined) throw new Error('VS Code is open only while tests run');
-    return window.opened;
+    return window.ui;
   };
 }
 
@@ -61,7 +127,7 @@ async function takeScreenshot(window: Window | undefined, title: string): Promis
   const folder = path.join(cacheFolder, '..', 'failures');
   await mkdir(folder, { recursive: true });
   const name = title.replaceAll(/[^\w]+/g, '-');
-  await window?.opened.workbench.screenshot(path.join(folder, `${name}.png`));
+  await window?.ui.screenshot(path.join(folder, `${name}.png`));
 }
 
 async function sharedWindow(root: Suite): Promise<Window> {
@@ -69,7 +135,7 @@ async function sharedWindow(root: Suite): Promise<Window> {
     const window = shared;
     shared = undefined;
     // If the reset fails, only this suite fails. The next one opens a new window.
-    await resetWindow(window.opened).catch(async (error: unknown) => {
+    await resetWindow(window.ui).catch(async (error: unknown) => {
       await takeScreenshot(window, 'reset');
       await close(window);
       throw error;
@@ -87,11 +153,11 @@ async function sharedWindow(root: Suite): Promise<Window> {
   return shared;
 }
 
-function isShared({ settings = {}, env = {}, ...others }: OpenOptions): boolean {
-  const includes = (all: Readonly<Record<string, unknown>> = {}, wanted: Readonly<Record<string, unknown>>) =>
-    Object.entries(wanted).every(([name, value]) => all[name] === value);
+function isShared({ settings = {}, env = {}, ...rest }: OpenOptions): boolean {
+  const includes = (all: Readonly<Record<string, unknown>> = {}, part: Readonly<Record<string, unknown>>) =>
+    Object.entries(part).every(([name, value]) => all[name] === value);
   return (
-    includes({ ...sharedOptions }, { ...others }) &&
+    includes({ ...sharedOptions }, { ...rest }) &&
     includes(sharedOptions?.settings, settings) &&
     includes(sharedOptions?.env, env)
   );
@@ -105,7 +171,8 @@ function rootOf(suite: Suite | undefined): Suite {
 async function open(options?: OpenOptions): Promise<Window> {
   const browser = await launchBrowser();
   try {
-    return { browser, opened: await openWorkbench(browser, options) };
+    const opened = await openWorkbench(browser, options);
+    return { browser, opened, ui: new SuiteWindow(opened) };
   } catch (error) {
     await browser.close();
     throw error;

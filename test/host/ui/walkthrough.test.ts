@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
-import { connect } from './connect.ts';
+import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('the walkthrough', () => {
-  const opened = useWorkbench();
-  let service: LocalService;
-  const steps = () => opened().workbench.page.locator('.getting-started-step');
+  const ui = useWorkbench();
+  const service = useService();
+  const steps = () => ui().page.locator('.getting-started-step');
   /** Returns the titles of the completed steps. */
   const completed = async () => {
-    const checked = steps().filter({ has: opened().workbench.page.locator('.codicon.complete') });
+    const checked = steps().filter({ has: ui().page.locator('.codicon.complete') });
     return checked.locator('.step-title').allInnerTexts();
   };
   const waitForCompleted = (...titles: string[]) =>
@@ -20,15 +19,12 @@ describe('the walkthrough', () => {
     );
 
   before(async () => {
-    await opened().workbench.page.setViewportSize({ width: 1500, height: 900 });
-    service = await startLocalService({ postgres: false });
+    await ui().page.setViewportSize({ width: 1500, height: 900 });
   });
-  after(() => service.stop());
 
   it('shows its steps, each with a button', async () => {
-    const { workbench } = opened();
-    await workbench.runCommand('Welcome: Open Walkthrough...');
-    await workbench.quickInput.choose(/walkthrough/i, 'Get Started with Hosted Postgres');
+    await ui().runCommand('Welcome: Open Walkthrough...');
+    await ui().quickInput.choose(/walkthrough/i, 'Get Started with Hosted Postgres');
     await steps().first().waitFor();
     assert.deepEqual(await steps().locator('.step-title').allInnerTexts(), [
       'Connect with an API key',
@@ -49,12 +45,10 @@ describe('the walkthrough', () => {
   });
 
   it('checks each step off when it is done', async () => {
-    const { workbench } = opened();
-    await connect(workbench, service);
+    await connect(ui(), service());
     await waitForCompleted('Connect with an API key', 'Browse projects and computes');
-    const computes = workbench.tree('Computes');
-    await computes.expandProject('shop');
-    await computes.inlineAction(/^Compute ep-steep-forest/, 'Copy Host');
+    await ui().computes.expandProject('shop');
+    await ui().computes.inlineAction(/^Compute reports/, 'Copy Host');
     await waitForCompleted('Connect with an API key', 'Browse projects and computes', 'Copy a host');
   });
 });
