@@ -31,7 +31,7 @@ try {
   const result: TriedUniversal = {
     notification: (await workbench.notifications.waitFor("Couldn't restart")).message,
     message: await workbench.viewMessage('Computes'),
-    rows: (await computes.rows()).map(({ label }) => label),
+    rows: await computes.labels(),
   };
   console.log(JSON.stringify(result));
 } finally {

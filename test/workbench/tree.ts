@@ -3,15 +3,6 @@ import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
 import { chooseMenuItem, openMenu, readMenu } from './menu.ts';
 
-/** One visible row, as a screen reader announces it. */
-export interface TreeRow {
-  readonly label: string;
-  /** 1 for root rows. */
-  readonly level: number;
-  /** Undefined for a leaf. */
-  readonly expanded: boolean | undefined;
-}
-
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
@@ -25,32 +16,23 @@ export class Tree {
     this.#root = page.locator(`.pane-body [role="tree"][aria-label="${name}"]`);
   }
 
-  /** Returns the rows on screen, from top to bottom. */
-  async rows(): Promise<TreeRow[]> {
-    const rows = await this.#root.evaluateAll(([tree]: PageElement[]) => {
-      if (tree === undefined) return [];
-      return [...tree.querySelectorAll('.monaco-list-rows > [role="treeitem"]')].map((row) => ({
+  /** Returns the labels of the rows on screen, from top to bottom. */
+  async labels(): Promise<string[]> {
+    const rows = await this.#root.evaluateAll(([tree]: PageElement[]) =>
+      [...(tree?.querySelectorAll('.monaco-list-rows > [role="treeitem"]') ?? [])].map((row) => ({
         index: Number(row.getAttribute('data-index')),
         label: row.getAttribute('aria-label') ?? '',
-        level: Number(row.getAttribute('aria-level')),
-        expanded: row.getAttribute('aria-expanded'),
-      }));
-    });
-    return rows
-      .toSorted((a, b) => a.index - b.index)
-      .map(({ label, level, expanded }) => ({
-        label,
-        level,
-        expanded: expanded === null ? undefined : expanded === 'true',
-      }));
+      })),
+    );
+    return rows.toSorted((a, b) => a.index - b.index).map(({ label }) => label);
   }
 
-  /** Waits for a row. Scrolls to it if the tree is taller than its view. */
-  async waitFor(label: string | RegExp): Promise<TreeRow> {
+  /** Waits for a row and returns its label. Scrolls to it if the tree is taller than its view. */
+  async waitFor(label: string | RegExp): Promise<string> {
     return until(
-      async () => `the row ${String(label)} in ${this.#name}; shown: ${await this.#labels()}`,
+      async () => `the row ${String(label)} in ${this.#name}; shown: ${JSON.stringify(await this.labels())}`,
       async () => {
-        const found = (await this.rows()).find((row) => isLabel(row.label, label));
+        const found = (await this.labels()).find((each) => isLabel(each, label));
         if (found === undefined) await this.#scroll();
         return found;
       },
@@ -61,7 +43,7 @@ export class Tree {
   async waitUntilGone(label: string | RegExp): Promise<void> {
     await until(
       `the row ${String(label)} in ${this.#name} to disappear`,
-      async () => !(await this.rows()).some((row) => isLabel(row.label, label)),
+      async () => !(await this.labels()).some((each) => isLabel(each, label)),
     );
   }
 
@@ -87,9 +69,7 @@ export class Tree {
   async expandProject(name: string): Promise<void> {
     await this.expand(`Project ${name}`);
     await until(`the names of the branches of ${name}`, async () => {
-      const branches = (await this.rows())
-        .map(({ label }) => label)
-        .filter((label) => label.startsWith('Branch br-'));
+      const branches = (await this.labels()).filter((label) => label.startsWith('Branch br-'));
       return (
         branches.length > 0 && branches.every((label) => /^Branch br-[\w-]+, (?!no computes)/.test(label))
       );
@@ -167,10 +147,6 @@ export class Tree {
     for (let moved = 0; moved < Math.abs(distance); moved += 50) {
       await this.#page.mouse.wheel(0, Math.sign(distance) * 50);
     }
-  }
-
-  async #labels(): Promise<string> {
-    return JSON.stringify((await this.rows()).map((row) => row.label));
   }
 }
 

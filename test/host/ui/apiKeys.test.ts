@@ -30,7 +30,7 @@ describe('API keys', () => {
   };
 
   it('show when and from where each was last used, when it was created, and its id', async () => {
-    const { label } = await ui().apiKeys.waitFor(/^API key laptop/);
+    const label = await ui().apiKeys.waitFor(/^API key laptop/);
     assert.match(label, /^API key laptop, used .+ from 127\.0\.0\.1, created .+, #\d+$/);
     await ui().apiKeys.waitFor(/^API key \[deployment\] \(command:x\), never used, created/);
     assert.match(await ui().apiKeys.tooltip(/^API key laptop/), /Last used\s+\d/);

@@ -27,9 +27,7 @@ describe('Branches', () => {
   };
 
   it('have their name and marks next to their id, the default one first', async () => {
-    const labels = (await ui().computes.rows())
-      .map(({ label }) => label)
-      .filter((label) => label.startsWith('Branch'));
+    const labels = (await ui().computes.labels()).filter((label) => label.startsWith('Branch'));
     assert.deepEqual(labels, [main, `Branch ${emptyBranch}, empty, no computes`, rewriteRow]);
     assert.match(await ui().computes.tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
   });
@@ -52,7 +50,7 @@ describe('Branches', () => {
     await ui().quickInput.answer('Name of the new branch of main', 'qa');
     await ui().quickInput.accept('Select whether the branch gets a compute');
     await ui().quickInput.accept('Delete the branch automatically');
-    const { label } = await ui().computes.waitFor(/^Branch br-\S+, qa$/);
+    const label = await ui().computes.waitFor(/^Branch br-\S+, qa$/);
     const created = await find('qa');
     assert.equal(label, `Branch ${created?.id}, qa`);
     assert.deepEqual([created?.parent_id, created?.expires_at], [mainBranch, undefined]);
@@ -151,8 +149,8 @@ describe('Branches', () => {
     await ui().dialog.press('Set as Default');
     await ui().computes.waitFor(`Branch ${rewriteBranch}, rewrite, default`);
     await until('it to be the first', async () => {
-      const first = (await ui().computes.rows()).find(({ label }) => label.startsWith('Branch'));
-      return first?.label === `Branch ${rewriteBranch}, rewrite, default`;
+      const first = (await ui().computes.labels()).find((label) => label.startsWith('Branch'));
+      return first === `Branch ${rewriteBranch}, rewrite, default`;
     });
   });
 
@@ -212,9 +210,7 @@ describe('A service with only the calls of the specification', () => {
   it('is asked for branches once, and shows those with computes by their id', async () => {
     await ui().computes.expand('Project shop');
     await ui().computes.waitFor(/^Compute primary,/);
-    const labels = (await ui().computes.rows())
-      .map(({ label }) => label)
-      .filter((label) => label.startsWith('Branch'));
+    const labels = (await ui().computes.labels()).filter((label) => label.startsWith('Branch'));
     assert.deepEqual(labels, [`Branch ${mainBranch}`, `Branch ${rewriteBranch}`]);
     await ui().computes.expand('Project analytics');
     await ui().computes.waitFor(/^Compute dashboards,/);

@@ -143,7 +143,7 @@ describe('Computes', () => {
     await waitForChange(primary, ({ branch_id }) => branch_id === emptyBranch);
     // While rows move, a context menu could open for another row.
     await until('the compute on its new branch', async () => {
-      const labels = (await ui().computes.rows()).map(({ label }) => label);
+      const labels = await ui().computes.labels();
       return labels[labels.indexOf(`Branch ${emptyBranch}, empty`) + 1]?.startsWith('Compute primary,');
     });
   });

@@ -60,6 +60,6 @@ export async function connect(
   await quickInput.answer('Select a service', baseUrl);
   await quickInput.answer('API key for', key);
   await statusBar.waitFor(`Connected to ${baseUrl.replace(/^https?:\/\//, '')}`);
-  await until('the projects', async () => (await computes.rows()).length > 0);
+  await until('the projects', async () => (await computes.labels()).length > 0);
   if (project !== undefined) await computes.expandProject(project);
 }

@@ -21,7 +21,7 @@ describe('the tree after failed requests', () => {
     const { items } = await service().client.listApiKeys();
     for (const { id, name } of items) if (name === 'of the window') await service().client.revokeApiKey(id);
   };
-  const labels = async () => (await ui().computes.rows()).map(({ label }) => label);
+  const labels = () => ui().computes.labels();
   let initialLabels: string[];
 
   before(async () => {

@@ -85,7 +85,7 @@ describe('Hostile text of the service', () => {
     await ui().run('Connect…');
     await ui().quickInput.answer('Select a service', service().baseUrl);
     await ui().quickInput.answer('API key for', service().key);
-    await until('the projects', async () => (await ui().computes.rows()).length > 0);
+    await until('the projects', async () => (await ui().computes.labels()).length > 0);
   });
   it('is shown as text in rows and tooltips', async () => {
     await ui().computes.expand(/^Project .* shop/);

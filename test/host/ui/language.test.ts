@@ -94,10 +94,7 @@ describe('In a pseudo-language, every text is translated', () => {
     // The names of branches come last and replace the rows.
     await tree().waitFor(/br-aged.*main/);
     translated('rows', await sidebar().locator('.monaco-list-row').allInnerTexts());
-    translated(
-      'labels',
-      (await tree().rows()).map(({ label }) => label),
-    );
+    translated('labels', await tree().labels());
     const hover = ui().page.locator('.monaco-hover:visible');
     await sidebar()
       .locator('.label-name', { hasText: 'reports' })

@@ -50,7 +50,7 @@ describe('the main job on a remote service', () => {
     await ui().quickInput.choose('Select the type', 'Read replica');
     await ui().quickInput.choose('Select a fixed size', '0.25 CU');
     await ui().quickInput.accept('Suspend after inactivity');
-    const { label } = await ui().computes.waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
+    const label = await ui().computes.waitFor(/^Compute ep-\S+, init, read replica, 0\.25 CU$/);
     const createdId = label.slice('Compute '.length, label.indexOf(','));
     const item = await ui().statusBar.waitFor(/^[12] operations?\n/);
     assert.equal(item.spinning, true);

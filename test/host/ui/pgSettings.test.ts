@@ -47,22 +47,25 @@ describe('the settings document of a compute', () => {
     await ui().statusBar.waitUntilGone(/^\d+ operation/);
   };
 
-  it('stays unsaved if the restart is canceled', async () => {
-    await write('{ "work_mem": "24MB" }');
-    await save();
-    await ui().dialog.press('Cancel');
-    await ui().notifications.waitFor('Not applied: the restart was canceled');
-    await ui().notifications.clear();
-    await editor.waitForText(/24MB/);
-    assert.deepEqual(await current(), { work_mem: '16MB' });
-  });
+  /** Changes the settings as another client does, after the end of the previous change. */
+  const updateElsewhere = async (pg_settings: Readonly<Record<string, string>>) => {
+    await whenSettled();
+    await service().client.updateCompute(project, compute, { settings: { pg_settings } });
+  };
 
-  it('applies a saved document after the restart is confirmed', async () => {
+  it('is applied once the restart is confirmed, and stays unsaved until then', async () => {
+    const before = await current();
     await write('{ "work_mem": "32MB", "jit": false }');
     await save();
     const { message, detail } = await ui().dialog.read();
     assert.match(message, new RegExp(`Apply the Postgres settings to ${compute}`));
     assert.match(detail, /restarts\. Its connections are dropped/);
+    await ui().dialog.press('Cancel');
+    await ui().notifications.waitFor('Not applied: the restart was canceled');
+    await ui().notifications.clear();
+    await editor.waitForText(/32MB/);
+    assert.deepEqual(await current(), before);
+    await save();
     await apply();
     await whenApplied({ work_mem: '32MB', jit: 'off' });
     await whenIdle();
@@ -80,16 +83,18 @@ describe('the settings document of a compute', () => {
   });
 
   it('shows at the setting that its value is fixed by the service', async () => {
+    const before = await current();
     await write('{ "max_connections": 500 }');
     await save();
     await ui().notifications.waitFor('Not applied: the document has problems');
     await ui().notifications.clear();
     await ui().statusBar.waitFor('Errors: 1');
     await editor.hover('max_connections', /depends on the compute size/);
-    assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
+    assert.deepEqual(await current(), before);
   });
 
   it('shows an error of Postgres at the setting and not as a notification', async () => {
+    const before = await current();
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
     await ui().statusBar.waitFor('Warnings: 1');
     await save();
@@ -98,19 +103,14 @@ describe('the settings document of a compute', () => {
     await editor.hover('random_page_cost', /invalid value for parameter "random_page_cost"/);
     assert.deepEqual(await ui().notifications.all(), []);
     await ui().notifications.clear();
-    assert.deepEqual(await current(), { work_mem: '32MB', jit: 'off' });
+    assert.deepEqual(await current(), before);
     await editor.waitForText(/cheap/);
   });
 
   it('shows changes by other clients while it has no unsaved changes', async () => {
-    await write('{ "work_mem": "32MB" }');
-    await save();
-    await apply();
-    await whenApplied({ work_mem: '32MB' });
-    await whenIdle();
-    await service().client.updateCompute(project, compute, {
-      settings: { pg_settings: { work_mem: '8MB' } },
-    });
+    await editor.focus();
+    await ui().runCommand('File: Revert File');
+    await updateElsewhere({ work_mem: '8MB' });
     await ui().viewAction('Computes', 'Refresh');
     await editor.waitForText(/8MB/);
   });
@@ -122,9 +122,7 @@ describe('the settings document of a compute', () => {
     await write('{ "work_mem": "64MB" }');
     // The answer shows that the extension knows of the unsaved text.
     await editor.hover('work_mem', /maximum memory/);
-    await service().client.updateCompute(project, compute, {
-      settings: { pg_settings: { work_mem: '48MB' } },
-    });
+    await updateElsewhere({ work_mem: '48MB' });
     await save();
     const { message, buttons } = await ui().notifications.waitFor('Failed to save');
     assert.match(message, /content of the file is newer/);

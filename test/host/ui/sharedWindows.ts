@@ -8,8 +8,9 @@ export interface SharedWindow {
 }
 
 /**
- * Suites that share a window, in order. `npm test` opens the first window, and `npm run test:all` all of them. The window is reset between them (resetWindow.ts), so that each also runs alone.
- * What cannot be reset is only safe to leave behind in the last suite of a window.
+ * Suites that share a window, in order. `npm test` opens the first window, and `npm run test:all` all of them. The window is
+ * reset between them (resetWindow.ts), so that each also runs alone. Only the last suite of a window may leave behind what
+ * cannot be reset.
  */
 export const sharedWindows = {
   firstWindow: {

@@ -14,7 +14,7 @@ describe('the local service without Postgres', () => {
   mkdirSync(path.join(folder, 'empty'));
   const ui = useWorkbench({ settings: { 'hostedPostgres.localService.postgresPath': folder } });
   const states = async () =>
-    (await ui().computes.rows()).flatMap(({ label }) => /^Compute [^,]*, (\w+)/.exec(label)?.[1] ?? []);
+    (await ui().computes.labels()).flatMap((label) => /^Compute [^,]*, (\w+)/.exec(label)?.[1] ?? []);
   const message = async () => ui().viewMessage('Computes');
   const chooseFolder = async (chosen: string) => {
     await ui().quickInput.choose('How should the local service get Postgres?', 'Choose Folder…');
