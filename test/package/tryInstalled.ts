@@ -12,7 +12,7 @@ import pg from 'pg';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { launchBrowser } from '../workbench/chromium.ts';
 import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
-import { familyOf } from '../workbench/processes.ts';
+import { processTree } from '../workbench/processes.ts';
 import { until } from '../workbench/until.ts';
 import { findOwnService } from '../host/ui/ownService.ts';
 
@@ -79,7 +79,7 @@ async function query(connectionString: string): Promise<unknown[]> {
 
 async function postgresPrograms({ dataFolder }: OpenWorkbench): Promise<string[]> {
   const { pid } = await findOwnService(dataFolder);
-  const programs = await Promise.all((await familyOf([pid])).map(programOf));
+  const programs = await Promise.all((await processTree([pid])).map(programOf));
   return [...new Set(programs)].filter((program) => path.basename(program) === 'postgres');
 }
 

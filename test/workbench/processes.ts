@@ -18,20 +18,20 @@ export async function listProcesses(): Promise<RunningProcess[]> {
 
 /**
  * Returns the `roots` that still run, their descendants, and the members of the process groups they lead. To follow a
- * family over time, add each result to `roots`: a process that loses its parent in between is then still included.
+ * tree over time, add each result to `roots`: a process that loses its parent in between is then still included.
  */
-export async function familyOf(roots: Iterable<number>): Promise<number[]> {
+export async function processTree(roots: Iterable<number>): Promise<number[]> {
   const all = await listProcesses();
-  const family = new Set(roots);
-  const groups = new Set(family);
+  const tree = new Set(roots);
+  const groups = new Set(tree);
   // Process ids are reused, so a parent may have a higher id than its child. Repeat until nothing is added.
-  for (let size = -1; size !== family.size;) {
-    size = family.size;
+  for (let size = -1; size !== tree.size;) {
+    size = tree.size;
     for (const each of all) {
-      if (family.has(each.parent) || groups.has(each.group)) family.add(each.pid);
+      if (tree.has(each.parent) || groups.has(each.group)) tree.add(each.pid);
     }
   }
-  return all.map((each) => each.pid).filter((pid) => family.has(pid));
+  return all.map((each) => each.pid).filter((pid) => tree.has(pid));
 }
 
 async function listFromProc(): Promise<RunningProcess[]> {

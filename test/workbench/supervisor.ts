@@ -5,7 +5,7 @@
 // Start it detached, so that it leads its own process group.
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { familyOf } from './processes.ts';
+import { processTree } from './processes.ts';
 
 const gracePeriodMs = 5_000;
 const [command, ...args] = process.argv.slice(2);
@@ -38,8 +38,8 @@ async function end(exitCode: number): Promise<void> {
   const known = new Set([process.pid]);
   const terminated = new Set<number>();
   for (;;) {
-    const family = await familyOf(known);
-    const descendants = family.filter((pid) => pid !== process.pid);
+    const tree = await processTree(known);
+    const descendants = tree.filter((pid) => pid !== process.pid);
     if (descendants.length === 0) process.exit(exitCode);
     for (const pid of descendants) {
       if (Date.now() > deadline) signal(pid, 'SIGKILL');

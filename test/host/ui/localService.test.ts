@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { isAlive } from '../../../src/base/processIdentity.ts';
-import { familyOf, listProcesses } from '../../workbench/processes.ts';
+import { processTree, listProcesses } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { findOwnService, ownServiceFolder, type OwnService } from './ownService.ts';
@@ -27,7 +27,7 @@ describe('the life of the local service', () => {
     await ui().computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
     await ui().dialog.press('Restart');
     await ui().statusBar.waitFor('Restarted ep-little-smoke-851426');
-    const all = await familyOf([pid]);
+    const all = await processTree([pid]);
     assert.ok(all.length > 1);
     return all;
   };

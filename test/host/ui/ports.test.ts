@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { familyOf } from '../../workbench/processes.ts';
+import { processTree } from '../../workbench/processes.ts';
 import { findOwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
@@ -43,10 +43,10 @@ describe('the Ports view of a remote window', () => {
     await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: 60_000 });
     const rows = await listed.allInnerTexts();
     // VS Code finds all ports of the machine at once, and names the process of each.
-    const family = await familyOf([service.pid]);
-    assert.ok(family.length > 1);
+    const tree = await processTree([service.pid]);
+    assert.ok(tree.length > 1);
     assert.deepEqual(
-      rows.filter((row) => family.some((pid) => row.includes(`(${pid})`))),
+      rows.filter((row) => tree.some((pid) => row.includes(`(${pid})`))),
       [],
     );
   });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { filesBelow } from '../../helpers/filesBelow.ts';
-import { familyOf } from '../../workbench/processes.ts';
+import { processTree } from '../../workbench/processes.ts';
 
 /** The content of each place: a file, a database entry, an argument list… */
 export type Places = Map<string, Buffer>;
@@ -33,7 +33,7 @@ export async function addFiles(places: Places, folder: string): Promise<void> {
 
 /** Adds the arguments and environment of the processes and their descendants. Works only on Linux. */
 export async function addProcesses(places: Places, roots: readonly number[]): Promise<void> {
-  for (const pid of await familyOf(roots)) {
+  for (const pid of await processTree(roots)) {
     for (const what of ['cmdline', 'environ']) {
       const file = `/proc/${pid}/${what}`;
       const content = await readFile(file).catch(() => undefined);

@@ -14,7 +14,7 @@ export interface SharedWindow {
  */
 export const sharedWindows = {
   firstWindow: {
-    suites: ['mainJobConnected', 'commonJobs', 'mainJobLocalService'],
+    suites: ['remoteService', 'commonTasks', 'tryLocalService'],
     options: () => ({
       otherExtensions: sqlClients().folders,
       // The text of a terminal is in the page only without a GPU.

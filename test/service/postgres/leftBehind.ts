@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readPostmasterPid } from '../../../src/service/postgres/process/postmaster.ts';
 import { branchCalls, storageOf, type Created } from '../../helpers/branchCalls.ts';
 import type { LocalService } from '../../helpers/localService.ts';
-import { familyOf } from '../../workbench/processes.ts';
+import { processTree } from '../../workbench/processes.ts';
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
@@ -29,7 +29,7 @@ export async function leftBehind(service: LocalService): Promise<string[]> {
   const lists = projects.map(({ id }) => api.send<Created>('GET', `/${id}/endpoints`));
   const computes = (await Promise.all(lists)).flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
   const storage = storageOf(service);
-  const family = await familyOf([service.pid]);
+  const family = await processTree([service.pid]);
   // Of the API, and two of each compute. Those of servers end with them.
   const isServer = (pid: number) => target(`/proc/${pid}/cwd`).endsWith('/data');
   const ports = [...new Set(family.filter((pid) => !isServer(pid)).flatMap(listeningPorts))];

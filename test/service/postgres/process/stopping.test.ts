@@ -7,7 +7,7 @@ import path from 'node:path';
 import { connectionUri } from '../../../helpers/connectionUri.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
-import { familyOf } from '../../../workbench/processes.ts';
+import { processTree } from '../../../workbench/processes.ts';
 import { eventually, query } from '../clients.ts';
 
 describe('service that is stopped while it creates its first data directories', () => {
@@ -23,11 +23,11 @@ describe('service that is stopped while it creates its first data directories', 
   async function stopAt(pattern: string): Promise<void> {
     const service = await startLocalService({ dataDir });
     await eventually(() => files(pattern).length > 0);
-    const family = await familyOf([service.pid]);
+    const family = await processTree([service.pid]);
     assert.equal(await service.stop(), 0);
     assert.equal(service.stderr(), '');
     // Killed processes take a moment to end.
-    await eventually(async () => (await familyOf(family)).length === 0);
+    await eventually(async () => (await processTree(family)).length === 0);
   }
 
   it('stops at once during initdb and leaves no process or unfinished template', async () => {

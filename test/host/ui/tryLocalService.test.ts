@@ -9,7 +9,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
 const [idleCompute, idleBranch] = ['ep-purple-water-204912', 'br-sweet-breeze-497520'];
 
-describe('the main job on the local service', () => {
+describe('trying the local service', () => {
   const ui = useWorkbench();
   let service: OwnService;
   let client: Client;
@@ -45,16 +45,16 @@ describe('the main job on the local service', () => {
     await ui().expandView('API Keys');
     await ui().apiKeys.waitFor(/^API key laptop/);
     await ui().viewAction('API Keys', 'Create API Key…');
-    await ui().quickInput.answer('Name of the key', 'main job');
+    await ui().quickInput.answer('Name of the key', 'deployment');
     const { detail, buttons } = await ui().dialog.read();
     assert.deepEqual(buttons.toSorted(), ['Close', 'Copy Key']);
     await ui().dialog.press('Copy Key');
     const [shown = ''] = detail.split('\n');
     const key = await ui().waitForClipboard(shown);
-    await ui().apiKeys.waitFor(/^API key main job, never used/);
+    await ui().apiKeys.waitFor(/^API key deployment, never used/);
     client = new Client({ baseUrl: service.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
     const { items } = await client.listApiKeys();
-    assert.ok(items.some(({ name }) => name === 'main job'));
+    assert.ok(items.some(({ name }) => name === 'deployment'));
   });
 
   it('restarts a compute after a confirmation, which drops its connections', async () => {
@@ -111,13 +111,13 @@ describe('the main job on the local service', () => {
   });
 
   it('revokes the key', async () => {
-    const row = /^API key main job/;
+    const row = /^API key deployment/;
     await ui().apiKeys.contextMenu(row, 'Revoke API Key…');
     const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Revoke API key “main job”?');
+    assert.equal(message, 'Revoke API key “deployment”?');
     assert.match(detail, /can't be undone/);
     await ui().dialog.press('Revoke');
-    await ui().statusBar.waitFor('Revoked API key “main job”');
+    await ui().statusBar.waitFor('Revoked API key “deployment”');
     await ui().apiKeys.waitUntilGone(row);
     await assert.rejects(client.listApiKeys(), (error) => isRejected(error, 401));
   });

@@ -23,8 +23,13 @@ describe('the most common tasks', () => {
   const service = useService({ postgres: true });
 
   /** One click or key is one step. Entered letters don't count. @param prepare what the user did before, for something else */
-  function takes(job: string, steps: number, task: () => Promise<void>, prepare?: () => Promise<void>): void {
-    it(`${job} in ${steps} steps`, async () => {
+  function takes(
+    title: string,
+    steps: number,
+    task: () => Promise<void>,
+    prepare?: () => Promise<void>,
+  ): void {
+    it(`${title} in ${steps} steps`, async () => {
       await prepare?.();
       const counted = await countInput(ui().page, task);
       assert.equal(counted.steps, steps);

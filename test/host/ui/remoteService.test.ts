@@ -8,7 +8,7 @@ const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
 const primary = 'ep-little-smoke-851426';
 const [playground, branchWithoutPrimary] = ['calm-poetry-195246', 'br-young-moon-279461'];
 
-describe('the main job on a remote service', () => {
+describe('a remote service', () => {
   const ui = useWorkbench();
   // Long enough for pending states to be seen on a busy machine.
   const service = useService({ args: ['--operation-delay', '4000'] });
