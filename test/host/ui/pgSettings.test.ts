@@ -93,16 +93,18 @@ describe('the settings document of a compute', () => {
     assert.deepEqual(await current(), before);
   });
 
-  it('shows an error of Postgres at the setting and not as a notification', async () => {
+  it('stays unsaved if Postgres rejects a value, and shows why at the setting', async () => {
     const before = await current();
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');
     await ui().statusBar.waitFor('Warnings: 1');
     await save();
     await apply();
+    const { message } = await ui().notifications.waitFor('Failed to save');
+    assert.match(message, /invalid value for parameter "random_page_cost"/);
+    assert.equal((await ui().notifications.all()).length, 1);
+    await ui().notifications.clear();
     await ui().statusBar.waitFor('Errors: 1');
     await editor.hover('random_page_cost', /invalid value for parameter "random_page_cost"/);
-    assert.deepEqual(await ui().notifications.all(), []);
-    await ui().notifications.clear();
     assert.deepEqual(await current(), before);
     await editor.waitForText(/cheap/);
   });
