@@ -45,16 +45,16 @@ describe('trying the local service', () => {
     await ui().expandView('API Keys');
     await ui().apiKeys.waitFor(/^API key laptop/);
     await ui().viewAction('API Keys', 'Create API Key…');
-    await ui().quickInput.answer('Name of the key', 'deployment');
+    await ui().quickInput.answer('Name of the key', 'staging');
     const { detail, buttons } = await ui().dialog.read();
     assert.deepEqual(buttons.toSorted(), ['Close', 'Copy Key']);
     await ui().dialog.press('Copy Key');
     const [shown = ''] = detail.split('\n');
     const key = await ui().waitForClipboard(shown);
-    await ui().apiKeys.waitFor(/^API key deployment, never used/);
+    await ui().apiKeys.waitFor(/^API key staging, never used/);
     client = new Client({ baseUrl: service.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
     const { items } = await client.listApiKeys();
-    assert.ok(items.some(({ name }) => name === 'deployment'));
+    assert.ok(items.some(({ name }) => name === 'staging'));
   });
 
   it('restarts a compute after a confirmation, which drops its connections', async () => {
@@ -111,13 +111,13 @@ describe('trying the local service', () => {
   });
 
   it('revokes the key', async () => {
-    const row = /^API key deployment/;
+    const row = /^API key staging/;
     await ui().apiKeys.contextMenu(row, 'Revoke API Key…');
     const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Revoke API key “deployment”?');
+    assert.equal(message, 'Revoke API key “staging”?');
     assert.match(detail, /can't be undone/);
     await ui().dialog.press('Revoke');
-    await ui().statusBar.waitFor('Revoked API key “deployment”');
+    await ui().statusBar.waitFor('Revoked API key “staging”');
     await ui().apiKeys.waitUntilGone(row);
     await assert.rejects(client.listApiKeys(), (error) => isRejected(error, 401));
   });
