@@ -1,6 +1,6 @@
 /** What every command does that changes something: ask, send with progress, announce the result. */
+import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions } from '../../model/operations/changeSender.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
 import { window } from '../window.ts';
@@ -45,3 +45,15 @@ export const countConnections = async (
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
     computeActions.openConnections(node),
   );
+
+/** Selects a row. Never rejects: the change was made, even if the list that has the row couldn't be loaded. */
+export async function revealRow(
+  { computesView, log }: Pick<CommandContext, 'computesView' | 'log'>,
+  node: ProjectNode | BranchNode | ComputeNode,
+): Promise<void> {
+  try {
+    await computesView.reveal(node);
+  } catch (error) {
+    log.error('Revealing a row', error);
+  }
+}

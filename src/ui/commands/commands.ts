@@ -4,19 +4,19 @@ import { isCancelled } from '../../api/errors.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './localService/localService.ts';
-import { markAccount, markProject } from './mark/mark.ts';
+import { setUpPostgres } from './localService/localService.ts';
+import { markAccount, markProject } from './account/mark.ts';
 import { chooseOrganization } from './account/organization.ts';
-import { setUpPostgres } from './localService/setUpPostgres.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/rotateKey.ts';
 import * as branch from './branch/branch.ts';
+import { deleteBranch } from './branch/branch.ts';
 import { create as createBranch } from './branch/createBranch.ts';
 import { changeExpiry } from './branch/expiry.ts';
-import { deleteBranch } from './branch/deleteBranch.ts';
 import * as compute from './compute/compute.ts';
 import { create as createCompute } from './compute/createCompute.ts';
 import { edit } from './compute/editCompute.ts';
-import { find } from './compute/find.ts';
+import { copyId, find, refresh, showIdsFirst, showNamesFirst, showOperations } from './view.ts';
 import { addService } from './connection/addService.ts';
 import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
@@ -25,10 +25,8 @@ import { openIn } from './connection/openIn.ts';
 import { openPsql } from './connection/psql.ts';
 import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext, Run } from './context.ts';
-import { showOperations } from './operation/operations.ts';
 import * as project from './project/project.ts';
-import { resetPassword } from './role/resetPassword.ts';
-import { copyId, refresh, showIdsFirst, showNamesFirst } from './view.ts';
+import { resetPassword } from './branch/resetPassword.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,

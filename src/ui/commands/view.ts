@@ -1,9 +1,13 @@
-import { l10n } from 'vscode';
+/** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
+import { l10n, ThemeIcon } from 'vscode';
 import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
+import { operationsText, pendingText } from '../text/changeText.ts';
+import { window } from '../window.ts';
 import type { Command, CommandContext } from './context.ts';
 import { copyText } from './input/dialogs.ts';
-import { pickCompute } from './input/pickers.ts';
-import { window } from '../window.ts';
+import { runSteps, singleStep } from './input/multiStepInput.ts';
+import { computeSteps, pickCompute, requireConnection, type ComputeState } from './input/pickers.ts';
+import { pickOne } from './input/quickInput.ts';
 
 /** Refreshes everything visible, or one project. */
 export const refresh: Command = async (context, argument, run) => {
@@ -45,3 +49,27 @@ const changeOrder =
 
 export const showNamesFirst = changeOrder(true);
 export const showIdsFirst = changeOrder(false);
+
+/** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
+export const find: Command = async (context, _argument, run) => {
+  requireConnection(context);
+  run.failureMessage = l10n.t("Couldn't find computes");
+  const steps = computeSteps<ComputeState>(context, l10n.t('Search by name, id, branch or project'));
+  const found = await runSteps<ComputeState>(l10n.t('Find Compute'), {}, steps);
+  if (found?.node !== undefined) await context.computesView.reveal(found.node);
+};
+
+/** Lists pending operations and reveals the compute of the one the user picks. */
+export const showOperations: Command = async ({ tracker, computesView }, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't show the compute");
+  const items = tracker.pending.map((change) => ({
+    label: pendingText(change),
+    iconPath: new ThemeIcon('sync~spin'),
+    description: operationsText(change),
+    value: change,
+  }));
+  const placeholder =
+    items.length === 0 ? l10n.t('No pending operations') : l10n.t('Select an operation to show its compute');
+  const picked = await singleStep(l10n.t('Operations'), (page) => pickOne(page, { placeholder, items }));
+  if (picked !== undefined) await computesView.revealById(picked);
+};

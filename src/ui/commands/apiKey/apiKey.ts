@@ -1,19 +1,18 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n } from 'vscode';
 import { isRejected } from '../../../api/errors.ts';
-import type { CreatedApiKey } from '../../../api/records/records.ts';
 import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
-import { approve, requireWritable } from '../../notifications/approval.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { copyText, withProgress } from '../input/dialogs.ts';
+import { showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
-import { window } from '../../window.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(
@@ -41,29 +40,25 @@ export const create: Command = async (context, _argument, run) => {
   const prompt = l10n.t('Name of the key, such as where you use it');
   const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
   if (name === undefined) return;
-  const question = l10n.t('Create API key “{0}”?', sanitize(name));
-  if (!(await approve(context.guards, { name, question, button: l10n.t('Create') }, run.initialConnection)))
-    return;
-  const created = await withProgress(l10n.t('Creating an API key'), (options) =>
-    requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
-  );
-  context.log.addSecret(created.key);
-  await showOnce(name, created);
-};
-
-/** Modal, so that the user can't miss it: the service shows the value only once (section 2.2). */
-async function showOnce(name: string, { key }: CreatedApiKey): Promise<void> {
-  const copy = { title: l10n.t('Copy Key') };
-  // VS Code would add “Cancel”, as if the key weren't created yet.
-  const close = { title: l10n.t('Close'), isCloseAffordance: true };
+  const created = await makeChange(context, run, {
+    name,
+    question: l10n.t('Create API key “{0}”?', sanitize(name)),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating an API key'),
+    done: undefined,
+    send: (options) => requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
+  });
+  if (created === undefined) return;
+  const { key } = created;
+  context.log.addSecret(key);
   const detail = l10n.t(
     '{0}\n\nThis is the only time the key is shown. Store it in a safe place, such as a password manager.',
     key,
   );
-  const title = l10n.t('Created API key “{0}”', sanitize(name));
-  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copy, close);
-  if (chosen === copy) await copyText(key, l10n.t('Copied API key “{0}”', sanitize(name)));
-}
+  const done = l10n.t('Copied API key “{0}”', sanitize(name));
+  const copy = { button: l10n.t('Copy Key'), secret: key, done };
+  await showOnce(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
+};
 
 export const revoke: Command = async (context, argument, run) => {
   const connection = requireConnection(context);
@@ -74,15 +69,20 @@ export const revoke: Command = async (context, argument, run) => {
   const name = nameOrId(apiKeys.key(id)?.name, String(id));
   run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
   const isInUse = apiKeys.isInUse(id);
-  const question = l10n.t('Revoke API key “{0}”?', name);
-  const detail = revocationDetail(context, isInUse);
-  const change = { name, question, detail, button: l10n.t('Revoke') };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
-  await withProgress(l10n.t('Revoking “{0}”', name), (options) => apiKeys.revoke(id, options));
-  // A 401 right after that means that it was the key in use, even if that wasn't known.
-  const wasInUse = isInUse || isRejected(apiKeys.failure, 401);
-  if (wasInUse) await signOut(context, connection.account);
-  else announce(l10n.t('Revoked API key “{0}”', name));
+  const revoked = await makeChange(context, run, {
+    name,
+    question: l10n.t('Revoke API key “{0}”?', name),
+    detail: revocationDetail(context, isInUse),
+    button: l10n.t('Revoke'),
+    progress: l10n.t('Revoking “{0}”', name),
+    send: async (options) => {
+      await apiKeys.revoke(id, options);
+      // A 401 right after that means that it was the key in use, even if that wasn't known.
+      return { wasInUse: isInUse || isRejected(apiKeys.failure, 401) };
+    },
+    done: ({ wasInUse }) => (wasInUse ? undefined : l10n.t('Revoked API key “{0}”', name)),
+  });
+  if (revoked?.wasInUse === true) await signOut(context, connection.account);
 };
 
 function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {

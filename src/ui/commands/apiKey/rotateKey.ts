@@ -2,17 +2,16 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
-import type { AccountConnection } from '../../../model/account/accountConnection.ts';
 import { rotateKey, type RotationOutcome, type RotationParts } from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
-import { approve, requireWritable } from '../../notifications/approval.ts';
+import { requireWritable, type ApprovalRequest } from '../../notifications/approval.ts';
 import { showRotationNotice } from '../../notifications/rotationNotice.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { ago } from '../../text/timeText.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { withProgress } from '../input/dialogs.ts';
 import { runSteps, valueStep, type Answer, type Page } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
@@ -25,14 +24,21 @@ export const rotate: Command = async (context, _argument, run) => {
   requireWritable(context.guards, {});
   await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
   const answers = await askForRotation(context);
-  if (answers === undefined || !(await approveRotation(context, answers, connection))) return;
-  const storedKey = await context.accounts.key(account);
-  if (storedKey === undefined || !connection.hasKey(storedKey))
-    throw new Error(l10n.t('The key was changed in another window.'));
-  const keys = { newName: answers.name, oldKey: answers.old };
-  const outcome = await withProgress(l10n.t('Rotating the API key'), (options) =>
-    rotateKey(rotationParts(context, account), connection, keys, options),
-  );
+  if (answers === undefined) return;
+  const outcome = await makeChange(context, run, {
+    ...approvalOf(answers),
+    button: l10n.t('Rotate'),
+    progress: l10n.t('Rotating the API key'),
+    done: undefined,
+    send: async (options) => {
+      const storedKey = await context.accounts.key(account);
+      if (storedKey === undefined || !connection.hasKey(storedKey))
+        throw new Error(l10n.t('The key was changed in another window.'));
+      const keys = { newName: answers.name, oldKey: answers.old };
+      return await rotateKey(rotationParts(context, account), connection, keys, options);
+    },
+  });
+  if (outcome === undefined) return;
   await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
   switch (outcome.kind) {
     case 'rotated':
@@ -51,10 +57,10 @@ function rotationParts(context: CommandContext, account: Account): RotationParts
   const { accounts, openClient, localService, log, config, rotationNotes } = context;
   return {
     accounts: {
-      key: (of) => accounts.key(of),
-      async replaceKey(of, created) {
-        await accounts.replaceKey(of, created);
-        if (of.local === true) await localService.replaceKey(created.key);
+      key: (rotated) => accounts.key(rotated),
+      async replaceKey(rotated, created) {
+        await accounts.replaceKey(rotated, created);
+        if (rotated.local === true) await localService.replaceKey(created.key);
       },
     },
     openClient,
@@ -132,20 +138,13 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
   return next;
 }
 
-/** Only asks if a key is to be revoked. */
-async function approveRotation(
-  { guards }: CommandContext,
-  { old, name }: RotationAnswers,
-  since: AccountConnection,
-): Promise<boolean> {
-  const button = l10n.t('Rotate');
-  if (old === undefined)
-    return await approve(guards, { name, question: l10n.t('Rotate the API key?'), button }, since);
+/** Only a key that is to be revoked has consequences. */
+function approvalOf({ old, name }: RotationAnswers): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
+  if (old === undefined) return { name, question: l10n.t('Rotate the API key?') };
   const oldName = nameOrId(old.name, String(old.id));
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
     oldName,
   );
-  const question = l10n.t('Rotate API key “{0}”?', oldName);
-  return await approve(guards, { name: oldName, question, detail, button }, since);
+  return { name: oldName, question: l10n.t('Rotate API key “{0}”?', oldName), detail };
 }

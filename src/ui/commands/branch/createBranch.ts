@@ -5,19 +5,13 @@ import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
-import { makeChange } from '../change.ts';
+import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { revealRow } from '../revealRow.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
-
-interface BranchAnswers {
-  readonly projectId: string;
-  readonly creation: BranchCreation;
-}
 
 interface State {
   readonly projectId?: string | undefined;
@@ -33,7 +27,8 @@ export const create: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the branch");
   const answers = await askForBranch(context, argument);
   if (answers === undefined) return;
-  const { projectId, creation } = answers;
+  const { projectId } = answers;
+  if (projectId === undefined) return;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const created = await makeChange(context, run, {
     projectId,
@@ -41,7 +36,7 @@ export const create: Command = async (context, argument, run) => {
     question: l10n.t('Create a branch in {0}?', name),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
-    send: (options) => context.branchActions.create(projectId, creation, options),
+    send: (options) => context.branchActions.create(projectId, creationOf(answers), options),
     done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
   });
   if (created?.branch === undefined) return;
@@ -55,7 +50,7 @@ export const create: Command = async (context, argument, run) => {
 };
 
 /** @returns undefined if the user canceled. @throws {ApiError} */
-async function askForBranch(context: CommandContext, argument: unknown): Promise<BranchAnswers | undefined> {
+async function askForBranch(context: CommandContext, argument: unknown): Promise<State | undefined> {
   const branch = asBranchNode(argument);
   if (branch !== undefined) {
     const { projectId, branchId } = branch;
@@ -66,9 +61,7 @@ async function askForBranch(context: CommandContext, argument: unknown): Promise
     projectId: (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context)),
     parentId: branch?.branchId,
   };
-  const state = await runSteps(l10n.t('Create Branch'), start, steps(context));
-  if (state?.projectId === undefined) return undefined;
-  return { projectId: state.projectId, creation: creationOf(state) };
+  return await runSteps(l10n.t('Create Branch'), start, steps(context));
 }
 
 function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): BranchCreation {

@@ -5,10 +5,9 @@ import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText, suspendText } from '../../text/changeText.ts';
-import { countConnections, makeChange } from '../change.ts';
+import { countConnections, makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickCompute } from '../input/pickers.ts';
-import { revealRow } from '../revealRow.ts';
 
 const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';

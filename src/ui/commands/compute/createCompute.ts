@@ -5,20 +5,13 @@ import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
-import { makeChange } from '../change.ts';
+import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { revealRow } from '../revealRow.ts';
-import { askAutosuspend } from './autosuspendQuestion.ts';
+import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts';
 import { askBranch } from '../input/branchPicker.ts';
-import { sizeSteps, type SizeState } from './sizeQuestions.ts';
-
-interface CreationAnswers {
-  readonly projectId: string;
-  readonly creation: ComputeCreation;
-}
 
 type ComputeType = ComputeCreation['type'];
 
@@ -32,9 +25,14 @@ interface CreationState extends SizeState {
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the compute");
-  const answers = await askForCreation(context, argument);
-  if (answers === undefined) return;
-  const { projectId, creation } = answers;
+  const start: CreationState = {
+    projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId ?? (await onlyProject(context)),
+    branchId: asBranchNode(argument)?.branchId,
+  };
+  const answers = (await runSteps(l10n.t('Create Compute'), start, createSteps(context))) ?? {};
+  const creation = creationOf(answers);
+  const { projectId } = answers;
+  if (projectId === undefined || creation === undefined) return;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const created = await makeChange(context, run, {
     projectId,
@@ -51,36 +49,15 @@ export const create: Command = async (context, argument, run) => {
   await revealRow(context, { kind: 'compute', projectId, branchId, computeId });
 };
 
-/** @returns undefined if the user canceled. @throws {ApiError} */
-async function askForCreation(
-  context: CommandContext,
-  argument: unknown,
-): Promise<CreationAnswers | undefined> {
-  const start: CreationState = {
-    projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId ?? (await onlyProject(context)),
-    branchId: asBranchNode(argument)?.branchId,
-  };
-  const state = await runSteps(l10n.t('Create Compute'), start, createSteps(context));
-  return state && answersOf(state);
-}
-
-function answersOf({
-  projectId,
-  branchId,
-  type,
-  size,
-  autosuspend,
-}: CreationState): CreationAnswers | undefined {
-  if (projectId === undefined || branchId === undefined || type === undefined || size === undefined)
-    return undefined;
-  const creation: ComputeCreation = {
+function creationOf({ branchId, type, size, autosuspend }: CreationState): ComputeCreation | undefined {
+  if (branchId === undefined || type === undefined || size === undefined) return undefined;
+  return {
     branch_id: branchId,
     type,
     autoscaling_limit_min_cu: size.min,
     autoscaling_limit_max_cu: size.max,
     ...(autosuspend === undefined ? {} : { suspend_timeout_seconds: autosuspend }),
   };
-  return { projectId, creation };
 }
 
 const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [

@@ -14,9 +14,8 @@ import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
-import { askAutosuspend } from './autosuspendQuestion.ts';
+import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts';
 import { askBranch } from '../input/branchPicker.ts';
-import { sizeSteps, type SizeState } from './sizeQuestions.ts';
 
 /** `pooler` and `disabled` are toggled without another question. */
 export type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';

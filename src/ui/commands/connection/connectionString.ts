@@ -1,6 +1,5 @@
 /** Copy Connection String… and Copy As…. */
-import { l10n, window, type Uri } from 'vscode';
-import type { Compute } from '../../../api/records/records.ts';
+import { l10n, window } from 'vscode';
 import {
   CONNECTION_FORMATS,
   formatConnection,
@@ -12,8 +11,7 @@ import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { hostOf, pickRecord } from './host.ts';
-import { askForLogin } from './login.ts';
-import { findOrAskPassword, type PasswordAnswer } from './password.ts';
+import { askForLogin, findOrAskPassword, type LoginRequest, type PasswordAnswer } from './login.ts';
 
 export const copyConnectionString: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection string");
@@ -28,15 +26,8 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   await copyText(result.uri, announcement);
 };
 
-export interface UriRequest {
-  readonly title: string;
-  readonly compute: Compute;
-  /** The file whose settings give the default role and database. */
-  readonly scope: Uri | undefined;
-}
-
 /** A secret if it has a password. */
-export interface UriResult {
+interface UriResult {
   readonly uri: string;
   readonly hasPassword: boolean;
 }
@@ -44,7 +35,7 @@ export interface UriResult {
 /** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function askForUri(
   context: CommandContext,
-  request: UriRequest,
+  request: Pick<LoginRequest, 'title' | 'compute' | 'scope'>,
 ): Promise<UriResult | undefined> {
   const login = await askForLogin(context, { ...request, canBePooled: true });
   if (login === undefined) return undefined;

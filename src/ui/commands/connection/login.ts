@@ -1,6 +1,9 @@
-/** The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. */
-import { l10n, ProgressLocation, type Uri } from 'vscode';
-import { isPermanentRejection } from '../../../api/errors.ts';
+/**
+ * The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. The
+ * password is the service's if it provides it, else the user's. It goes into the result and nowhere else.
+ */
+import { l10n, type Uri } from 'vscode';
+import type { Credentials } from '../../../api/records/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import {
   type Login,
@@ -14,10 +17,10 @@ import { isLocalCompute, pooledHost } from '../../../model/connection/connection
 import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
+import { copyText, loadIfOffered } from '../input/dialogs.ts';
 import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
-import { askPooled } from './host.ts';
-import { window } from '../../window.ts';
+import { askPooled, hostOf } from './host.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
 
@@ -82,21 +85,17 @@ const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catal
 /** @returns undefined if the service doesn't offer the lists, or not for this key. @throws {ApiError} */
 export async function loadCatalog(
   { session }: LoginContext,
-  { title, compute }: Pick<LoginRequest, 'title' | 'compute'>,
+  { title, compute }: Target,
 ): Promise<Catalog | undefined> {
   const client = await session.connection?.client();
   if (client === undefined) return undefined;
   const branch = [compute.project_id, compute.branch_id] as const;
   const options = { signal: session.connection?.signal };
-  try {
-    const [databases, roles] = await window.withProgress({ location: ProgressLocation.Window, title }, () =>
-      Promise.all([client.listDatabases(...branch, options), client.listRoles(...branch, options)]),
-    );
+  return await loadIfOffered(title, async () => {
+    const lists = [client.listDatabases(...branch, options), client.listRoles(...branch, options)] as const;
+    const [databases, roles] = await Promise.all(lists);
     return databases && roles && { databases, roles };
-  } catch (error) {
-    if (isPermanentRejection(error)) return undefined;
-    throw error;
-  }
+  });
 }
 
 interface LoginState extends Partial<Login> {
@@ -189,4 +188,79 @@ async function askName(
   if (names === undefined) return await askText(page, { prompt, value });
   const items = names.map((name) => ({ label: sanitize(name), value: name, isCurrent: name === value }));
   return await pickOne(page, { placeholder: prompt, items });
+}
+
+type Target = Pick<LoginRequest, 'title' | 'compute'>;
+
+/** @returns undefined if the service doesn't provide passwords, or not this one */
+export async function findCredentials(
+  { session }: CommandContext,
+  { title, compute }: Target,
+  login: Login,
+): Promise<Credentials | undefined> {
+  const { connection } = session;
+  const host = hostOf(compute, login.pooled);
+  const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
+  // It is also rejected if, for example, the role doesn't exist. The user may know the password.
+  return await loadIfOffered(title, async () => {
+    const client = await connection?.client();
+    return await client?.findCredentials(compute.project_id, query);
+  });
+}
+
+/** Copies the password of a role, or says that only the user knows it. */
+export async function copyPassword(context: CommandContext, target: Target, login: Login): Promise<void> {
+  const credentials = await findCredentials(context, target, login);
+  if (credentials === undefined)
+    throw new Error(l10n.t("The service doesn't provide the password of {0}", login.role));
+  await copyText(credentials.password, l10n.t('Copied the password of {0}', login.role));
+}
+
+export interface PasswordAnswer extends Credentials {
+  /** Whether the password is a text to be replaced. */
+  readonly isPlaceholder: boolean;
+}
+
+const PLACEHOLDER = 'PASSWORD';
+
+/** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
+export async function findOrAskPassword(
+  context: CommandContext,
+  target: Target,
+  login: Login,
+): Promise<PasswordAnswer | undefined> {
+  const credentials = await findCredentials(context, target, login);
+  return credentials === undefined
+    ? await askForPassword(target.title, login.role)
+    : { ...credentials, isPlaceholder: false };
+}
+
+async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
+  const state = await runSteps<PasswordState>(title, {}, passwordSteps(role));
+  if (state?.source === undefined) return undefined;
+  const isPlaceholder = state.source === 'placeholder';
+  return { password: isPlaceholder ? PLACEHOLDER : (state.password ?? ''), isPlaceholder };
+}
+
+interface PasswordState {
+  readonly source?: 'user' | 'placeholder';
+  readonly password?: string;
+}
+
+const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
+  valueStep('source', (page) => askSource(page, role)),
+  valueStep(
+    'password',
+    (page) => askText(page, { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true }),
+    ({ source }) => source === 'user',
+  ),
+];
+
+function askSource(page: Page, role: string): Promise<Answer<'user' | 'placeholder'>> {
+  const items: Choice<'user' | 'placeholder'>[] = [
+    { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
+    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, value: 'placeholder' },
+  ];
+  const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
+  return pickOne(page, { placeholder, items });
 }

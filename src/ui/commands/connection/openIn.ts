@@ -9,8 +9,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { pickRecord } from './host.ts';
-import { knownLogin, type LoginRequest } from './login.ts';
-import { copyPassword } from './password.ts';
+import { copyPassword, knownLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window.ts';
 
 interface ClientConnection {

@@ -11,8 +11,7 @@ import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { pickRecord } from './host.ts';
-import { knownLogin, proposedLogin, type LoginRequest } from './login.ts';
-import { findCredentials } from './password.ts';
+import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window.ts';
 
 export const openPsql: Command = async (context, argument, run) => {

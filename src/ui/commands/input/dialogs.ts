@@ -1,5 +1,6 @@
-/** The confirmation before a change, its progress, and copying a result. */
+/** The confirmation before a change, progress, and showing or copying a result. */
 import { env, l10n, ProgressLocation } from 'vscode';
+import { isPermanentRejection } from '../../../api/errors.ts';
 import type { CallOptions } from '../../../api/client.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
@@ -36,6 +37,32 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
     return ended;
   });
   return (message) => report(message);
+}
+
+/** Shows progress in the status bar. @returns undefined if the service rejects the call for good. @throws {ApiError} */
+export async function loadIfOffered<T>(
+  title: string,
+  load: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return await window.withProgress({ location: ProgressLocation.Window, title }, load);
+  } catch (error) {
+    if (isPermanentRejection(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Shows a secret that the service never shows again. Modal, so that the user can't miss it. */
+export async function showOnce(
+  title: string,
+  detail: string,
+  copy: { readonly button: string; readonly secret: string; readonly done: string },
+): Promise<void> {
+  const copyButton = { title: copy.button };
+  // VS Code would add “Cancel”, as if the change weren't made yet.
+  const close = { title: l10n.t('Close'), isCloseAffordance: true };
+  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copyButton, close);
+  if (chosen === copyButton) await copyText(copy.secret, copy.done);
 }
 
 export async function copyText(text: string, announcement: string): Promise<void> {

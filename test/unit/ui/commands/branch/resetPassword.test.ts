@@ -8,7 +8,7 @@ import { connectModel, MemoryMap, NoteMap, type ConnectedModel } from '../../../
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-const { resetPassword } = await import('../../../../../src/ui/commands/role/resetPassword.ts');
+const { resetPassword } = await import('../../../../../src/ui/commands/branch/resetPassword.ts');
 const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
 
 describe('resetPassword', () => {

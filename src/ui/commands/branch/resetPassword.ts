@@ -1,7 +1,6 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
-import { l10n, ProgressLocation } from 'vscode';
+import { l10n } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
-import { isPermanentRejection } from '../../../api/errors.ts';
 import { isFinal } from '../../../model/operations/pendingChange.ts';
 import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/connectionDefaults.ts';
@@ -12,10 +11,9 @@ import { sanitize } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
-import { copyText } from '../input/dialogs.ts';
+import { loadIfOffered, showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
-import { window } from '../../window.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 
@@ -45,7 +43,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   });
   if (result === undefined) return;
   context.log.addSecret(result.password);
-  await showOnce(name, result);
+  await showPassword(name, result);
 };
 
 async function askForRole(
@@ -70,26 +68,17 @@ async function loadRoles(
   { projectId, branchId }: Branch,
 ): Promise<readonly Role[] | undefined> {
   const { connection } = session;
-  const load = async () =>
-    (await connection?.client())?.listRoles(projectId, branchId, { signal: connection?.signal });
-  try {
-    return await window.withProgress({ location: ProgressLocation.Window, title }, load);
-  } catch (error) {
-    if (isPermanentRejection(error)) return undefined;
-    throw error;
-  }
+  return await loadIfOffered(title, async () =>
+    (await connection?.client())?.listRoles(projectId, branchId, { signal: connection?.signal }),
+  );
 }
 
-/** Modal, so that the user can't miss it. */
-async function showOnce(role: string, { password, operations }: ResetPassword): Promise<void> {
-  const copy = { title: l10n.t('Copy Password') };
-  // VS Code would add “Cancel”, as if the old password still worked.
-  const close = { title: l10n.t('Close'), isCloseAffordance: true };
+async function showPassword(role: string, { password, operations }: ResetPassword): Promise<void> {
   const isApplied = operations.every((operation) => isFinal(operation));
   const detail = isApplied
     ? password
     : l10n.t('{0}\n\nIt works as soon as the service has applied it, usually within seconds.', password);
-  const title = l10n.t('Reset the password of {0}', role);
-  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copy, close);
-  if (chosen === copy) await copyText(password, l10n.t('Copied the password of {0}', role));
+  const done = l10n.t('Copied the password of {0}', role);
+  const copy = { button: l10n.t('Copy Password'), secret: password, done };
+  await showOnce(l10n.t('Reset the password of {0}', role), detail, copy);
 }
