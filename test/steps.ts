@@ -65,7 +65,6 @@ const windowsServiceSuites = [
   'postgres/process/runProgram',
   'projects',
   'requests',
-  'revokedKeys',
   'windowsFiles',
 ];
 const longestServiceSuites = ['postgres/branches', 'lease', 'postgres/branchKills', 'program', 'fromSource'];

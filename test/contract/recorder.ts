@@ -8,7 +8,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface Exchange {
-  /** Empty, like the target, for a broken request, to which the service replies below HTTP. */
   readonly method: string;
   readonly target: string;
   /** Whether the extension's client sent the request. */
@@ -30,10 +29,6 @@ export function recordExchanges(
       socket: Socket;
     };
     if (isRecorded(socket.localPort ?? 0)) recordReply(request, response, report);
-  });
-  subscribe('net.server.socket', (message) => {
-    const { socket } = message as { socket: Socket };
-    if (isRecorded(socket.localPort ?? 0)) recordBrokenRequest(socket, report);
   });
 }
 
@@ -68,18 +63,6 @@ function recordReply(
 
 const textOf = (body: unknown): string =>
   typeof body === 'string' || body instanceof Buffer ? body.toString() : '';
-
-const RAW_REPLY = /^HTTP\/1\.1 (\d+) [^]*?\r\n\r\n([^]*)$/;
-
-function recordBrokenRequest(socket: Socket, report: (exchange: Exchange) => void): void {
-  const end = socket.end.bind(socket) as (...args: unknown[]) => Socket;
-  socket.end = (text?: unknown, ...rest: unknown[]) => {
-    const [, status, body = ''] = RAW_REPLY.exec(textOf(text)) ?? [];
-    if (status !== undefined)
-      report({ method: '', target: '', isClient: false, requestBody: '', status: Number(status), body });
-    return end(text, ...rest);
-  };
-}
 
 const file = process.env['RECORDED_EXCHANGES'];
 if (file !== undefined) {

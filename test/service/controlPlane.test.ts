@@ -5,7 +5,7 @@ import type { Compute, Operation } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { START_TIME, startInProcess, type InProcess } from './inProcess.ts';
+import { FaultyEngine, START_TIME, startInProcess, useInProcess, type InProcess } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
@@ -38,11 +38,11 @@ const minutes = (count: number) => count * 60_000;
 
 describe('Autosuspend', () => {
   let test: InProcess;
+  const started = useInProcess();
   beforeEach(async () => {
-    test = await startInProcess();
+    test = started();
     await settled(test, ACTIVE, 'active');
   });
-  afterEach(() => test.stop());
 
   it('suspends a compute after five minutes without connections, and records it', async () => {
     test.clock.advance(minutes(5) - 1_000);
@@ -112,11 +112,11 @@ describe('Autosuspend', () => {
 
 describe('A connection to an idle compute', () => {
   let test: InProcess;
+  const started = useInProcess();
   beforeEach(async () => {
-    test = await startInProcess();
+    test = started();
     await settled(test, ACTIVE, 'active');
   });
-  afterEach(() => test.stop());
 
   it('starts it and records that', async () => {
     await events(test).wake(IDLE);
@@ -143,7 +143,6 @@ describe('A connection to an idle compute', () => {
     };
     await test.stop();
     assert.match(String(reason), /The service is stopping/);
-    test = await startInProcess();
   });
 
   it('waits for the end of a restart', async () => {
@@ -283,7 +282,6 @@ describe('The connection URI', () => {
 
 describe('An engine that fails to open', () => {
   it('leaves the control plane working, with the reason in the log', async () => {
-    const { FaultyEngine } = await import('./inProcess.ts');
     const engine = new FaultyEngine();
     engine.faults.set('open', new Error('data directory of version 19'));
     const test = await startInProcess({ engine });

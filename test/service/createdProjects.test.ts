@@ -3,16 +3,67 @@ import { rmSync } from 'node:fs';
 import { branchCalls } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { startInProcess } from './inProcess.ts';
+import { startInProcess, useInProcess, type InProcess } from './inProcess.ts';
 import { PROJECT } from './sampleProject.ts';
 
 const PRIMARY = { type: 'read_write' };
 
+const callsOf = ({ service, key }: InProcess) => branchCalls({ baseUrl: service.baseUrl, key });
+
 describe('Projects that clients create', () => {
-  it('are removed at once, and their data when the engine can', async () => {
+  const test = useInProcess();
+  const api = () => callsOf(test());
+
+  it('give their defaults to new computes', async () => {
+    const settings = {
+      autoscaling_limit_min_cu: 1,
+      autoscaling_limit_max_cu: 2,
+      suspend_timeout_seconds: 60,
+    };
+    const { project } = await api().change('POST', '', { project: { default_endpoint_settings: settings } });
+    const sizes = async () =>
+      (await test().client.listComputes(project.id)).items.map((each) => [
+        each.autoscaling_limit_min_cu,
+        each.autoscaling_limit_max_cu,
+        each.suspend_timeout_seconds,
+      ]);
+    assert.deepEqual(await sizes(), [[1, 2, 60]]);
+    await api().change('POST', `/${project.id}/branches`, {
+      endpoints: [{ ...PRIMARY, autoscaling_limit_max_cu: 4 }],
+    });
+    assert.deepEqual((await sizes())[1], [0.25, 4, 60]);
+  });
+
+  it('are not created without Postgres, and no branches are created or restored', async () => {
+    const [main, other] = await api().branches(PROJECT);
+    test().engine.postgresProblem = 'Install Postgres.';
+    const calls = {
+      '': { project: {} },
+      [`/${PROJECT}/branches`]: {},
+      [`/${PROJECT}/branches/${other?.id}/restore`]: { source_branch_id: main?.id },
+    };
+    for (const [address, body] of Object.entries(calls)) {
+      const { code } = await api().send<{ code: string }>('POST', address, body, 409);
+      assert.equal(code, 'POSTGRES_MISSING');
+    }
+  });
+
+  const names = { role_name: ['pg_x', '', 'x'.repeat(64), 'a\nb'], database_name: ['postgres', 'a\u0000'] };
+  for (const [field, values] of Object.entries(names)) {
+    it(`reject a ${field} that Postgres reserves or that is no name`, async () => {
+      for (const value of values)
+        await api().send('POST', '', { project: { branch: { [field]: value } } }, 422);
+      const { projects } = await api().send<{ projects: object[] }>('GET', '');
+      assert.equal(projects.length, 3);
+    });
+  }
+});
+
+describe('A deleted project', () => {
+  it('is removed at once, and its data when the engine can', async () => {
     const folder = temporaryFolder();
     let test = await startInProcess({ folder });
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = callsOf(test);
     const { project, branch, endpoints } = await api.change('POST', '', { project: {} });
     assert.equal(project.name, project.id);
     assert.deepEqual([branch.name, branch.default], ['main', true]);
@@ -33,57 +84,4 @@ describe('Projects that clients create', () => {
     await test.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-
-  it('give their defaults to new computes', async () => {
-    const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
-    const settings = {
-      autoscaling_limit_min_cu: 1,
-      autoscaling_limit_max_cu: 2,
-      suspend_timeout_seconds: 60,
-    };
-    const { project } = await api.change('POST', '', { project: { default_endpoint_settings: settings } });
-    const sizes = async () =>
-      (await test.client.listComputes(project.id)).items.map((each) => [
-        each.autoscaling_limit_min_cu,
-        each.autoscaling_limit_max_cu,
-        each.suspend_timeout_seconds,
-      ]);
-    assert.deepEqual(await sizes(), [[1, 2, 60]]);
-    await api.change('POST', `/${project.id}/branches`, {
-      endpoints: [{ ...PRIMARY, autoscaling_limit_max_cu: 4 }],
-    });
-    assert.deepEqual((await sizes())[1], [0.25, 4, 60]);
-    await test.stop();
-  });
-
-  it('are not created without Postgres, and no branches are created or restored', async () => {
-    const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
-    const [main, other] = await api.branches(PROJECT);
-    test.engine.postgresProblem = 'Install Postgres.';
-    const calls = {
-      '': { project: {} },
-      [`/${PROJECT}/branches`]: {},
-      [`/${PROJECT}/branches/${other?.id}/restore`]: { source_branch_id: main?.id },
-    };
-    for (const [address, body] of Object.entries(calls)) {
-      const { code } = await api.send<{ code: string }>('POST', address, body, 409);
-      assert.equal(code, 'POSTGRES_MISSING');
-    }
-    await test.stop();
-  });
-
-  const names = { role_name: ['pg_x', '', 'x'.repeat(64), 'a\nb'], database_name: ['postgres', 'a\u0000'] };
-  for (const [field, values] of Object.entries(names)) {
-    it(`reject a ${field} that Postgres reserves or that is no name`, async () => {
-      const test = await startInProcess();
-      const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
-      for (const value of values)
-        await api.send('POST', '', { project: { branch: { [field]: value } } }, 422);
-      const { projects } = await api.send<{ projects: object[] }>('GET', '');
-      assert.equal(projects.length, 3);
-      await test.stop();
-    });
-  }
 });

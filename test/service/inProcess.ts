@@ -173,3 +173,13 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     },
   };
 }
+
+/** Starts a service before each test of the surrounding `describe` and stops it after it. Returns a getter. */
+export function useInProcess(options: InProcessOptions = {}): () => InProcess {
+  let test: InProcess;
+  beforeEach(async () => {
+    test = await startInProcess(options);
+  });
+  afterEach(() => test.stop());
+  return () => test;
+}

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -214,6 +224,27 @@ describe('The program', () => {
     const service = await start({ args: ['--operation-delay', '600000'] });
     await service.client.restartCompute('shiny-wind-028834', 'ep-little-smoke-851426');
     assert.equal(await service.stop(), 0);
+  });
+
+  it('starts its log file again when it is full, if it is that of the extension', async () => {
+    const size = 11 * 1024 * 1024;
+    for (const [args, isEmptied] of [
+      [['--end-with-leases', '60000'], true],
+      [[], false],
+    ] as const) {
+      const file = path.join(folder, 'service.log');
+      writeFileSync(file, `${'x'.repeat(size)}\n`);
+      const log = openSync(file, 'a');
+      const program = [await builtService(), ...quick('--api-key', 'k', ...args)];
+      const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', log] });
+      closeSync(log);
+      await once(child.stdout ?? assert.fail('no output'), 'data');
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      const text = readFileSync(file, 'utf8');
+      assert.match(text.slice(-200), SIMULATED);
+      assert.equal(text.length < size, isEmptied);
+    }
   });
 
   it('exits with 5 and loses no confirmed change when its disk is full', async function () {

@@ -10,86 +10,70 @@ import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-describe('The local service of the extension that was started with another key', () => {
-  it('is replaced if the user starts it, and its data is kept', async () => {
-    const dataDir = temporaryFolder();
-    const script = await builtService();
-    const log = { addSecret: () => {}, info: () => {}, error: () => {} };
-    const openWindow = () => {
-      const secrets = new SecretMap();
-      const accounts = new Accounts(secrets);
-      const config = { postgresPath: undefined };
-      return { accounts, service: new LocalService({ script, dataDir, secrets, accounts, config, log }) };
-    };
-    const [first, second] = [openWindow(), openWindow()];
-    try {
-      await first.service.start();
-      // The window closes, but the service still waits for the next one.
-      first.service.dispose();
-      await assert.rejects(second.service.ready(), { name: 'LocalServiceError', reason: 'otherKey' });
-      await second.service.start();
-      const { current } = await second.accounts.list();
-      assert(current);
-      const key = (await second.accounts.key(current)) ?? '';
-      const options = { baseUrl: await second.service.ready(), key, fetch: globalThis.fetch, retries: 0 };
-      const { items } = await new Client(options).listComputes('shiny-wind-028834');
-      assert.ok(items.length > 0);
-    } finally {
-      await second.service.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
-  });
-});
-
-describe('The local service of the extension after another client revoked its key', () => {
+describe('The local service of the extension', () => {
   let dataDir: string;
-  let accounts: Accounts;
-  let openWindow: () => LocalService;
-  let localService: LocalService;
+  let script: string;
+  const services: LocalService[] = [];
   beforeEach(async () => {
     dataDir = temporaryFolder();
-    const secrets = new SecretMap();
-    accounts = new Accounts(secrets);
-    const script = await builtService();
-    const log = { addSecret: () => {}, info: () => {}, error: () => {} };
-    const config = { postgresPath: undefined };
-    openWindow = () => new LocalService({ script, dataDir, secrets, accounts, config, log });
-    localService = openWindow();
-    await localService.start();
-    const { client } = await current();
-    const own = (await client.listApiKeys()).items.find(({ name }) => name === 'given at start');
-    await client.revokeApiKey(own?.id ?? 0);
+    script = await builtService();
   });
   afterEach(async () => {
-    await localService.stop();
+    await services.at(-1)?.stop();
+    services.length = 0;
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  async function current(): Promise<{ key: string; client: Client }> {
-    const account = (await accounts.list()).current;
-    assert(account);
-    const key = (await accounts.key(account)) ?? '';
-    const { baseUrl } = account;
-    return { key, client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }) };
+  function openWindow(secrets = new SecretMap(), accounts = new Accounts(secrets)) {
+    const log = { addSecret: () => {}, info: () => {}, error: () => {} };
+    const config = { postgresPath: undefined };
+    const service = new LocalService({ script, dataDir, secrets, accounts, config, log });
+    services.push(service);
+    const current = async () => {
+      const account = (await accounts.list()).current;
+      assert(account);
+      const key = (await accounts.key(account)) ?? '';
+      return new Client({ baseUrl: account.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+    };
+    return { service, current, reopen: () => openWindow(secrets, accounts) };
+  }
+  /** Starts the service and revokes the key that it was started with. */
+  async function startAndRevoke() {
+    const window = openWindow();
+    await window.service.start();
+    const client = await window.current();
+    const own = (await client.listApiKeys()).items.find(({ name }) => name === 'given at start');
+    await client.revokeApiKey(own?.id ?? 0);
+    return window;
   }
 
-  it('starts with a new key', async () => {
-    const { key } = await current();
-    await localService.stop();
-    await localService.start();
-    assert.notEqual((await current()).key, key);
-    await (await current()).client.listApiKeys();
+  it('is replaced if it has another key and the user starts it, and its data is kept', async () => {
+    const [first, second] = [openWindow(), openWindow()];
+    await first.service.start();
+    // The window closes, but the service still waits for the next one.
+    first.service.dispose();
+    await assert.rejects(second.service.ready(), { name: 'LocalServiceError', reason: 'otherKey' });
+    await second.service.start();
+    const { items } = await (await second.current()).listComputes('shiny-wind-028834');
+    assert.ok(items.length > 0);
   });
 
-  it('does not start for a window that resumes it, until the user starts it', async () => {
-    const info = path.join(dataDir, 'service.json');
-    const { pid } = JSON.parse(readFileSync(info, 'utf8')) as { pid: number };
-    localService.dispose();
+  it('starts with a new key after another client revoked its key', async () => {
+    const { service, current } = await startAndRevoke();
+    await service.stop();
+    await service.start();
+    await (await current()).listApiKeys();
+  });
+
+  it('does not start for a window that resumes it with a revoked key, until the user starts it', async () => {
+    const { service, reopen } = await startAndRevoke();
+    const { pid } = JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8')) as { pid: number };
+    service.dispose();
     process.kill(pid, 'SIGTERM');
     await until('the service to end', async () => hasReleasedLock(dataDir));
-    localService = openWindow();
-    await assert.rejects(localService.ready(), { name: 'LocalServiceError', reason: 'revokedKey' });
-    await localService.start();
-    await (await current()).client.listApiKeys();
+    const next = reopen();
+    await assert.rejects(next.service.ready(), { name: 'LocalServiceError', reason: 'revokedKey' });
+    await next.service.start();
+    await (await next.current()).listApiKeys();
   });
 });
