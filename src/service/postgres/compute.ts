@@ -2,6 +2,7 @@
  * One compute: its address and, while it is active, its server. Changes are queued, so a client that connects during a
  * restart waits for its end.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
@@ -21,8 +22,8 @@ interface ComputeOptions {
 }
 
 /** How long a client waits for the server. Milliseconds. */
-const REACH_LIMIT = 60_000;
-const REACH_PAUSE = 20;
+const WAKE_LIMIT = 60_000;
+const WAKE_PAUSE = 20;
 /** Before a pooler that ended unexpectedly is started again. Milliseconds. */
 const POOLER_PAUSE = 1000;
 
@@ -68,7 +69,7 @@ export class Compute {
 
   async #listen(port: number): Promise<Gateway> {
     return Gateway.listen(port, {
-      reach: async () => this.#reach(),
+      ensureRunning: async () => this.#ensureRunning(),
       running: () => this.server?.address,
       certificate: this.#tools.certificate,
       activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
@@ -131,19 +132,14 @@ export class Compute {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const server = await this.#launch();
+    const onLine = (line: string) => {
+      if (!isRoutine(line)) this.#log(line);
+    };
+    const server = await this.#role.start(this.#spec, onLine).catch((error: unknown) => {
+      throw asEngineError(error);
+    });
     this.#server = server;
     void server.ended.then((how) => this.#ended(server, how));
-  }
-
-  async #launch(): Promise<Postmaster> {
-    try {
-      return await this.#role.start(this.#spec, (line) => {
-        if (!isRoutine(line)) this.#log(line);
-      });
-    } catch (error) {
-      throw asEngineError(error);
-    }
   }
 
   async #stop(): Promise<void> {
@@ -221,17 +217,17 @@ export class Compute {
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
-  async #reach(): Promise<ServerAddress> {
-    for (const until = performance.now() + REACH_LIMIT; performance.now() < until;) {
+  async #ensureRunning(): Promise<ServerAddress> {
+    for (const until = performance.now() + WAKE_LIMIT; performance.now() < until;) {
       if (this.server) return this.server.address;
       await this.#serialize(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;
       await this.#wake();
       // It was suspended again, so retry, but not in a tight loop.
-      if (!this.server) await new Promise((resolve) => setTimeout(resolve, REACH_PAUSE));
+      if (!this.server) await sleep(WAKE_PAUSE);
     }
-    throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${REACH_LIMIT / 1000} s`);
+    throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${WAKE_LIMIT / 1000} s`);
   }
 
   /** Clients that connect at the same time share one start. */

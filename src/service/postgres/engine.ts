@@ -18,7 +18,7 @@ import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage }
 import { ensureCertificate } from './network/certificate.ts';
 import { freePorts } from './network/serverAddress.ts';
 import { checkSettings } from './process/launchServer.ts';
-import { endOrphans } from './process/orphans.ts';
+import { stopOrphans } from './process/orphans.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
@@ -33,7 +33,7 @@ interface PostgresEngineOptions {
 
 /** Removes all data in a folder that no service uses, after it has ended the servers that still run on it. */
 export async function emptyStorage(root: string): Promise<void> {
-  await endOrphans({ root });
+  await stopOrphans({ root });
   await emptyFolder(root);
 }
 
@@ -48,7 +48,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
 }
 
 async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {
-  const ended = await endOrphans(storage);
+  const ended = await stopOrphans(storage);
   storage.removeSockets();
   if (ended > 0) log(`Ended ${ended} processes that an earlier service left behind`);
   await removeUnrecorded(storage, recorded).catch((error: unknown) =>

@@ -1,7 +1,8 @@
 /** What differs between the servers of a branch: its primary and its read replicas. */
 import path from 'node:path';
-import { type ComputeSpec, REPLICATOR } from '../core/computeEngine.ts';
-import { type StandbySettings, areEnough, highest, standbySettings } from './config/settings.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
+import { areSufficient, maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerTools } from './data/branchData.ts';
 import { writePrivateFile } from './data/files.ts';
 import { addressOf, hostAndPort } from './network/serverAddress.ts';
@@ -53,7 +54,7 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
   function watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
     const stop = branches.onPrimaryStart((branchId, primary, required) => {
       if (branchId !== compute.branchId || server.isStopping) return;
-      if (!areEnough(settings, required)) return restart('its primary now has higher settings');
+      if (!areSufficient(settings, required)) return restart('its primary now has higher settings');
       // It connects at once instead of after its pause.
       server.reload();
       void checkStreaming(compute, server, primary);
@@ -75,7 +76,10 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
     start: async (compute, onLine) =>
       branches.lock(compute.branchId).exclusive(async () => {
         await branches.ensure(compute.branchId);
-        const settings = highest(standbySettings(compute), branches.standbySettings(compute.branchId));
+        const settings = maximumSettings(
+          standbySettings(compute),
+          branches.standbySettings(compute.branchId),
+        );
         const launch = async () => launchReplica(tools, compute, settings, onLine);
         const existing =
           mustCopy || !isCopyUsable(tools, compute)
@@ -108,7 +112,7 @@ async function launchReplica(
     compute,
     dataDir: path.join(storage.replica(compute.id), 'data'),
     name: compute.id,
-    onLine: withoutRetries(onLine),
+    onLine: dropRetryMessages(onLine),
     inFile: {
       primary_conninfo: `host=${quoted(host)} port=${port} user=${REPLICATOR} passfile=${quoted(passfile)}`,
       // The longest time until a row shows after the primary was started.
@@ -126,7 +130,7 @@ const RETRY =
   /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
 
 /** Leaves these lines out of the log. Nothing depends on it. */
-function withoutRetries(onLine: (line: string) => void): (line: string) => void {
+function dropRetryMessages(onLine: (line: string) => void): (line: string) => void {
   let isRetry = false;
   return (line) => {
     // A line that starts with a tab continues the one before.
@@ -161,7 +165,7 @@ async function canStream(
       // It is catching up.
       if (position !== undefined && position !== sent) until = performance.now() + LIMIT;
       sent = position ?? sent;
-      await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL));
+      await sleep(CHECK_INTERVAL);
     }
     return true;
   } catch {

@@ -3,7 +3,7 @@ import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/co
 import { removeAll } from './data/files.ts';
 import { removeUnrecorded, type Storage } from './data/storage.ts';
 import { freePorts } from './network/serverAddress.ts';
-import { endOrphans } from './process/orphans.ts';
+import { stopOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
@@ -58,7 +58,7 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     postgresProblem: problem,
     pooledSessions: 'separate',
     async open(_events, recorded) {
-      await endOrphans(storage);
+      await stopOrphans(storage);
       await removeUnrecorded(storage, recorded).catch(() => undefined);
     },
     async allocateAddress() {

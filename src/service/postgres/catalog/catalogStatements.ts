@@ -2,13 +2,14 @@
  * Changes databases and roles as superuser, each by one statement or transaction, so that a kill leaves the old state or
  * the new one. Names are always quoted. Most statements run in the superuser's database, where users own nothing.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Client from 'pg/lib/client.js';
 import {
-  type CatalogCommand,
   EngineError,
-  SUPERUSER,
   isSystemDatabase,
   isSystemRole,
+  SUPERUSER,
+  type CatalogCommand,
 } from '../../core/computeEngine.ts';
 import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
@@ -33,7 +34,7 @@ export async function changeCatalog(
 ): Promise<string | undefined> {
   const { client } = session;
   const name = client.escapeIdentifier(change.name);
-  requireOfUser(change);
+  rejectReservedName(change);
   switch (change.kind) {
     case 'createDatabase':
       await dropInvalid(client);
@@ -56,15 +57,15 @@ export async function changeCatalog(
 }
 
 /** The control plane doesn't offer the service's own. This keeps them safe from a mistake in it. */
-function requireOfUser({ kind, name }: CatalogCommand): void {
-  const isOfService = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
-  if (isOfService) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
+function rejectReservedName({ kind, name }: CatalogCommand): void {
+  const isReserved = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
+  if (isReserved) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
 }
 
 /** Postgres marks a database as invalid before it removes the files. After a kill in between, the name is still taken. */
 async function dropInvalid(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID}`,
+    `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID_DATABASE}`,
   );
   for (const { name } of rows) await client.query(`DROP DATABASE ${client.escapeIdentifier(name)}`);
 }
@@ -87,16 +88,14 @@ async function updateDatabase({ client, inDatabase }: CatalogSession, change: Da
     .query(`${changeOwner}; ALTER DATABASE ${name} RENAME TO ${newName}`)
     .finally(() => (isDone = true));
   renaming.catch(() => undefined);
-  await inDatabase(SUPERUSER, async (other) => {
+  await inDatabase(SUPERUSER, async (second) => {
     while (!isDone) {
-      await other.query(`${END_SESSIONS} where datname operator(pg_catalog.=) $1`, [change.name]);
-      await Promise.race([renaming.catch(() => undefined), pause()]);
+      await second.query(`${END_SESSIONS} where datname operator(pg_catalog.=) $1`, [change.name]);
+      await Promise.race([renaming.catch(() => undefined), sleep(20)]);
     }
   });
   await renaming;
 }
-
-const pause = async () => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** Waits up to 5 s for each. */
 const END_SESSIONS = 'select pg_catalog.pg_terminate_backend(pid, 5000) from pg_catalog.pg_stat_activity';
@@ -171,11 +170,11 @@ async function deleteRole(
   const [database] = dependent;
   if (database === undefined) await client.query(drop);
   else {
-    const heir = rows.databases.find((each) => each.name === database)?.owner;
+    const newOwner = rows.databases.find((each) => each.name === database)?.owner;
     // Never to the superuser: the objects may be functions that run with the rights of their owner.
-    if (heir === undefined || isSystemRole(heir))
+    if (newOwner === undefined || isSystemRole(newOwner))
       throw new EngineError(`Role ${role} owns objects in ${database}, which has no owner to take them`);
-    const reassign = `REASSIGN OWNED BY ${name} TO ${client.escapeIdentifier(heir)}`;
+    const reassign = `REASSIGN OWNED BY ${name} TO ${client.escapeIdentifier(newOwner)}`;
     await inDatabase(database, async (there) => there.query(`${reassign}; ${drop}`));
   }
   passwords.remove(role);
@@ -191,7 +190,7 @@ interface DatabaseRow {
 interface RoleRow {
   readonly name: string;
   readonly canLogin: boolean;
-  /** Not a password, but enough to guess one. */
+  /** Not the password, but enough to test guesses of it. */
   readonly verifier: string | null;
 }
 
@@ -201,14 +200,14 @@ export interface CatalogRows {
 }
 
 /** `datconnlimit` of a database that Postgres began to drop when it was killed. It can only be dropped. */
-const INVALID = -2;
+const INVALID_DATABASE = -2;
 
 /** A database has no time of creation, but its first file has. */
 const DATABASES = `
   select oid as id, datname as name, pg_catalog.pg_get_userbyid(datdba) as owner,
     pg_catalog.to_json((pg_catalog.pg_stat_file(pg_catalog.concat('base/', oid, '/PG_VERSION'), true)).modification)
       as created
-  from pg_catalog.pg_database where datconnlimit operator(pg_catalog.<>) ${INVALID} order by oid`;
+  from pg_catalog.pg_database where datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE} order by oid`;
 const ROLES = `
   select rolname as name, rolcanlogin as "canLogin", rolpassword as verifier
   from pg_catalog.pg_authid order by oid`;

@@ -55,7 +55,7 @@ export class Catalogs {
       const passwords = this.#passwords(branchId);
       const [rows, password] = await withBranchServer(this.#tools, branchId, async (server) =>
         this.#inDatabase(server, undefined, async (client) => {
-          const inDatabase = async <T>(database: string, work: (other: Client) => Promise<T>) =>
+          const inDatabase = async <T>(database: string, work: (connected: Client) => Promise<T>) =>
             this.#inDatabase(server, database, work);
           const before = await readCatalog(client);
           const session = { client, inDatabase, rows: before, passwords, major: binaries.major };
@@ -92,9 +92,9 @@ export class Catalogs {
   }
 
   #rowsOfIdle(branchId: string): CatalogRows | undefined {
-    const known = this.#idle.get(branchId);
-    if (known === undefined || this.#tools.branches.primary(branchId) !== undefined) return undefined;
-    return known.version === this.#tools.branches.version(branchId) ? known.rows : undefined;
+    const cached = this.#idle.get(branchId);
+    if (cached === undefined || this.#tools.branches.primary(branchId) !== undefined) return undefined;
+    return cached.version === this.#tools.branches.version(branchId) ? cached.rows : undefined;
   }
 }
 

@@ -22,16 +22,16 @@ export interface Programs {
   readonly pooler: string | undefined;
 }
 
-/** @param given the user's choice. If set, no other folder is tried */
-export function findPrograms(given: string | undefined): Programs {
+/** @param chosen the user's choice. If set, no other folder is tried */
+export function findPrograms(chosen: string | undefined): Programs {
   const pooler = findPooler();
-  if (given !== undefined) {
-    const found = lookIn(given);
-    const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${given}.`;
+  if (chosen !== undefined) {
+    const found = lookIn(chosen);
+    const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
     return { first: found.folder, others: [], missing: found.problem ?? none, pooler };
   }
   const packaged = ownFolders().map(lookIn);
-  const others = [...pathFolders(), ...usualFolders()].map(lookIn);
+  const others = [...pathFolders(), ...standardFolders()].map(lookIn);
   const problem = [...packaged, ...others].find((each) => each.problem !== undefined)?.problem;
   return {
     first: packaged.find(({ folder }) => folder !== undefined)?.folder,
@@ -86,7 +86,7 @@ const pathFolders = (): string[] =>
   (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
 
 /** Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app have one folder per version. */
-function usualFolders(): string[] {
+function standardFolders(): string[] {
   const patterns: readonly (readonly [parent: string, version: RegExp])[] = [
     ['/usr/lib/postgresql', /^(\d+)$/],
     ['/usr', /^pgsql-(\d+)$/],
@@ -175,7 +175,7 @@ function majorOf(postgres: string): number | string {
   try {
     return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);
   } catch (error) {
-    return failedRun(postgres, error);
+    return describeFailure(postgres, error);
   }
 }
 
@@ -184,7 +184,7 @@ function majorOf(postgres: string): number | string {
  * @param error what `execFileSync` threw
  * @returns a message for the user
  */
-export function failedRun(program: string, error: unknown, musl = isMusl): string {
+export function describeFailure(program: string, error: unknown, musl = isMusl): string {
   const reason = reasonOf(error, musl);
   return `${program} can't run: ${reason}. Install Postgres with ${installCommand(musl)}.`;
 }

@@ -4,7 +4,7 @@
  */
 import { settingText } from '../../../api/records/settingText.ts';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
-import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
 
@@ -58,9 +58,9 @@ const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
  */
 export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
   const settings = new Map<string, string>();
-  for (const [given, value] of Object.entries(pgSettings)) {
-    const name = given.toLowerCase();
-    if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${given}"`);
+  for (const [key, value] of Object.entries(pgSettings)) {
+    const name = key.toLowerCase();
+    if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${key}"`);
     const fixed = FIXED.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
     settings.set(name, checkedText(name, value));
@@ -97,7 +97,7 @@ export function settingsLines(settings: ReadonlyMap<string, string>): string {
 }
 
 /** `max_connections` of a compute (section 2.7). @throws {EngineError} for a size outside the table. */
-export function connectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
+export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   const connections = maxConnections(compute.minCu);
   if (connections === undefined) throw new EngineError(`${compute.minCu} CU is not a compute size`);
   return connections;
@@ -113,7 +113,7 @@ export function fixedArguments(
     listen_addresses: LOOPBACK,
     unix_socket_directories: folder ?? '',
     port,
-    max_connections: connectionsOf(compute),
+    max_connections: maxConnectionsOf(compute),
     shared_buffers: `${SHARED_BUFFERS_MB}MB`,
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
@@ -157,14 +157,17 @@ export function standbySettings(compute: ComputeSpec): StandbySettings {
     name,
     Number(user.get(name) ?? value),
   ]);
-  return { ...Object.fromEntries(values), max_connections: connectionsOf(compute) };
+  return { ...Object.fromEntries(values), max_connections: maxConnectionsOf(compute) };
 }
 
 /** @returns the higher of both values of each setting */
-export function highest(own: StandbySettings, primary: StandbySettings = STANDBY_DEFAULTS): StandbySettings {
+export function maximumSettings(
+  own: StandbySettings,
+  primary: StandbySettings = STANDBY_DEFAULTS,
+): StandbySettings {
   const values = Object.entries(own).map(([name, value]) => [name, Math.max(value, primary[name] ?? 0)]);
   return Object.fromEntries(values);
 }
 
-export const areEnough = (own: StandbySettings, primary: StandbySettings): boolean =>
+export const areSufficient = (own: StandbySettings, primary: StandbySettings): boolean =>
   Object.entries(primary).every(([name, value]) => (own[name] ?? 0) >= value);

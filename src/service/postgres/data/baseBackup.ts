@@ -35,13 +35,13 @@ export async function copyData(
 ): Promise<() => Promise<void>> {
   const primary = tools.branches.primary(branchId);
   if (primary !== undefined)
-    return copyRunning(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
+    return takeBaseBackup(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
   await prepareCopy(tools, branchId);
   const from = tools.branches.folder(branchId);
-  const needed = walOfShutdown(from);
+  const needed = walFilesOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
-    return PER_SERVER_FILES.test(slashed(file)) || (WAL_FILE.test(name) && !needed.has(name));
+    return PER_SERVER_FILES.test(toPosixPath(file)) || (WAL_FILE.test(name) && !needed.has(name));
   };
   await copyTree(from, to, { omit, shutdownSignal: tools.shutdownSignal });
   return async () => undefined;
@@ -53,7 +53,7 @@ export async function copyData(
  */
 export async function prepareCopy(tools: ServerTools, branchId: string): Promise<void> {
   const { branches } = tools;
-  await branches.lock(branchId).oneByOne(async () => {
+  await branches.lock(branchId).serialize(async () => {
     const dataDir = await branches.ensure(branchId);
     if (branches.primary(branchId) !== undefined || isShutDown(dataDir)) return;
     await withBranchServer(tools, branchId, async () => undefined);
@@ -67,7 +67,7 @@ interface Copy {
   readonly to: string;
 }
 
-async function copyRunning(
+async function takeBaseBackup(
   tools: ServerTools,
   primary: Postmaster,
   copy: Copy,
@@ -79,7 +79,7 @@ async function copyRunning(
     await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
     const first = await currentWalFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
     const omit = (file: string) =>
-      [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(slashed(file)));
+      [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(toPosixPath(file)));
     await copyTree(copy.from, copy.to, { omit, shutdownSignal: tools.shutdownSignal });
     const { rows } = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
@@ -118,7 +118,7 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
     throw new EngineError('The write-ahead log of the copy was removed');
 }
 
-const slashed = (file: string) => file.replaceAll(path.sep, '/');
+const toPosixPath = (file: string) => file.replaceAll(path.sep, '/');
 
 /**
  * Positions in Postgres's control file. Its first fields are the same in all versions that the service supports
@@ -139,7 +139,7 @@ const isShutDown = (dataDir: string) =>
   readControlFile(dataDir).readInt32LE(STATE) === SHUT_DOWN;
 
 /** The WAL files that a server needs to start after a clean shutdown: those with its checkpoint. */
-function walOfShutdown(dataDir: string): ReadonlySet<string> {
+function walFilesOfCheckpoint(dataDir: string): ReadonlySet<string> {
   const control = readControlFile(dataDir);
   const folder = path.join(dataDir, 'pg_wal');
   const [file] = readdirSync(folder).filter((name) => WAL_FILE.test(name));

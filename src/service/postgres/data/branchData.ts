@@ -3,11 +3,11 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { type BranchCatalog, type BranchOwner, EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import { makePrivateFolder, writePrivateFile } from './files.ts';
-import { type BranchLogin, branchLogin } from './logins.ts';
-import { type EngineTools, copyTemplate, databaseId, ensureTemplate } from './template.ts';
+import { branchLogin, type BranchLogin } from './logins.ts';
+import { copyTemplate, databaseId, ensureTemplate, type EngineTools } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
 export interface ServerTools extends EngineTools {
@@ -29,8 +29,8 @@ export class BranchData {
   }
 
   /**
-   * The lock of the branch's data. Who starts or stops a server on the data has it alone, who copies or reads the data shares
-   * it. Do not lock again inside the work: it would wait for itself.
+   * The lock of the branch's data: exclusive for starting or stopping a server on the data, shared for copying or reading it.
+   * Do not take it again inside the work, which would wait for itself.
    */
   lock(branchId: string): SharedLock {
     const lock = this.#locks.get(branchId) ?? new SharedLock();
@@ -149,12 +149,12 @@ export class BranchData {
   }
 }
 
-/** A lock for readers, which share it, and writers, which have it alone. Each waits for those that came before. */
+/** A readers–writer lock. Each waits for those that came before. */
 class SharedLock {
   #lastWriter: Promise<unknown> = Promise.resolve();
   readonly #readers = new Set<Promise<unknown>>();
-  /** For those that share the lock: runs what they do one after the other. */
-  readonly oneByOne = limitConcurrency(1);
+  /** For readers: runs what must not happen at the same time. */
+  readonly serialize = limitConcurrency(1);
 
   /** Runs `work` alone. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {

@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { endServer } from '../process/orphans.ts';
+import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
 import type { ServerTools } from './branchData.ts';
 import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
-import { forgetCopies } from './replicaCopies.ts';
+import { invalidateCopies } from './replicaCopies.ts';
 import { restoredFolder } from './storage.ts';
 import { syncToDisk } from './template.ts';
 
@@ -51,7 +51,7 @@ async function replaceBranch(
   const old = preservedId === undefined ? `${folder}.replaced` : tools.storage.branch(preservedId);
   const replacement = restoredFolder(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
-  forgetCopies(tools, id);
+  invalidateCopies(tools, id);
   await copyBranch(tools, sourceId, replacement);
   removeAll(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).
@@ -69,7 +69,7 @@ async function replaceBranch(
 
 export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
   await branches.lock(id).exclusive(async () => {
-    await endServer(branches.folder(id));
+    await stopOrphan(branches.folder(id));
     await rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 });
   });
   branches.forget(id);

@@ -12,7 +12,7 @@ interface CopyOptions {
 }
 
 /** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT_FILES = 16;
 /** Data directories copied at the same time: few, so that the first is complete early. */
 const limit = limitConcurrency(2);
 
@@ -28,7 +28,7 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
   const files: string[] = [];
   await copyFolders(from, to, '', options, files);
   const ends = await Promise.allSettled(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: MAX_CONCURRENT_FILES }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
         if (options.shutdownSignal?.aborted === true) return;
         await ignoreMissing(copyOne(path.join(from, file), path.join(to, file)));

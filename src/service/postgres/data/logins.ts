@@ -45,7 +45,7 @@ function readOrCreate<T extends object>(file: string, make: () => T, remedy: str
   const made = make();
   if (existsSync(file)) {
     const read = parsed(readFileSync(file, 'utf8'));
-    if (isLike(made, read)) return read;
+    if (hasShapeOf(made, read)) return read;
     throw new EngineError(`${file} is damaged. Restore it from a backup, or ${remedy}.`);
   }
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
 }
 
 /** Whether `value` has all properties of `sample`, as strings. */
-const isLike = <T extends object>(sample: T, value: unknown): value is T =>
+const hasShapeOf = <T extends object>(sample: T, value: unknown): value is T =>
   typeof value === 'object' &&
   value !== null &&
   Object.keys(sample).every(

@@ -38,17 +38,17 @@ export async function copyForReplica(tools: ServerTools, replica: Replica): Prom
 }
 
 /** How far a suspended read replica can fall behind before its branch is copied again. The user's setting wins. */
-const KEPT_FOR_REPLICAS = "wal_keep_size = '256MB'\n";
+const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 
 /** Makes primaries of the branch keep WAL if the branch has replicas. */
 export function keepWalForReplicas(tools: ServerTools, branchId: string): void {
   const file = path.join(tools.storage.branch(branchId), REPLICAS_FILE);
-  writePrivateFile(file, markersOf(tools, branchId).length > 0 ? KEPT_FOR_REPLICAS : '');
+  writePrivateFile(file, markersOf(tools, branchId).length > 0 ? REPLICA_WAL_SETTING : '');
   tools.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
-export function forgetCopies(tools: ServerTools, branchId: string): void {
+export function invalidateCopies(tools: ServerTools, branchId: string): void {
   for (const marker of markersOf(tools, branchId)) rmSync(marker);
 }
 

@@ -39,8 +39,8 @@ export class RolePasswords {
     if (verifier === null) return undefined;
     const login = branchLogin(this.#folder);
     const first = login.role === name ? [login.password] : [];
-    const known = [...(this.#find(name)?.passwords ?? []), ...first];
-    return known.find((password) => matchesVerifier(password, verifier));
+    const candidates = [...(this.#find(name)?.passwords ?? []), ...first];
+    return candidates.find((password) => matchesVerifier(password, verifier));
   }
 
   /**

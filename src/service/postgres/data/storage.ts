@@ -44,20 +44,20 @@ export const restoredFolder = (folder: string): string => `${folder}.restored`;
 export function openStorage(root: string): Storage {
   for (const folder of ['.', 'branches', 'replicas', 'poolers']) makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
-  const within = (kind: string) => (id: string) => path.join(root, kind, checked(id));
+  const folderIn = (kind: string) => (id: string) => path.join(root, kind, validated(id));
   return {
     root,
     loopbackPorts: new Map(),
     template: (major) => path.join(root, `template-${major}`),
     branch(branchId) {
-      const folder = within('branches')(branchId);
+      const folder = folderIn('branches')(branchId);
       // The service was killed between the two renames of a restore.
       if (!existsSync(folder) && existsSync(restoredFolder(folder)))
         renameOverSync(restoredFolder(folder), folder);
       return folder;
     },
-    replica: within('replicas'),
-    pooler: within('poolers'),
+    replica: folderIn('replicas'),
+    pooler: folderIn('poolers'),
     socketFolder(name) {
       sockets ??= socketsRoot(root);
       const folder = path.join(sockets, shortName(name));
@@ -107,7 +107,7 @@ export async function emptyFolder(folder: string): Promise<void> {
 
 const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
 
-function checked(id: string): string {
+function validated(id: string): string {
   if (!isId(id)) throw new EngineError(`Not an id: ${String(id)}`);
   return id;
 }

@@ -12,9 +12,9 @@ import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,
+  scramVerifier,
   type BranchLogin,
   type ServiceLogins,
-  scramVerifier,
 } from './logins.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { runProgram } from '../process/runProgram.ts';

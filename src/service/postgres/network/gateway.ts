@@ -8,17 +8,20 @@
  * closes, whether it runs queries or not. A connection without a packet, a cancel request and a read replica, which does not
  * use the gateway, are not activity.
  */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import tls from 'node:tls';
-import { EngineError } from '../../core/computeEngine.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { systemReason } from '../../core/errors.ts';
 import type { Certificate } from './certificate.ts';
 import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
-import { plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
+import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
 
 interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
-  reach(): Promise<ServerAddress>;
+  ensureRunning(): Promise<ServerAddress>;
   /** The server's address, if it runs. */
   running(): ServerAddress | undefined;
   readonly certificate: Certificate;
@@ -55,10 +58,14 @@ export class Gateway {
   static async listen(port: number, target: GatewayTarget): Promise<Gateway> {
     const gateway = new Gateway(target);
     for (const until = performance.now() + PORT_LIMIT; ;) {
-      const problem = await listenOn(gateway.#server, port);
-      if (problem === undefined) break;
-      if (problem.code !== 'EADDRINUSE' || performance.now() > until) throw portProblem(port, problem);
-      await new Promise((resolve) => setTimeout(resolve, PORT_PAUSE));
+      gateway.#server.listen({ port, host: LOOPBACK, backlog: BACKLOG });
+      try {
+        await once(gateway.#server, 'listening');
+        break;
+      } catch (error) {
+        if (!isTaken(error) || performance.now() > until) throw portProblem(port, error);
+      }
+      await sleep(PORT_PAUSE);
     }
     // Later errors are failed accepts, without a free file descriptor. The next one may succeed.
     gateway.#server.on('error', () => {});
@@ -149,12 +156,12 @@ export class Gateway {
    */
   async #forward(client: net.Socket, { kind, bytes }: Packet): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
-      const address = await this.#target.reach();
+      const address = await this.#target.ensureRunning();
       try {
         return await connectAndWait(kind === 'startup' ? plainSocket(address) : tlsSocket(address), bytes);
       } catch (error) {
         if (attempt === ATTEMPTS || client.destroyed) throw error;
-        await new Promise((resolve) => setTimeout(resolve, ATTEMPT_PAUSE));
+        await sleep(ATTEMPT_PAUSE);
       }
     }
   }
@@ -197,18 +204,9 @@ function pipeBothWays(client: net.Socket, server: net.Socket): void {
   server.pipe(client);
 }
 
-async function listenOn(server: net.Server, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  return new Promise((resolve) => {
-    const settle = (problem?: NodeJS.ErrnoException) => {
-      server.off('error', settle).off('listening', settle);
-      resolve(problem);
-    };
-    server.once('error', settle).once('listening', settle);
-    server.listen({ port, host: '127.0.0.1', backlog: BACKLOG });
-  });
-}
+const isTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
 
-function portProblem(port: number, error: NodeJS.ErrnoException): EngineError {
-  const reason = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message;
-  return new EngineError(`Port ${port} on 127.0.0.1 can't be used: ${reason}`, { cause: error });
+function portProblem(port: number, error: unknown): EngineError {
+  const reason = isTaken(error) ? 'another program uses it' : asEngineError(error).message;
+  return new EngineError(`Port ${port} on ${LOOPBACK} can't be used: ${reason}`, { cause: error });
 }

@@ -6,13 +6,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/records/sizes.ts';
-import { EngineError, type ComputeSpec, SUPERUSER } from '../../core/computeEngine.ts';
+import { EngineError, SUPERUSER, type ComputeSpec } from '../../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from '../data/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { inBackground, serverEnvironment } from '../process/runProgram.ts';
-import { ServerLog } from '../process/serverLog.ts';
+import { followLog } from '../process/serverLog.ts';
 import type { ServerTools } from '../data/branchData.ts';
-import { connectionsOf } from '../config/settings.ts';
+import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
 
 /** How long an unused server connection is kept. Seconds. */
@@ -85,7 +85,7 @@ async function listening(pooler: Pooler, child: ChildProcess, log: (line: string
   if (stderr === null) throw new EngineError('PgBouncer has no standard error');
   const problems: string[] = [];
   const up = new Promise<true>((resolve) => {
-    new ServerLog(stderr, (line) => {
+    followLog(stderr, (line) => {
       if (line.includes('process up')) resolve(true);
       // Normal events are at level LOG.
       if (!/ (WARNING|ERROR|FATAL) /.test(line)) return;
@@ -118,7 +118,7 @@ function configuration(folder: string, compute: ComputeSpec, certificate: Certif
     max_prepared_statements: 200,
     max_client_conn: POOLED_CONNECTIONS,
     // The other connections are for clients that connect directly.
-    default_pool_size: Math.floor(connectionsOf(compute) * 0.9),
+    default_pool_size: Math.floor(maxConnectionsOf(compute) * 0.9),
     server_idle_timeout: SERVER_IDLE,
     server_login_retry: 1,
     server_tls_sslmode: 'disable',

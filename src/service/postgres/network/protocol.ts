@@ -26,7 +26,7 @@ export function readFirstPacket(
   received: Buffer,
 ): { readonly kind: FirstPacket; readonly length: number } | undefined | 'invalid' {
   if (received.length < 4) return undefined;
-  if (received[0] === TLS_HANDSHAKE) return readHandshake(received);
+  if (received[0] === TLS_HANDSHAKE) return readTlsHandshake(received);
   const length = received.readUInt32BE(0);
   if (length < 8 || length > MAX_PACKET_LENGTH) return 'invalid';
   if (received.length < length) return undefined;
@@ -34,7 +34,7 @@ export function readFirstPacket(
   return kind === undefined ? 'invalid' : { kind, length };
 }
 
-function readHandshake(received: Buffer): ReturnType<typeof readFirstPacket> {
+function readTlsHandshake(received: Buffer): ReturnType<typeof readFirstPacket> {
   if (received.length < TLS_HEADER) return undefined;
   const length = TLS_HEADER + received.readUInt16BE(3);
   if (received[1] !== 3 || length > MAX_PACKET_LENGTH) return 'invalid';

@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import net from 'node:net';
 import path from 'node:path';
-import { type ComputeAddress, EngineError } from '../../core/computeEngine.ts';
+import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
 import type { Storage } from '../data/storage.ts';
 
 export interface ServerAddress {
@@ -51,8 +51,8 @@ export const hostAndPort = ({ folder, port }: ServerAddress): { host: string; po
  * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
  * service starts again.
  */
-const FIRST = 15_000;
-const LAST = 32_000;
+const FIRST_PORT = 15_000;
+const LAST_PORT = 32_000;
 const PORT_ATTEMPTS = 1000;
 
 /**
@@ -60,15 +60,15 @@ const PORT_ATTEMPTS = 1000;
  * find a port free and only then use it.
  */
 const SLICES = 16;
-const SLICE = Math.floor((LAST - FIRST) / SLICES);
-const OWN_FIRST = FIRST + (process.pid % SLICES) * SLICE;
+const SLICE = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
+const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
 
 /** Chooses two ports of 127.0.0.1 that are free and not in `taken`, for the whole life of a compute. @throws {EngineError} if there are not enough */
 export async function freePorts(taken: ReadonlySet<number>): Promise<ComputeAddress> {
   const found: number[] = [];
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const isOwnPart = attempt < PORT_ATTEMPTS / 2;
-    const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST, LAST);
+    const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST_PORT, LAST_PORT);
     if (!taken.has(port) && !found.includes(port) && (await isFree(port))) found.push(port);
     const [first, second] = found;
     if (first !== undefined && second !== undefined) return { port: first, poolerPort: second };

@@ -1,20 +1,21 @@
 /** Starts servers: of a compute, and for the service's own work. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { type ComputeSpec, EngineError } from '../../core/computeEngine.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
-  REPLICAS_FILE,
   certificateArguments,
   configurationFile,
   fixedArguments,
-  type StandbySettings,
+  REPLICAS_FILE,
   settingsLines,
   userSettings,
+  type StandbySettings,
 } from '../config/settings.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { writePrivateFile } from '../data/files.ts';
-import { type ServerAddress, addressOf } from '../network/serverAddress.ts';
-import { endServer } from './orphans.ts';
+import { addressOf, type ServerAddress } from '../network/serverAddress.ts';
+import { stopOrphan } from './orphans.ts';
 import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';
 
@@ -76,8 +77,8 @@ async function startServer(tools: ServerTools, start: StartOptions): Promise<Pos
       if (PORT_TAKEN.test(error.message)) {
         tools.storage.loopbackPorts.delete(start.name);
       } else if (LEFTOVER.test(error.message)) {
-        await endServer(start.dataDir);
-        await new Promise((resolve) => setTimeout(resolve, LEFTOVER_PAUSE));
+        await stopOrphan(start.dataDir);
+        await sleep(LEFTOVER_PAUSE);
       } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
         isRepeated = true;
         renameSync(oldLabel, path.join(start.dataDir, 'backup_label'));

@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
 import type { Storage } from '../data/storage.ts';
@@ -44,21 +45,21 @@ const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   canSignal(pid) && isSameProcess(pid, startedAt, argument);
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
-export async function endOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
+export async function stopOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
   const dataDirs = dataDirsOf(root);
   const ended = await Promise.all([
-    ...subfolders(path.join(root, 'poolers')).map(endPooler),
-    ...dataDirs.map(endServer),
+    ...subfolders(path.join(root, 'poolers')).map(stopPoolerProcess),
+    ...dataDirs.map(stopOrphan),
   ]);
   return ended.filter(Boolean).length;
 }
 
 /** Stops a server of an earlier service on this data directory. @returns whether there was one */
-export async function endServer(dataDir: string): Promise<boolean> {
+export async function stopOrphan(dataDir: string): Promise<boolean> {
   const written = readServer(dataDir);
   if (written === undefined) return false;
-  const found = await endProcess(written);
-  await endBackends(dataDir);
+  const found = await stopProcess(written);
+  await killBackends(dataDir);
   // If another process has the pid now, Postgres would not start.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
     rmSync(postmasterPidFile(dataDir), { force: true });
@@ -69,14 +70,14 @@ export async function endServer(dataDir: string): Promise<boolean> {
  * A backend outlives a killed postmaster until its statement ends, and no server can start in the meantime. Linux shows that
  * its working folder is the data directory. What it committed is in the write-ahead log.
  */
-async function endBackends(dataDir: string): Promise<void> {
+async function killBackends(dataDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   const folder = realpathSync(dataDir);
   for (const until = performance.now() + BACKEND_LIMIT; performance.now() < until;) {
     const pids = readdirSync('/proc').filter((name) => isBackendIn(folder, name));
     if (pids.length === 0) return;
     for (const pid of pids) send(Number(pid), 'SIGKILL');
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
   }
 }
 
@@ -90,10 +91,10 @@ function isBackendIn(folder: string, pid: string): boolean {
   }
 }
 
-async function endPooler(folder: string): Promise<boolean> {
+async function stopPoolerProcess(folder: string): Promise<boolean> {
   const written = readPooler(folder);
   if (written === undefined) return false;
-  const found = await endProcess(written, 'SIGKILL');
+  const found = await stopProcess(written, 'SIGKILL');
   rmSync(path.join(folder, POOLER_PID_FILE), { force: true });
   return found;
 }
@@ -112,13 +113,13 @@ function readPooler(folder: string): PidRecord | undefined {
 }
 
 /** Stops a process. @returns whether it was running */
-async function endProcess(written: PidRecord, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
+async function stopProcess(written: PidRecord, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
   if (!isServerRunning(written)) return false;
   for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
     send(written.pid, signal);
     for (const until = performance.now() + limit; performance.now() < until;) {
       if (!isServerRunning(written)) return true;
-      await new Promise((resolve) => setTimeout(resolve, POLL));
+      await sleep(POLL);
     }
   }
   return true;

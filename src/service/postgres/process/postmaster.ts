@@ -2,10 +2,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import { inBackground, serverEnvironment } from './runProgram.ts';
-import { ServerLog } from './serverLog.ts';
+import { followLog, reasonIn } from './serverLog.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
 
 interface PostmasterOptions {
@@ -29,7 +30,7 @@ export class Postmaster {
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
-  readonly #log: ServerLog;
+  readonly #lastLines: readonly string[];
   readonly #options: PostmasterOptions;
   #stopping = false;
 
@@ -43,8 +44,8 @@ export class Postmaster {
     });
     const { stderr } = this.#child;
     if (stderr === null) throw new EngineError('Postgres has no standard error');
-    this.#log = new ServerLog(stderr, options.onLine);
-    this.ended = howItEnded(this.#child);
+    this.#lastLines = followLog(stderr, options.onLine);
+    this.ended = exitDescription(this.#child);
   }
 
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
@@ -85,14 +86,15 @@ export class Postmaster {
     let end: string | undefined;
     void this.ended.then((how) => (end = how));
     for (;;) {
-      if (end !== undefined) throw new EngineError(this.#log.reason() ?? `Postgres ${end} while starting`);
+      if (end !== undefined)
+        throw new EngineError(reasonIn(this.#lastLines) ?? `Postgres ${end} while starting`);
       const written = readPostmasterPid(this.#options.dataDir);
       if (written?.pid === this.#child.pid && /^(ready|standby)$/.test(written?.status ?? '')) return;
       if (limit.aborted) {
         await this.stop();
         throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
       }
-      await new Promise((resolve) => setTimeout(resolve, START_POLL));
+      await sleep(START_POLL);
     }
   }
 
@@ -109,7 +111,7 @@ export class Postmaster {
   }
 }
 
-async function howItEnded(child: ChildProcess): Promise<string> {
+async function exitDescription(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be run (${error.message})`));
     // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
@@ -125,15 +127,8 @@ async function howItEnded(child: ChildProcess): Promise<string> {
   });
 }
 
-async function endsWithin(ended: Promise<string>, limit: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), limit);
-  });
-  const result = await Promise.race([ended.then(() => true), late]);
-  clearTimeout(timer);
-  return result;
-}
+const endsWithin = async (ended: Promise<string>, limit: number): Promise<boolean> =>
+  Promise.race([ended.then(() => true), sleep(limit, false, { ref: false })]);
 
 /** `postmaster.pid`, which a running Postgres has in its data directory. */
 interface PostmasterPid {

@@ -1,4 +1,4 @@
-/** Reads the standard error of a server: passes each line to a listener and keeps the last lines. */
+/** Reads the standard error of a server, and finds the reason for its end in it. */
 import type { Readable } from 'node:stream';
 
 const KEPT_LINES = 40;
@@ -12,29 +12,21 @@ const ROUTINE =
 
 export const isRoutine = (line: string): boolean => ROUTINE.test(line);
 
-export class ServerLog {
-  readonly #lines: string[] = [];
-  #partial = '';
-
-  constructor(stream: Readable, listener: (line: string) => void) {
-    stream.setEncoding('utf8');
-    stream.on('data', (text: string) => {
-      const lines = (this.#partial + text).split('\n');
-      this.#partial = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
-      for (const line of lines) this.#add(line.trimEnd(), listener);
-    });
-  }
-
-  #add(line: string, listener: (line: string) => void): void {
-    this.#lines.push(line);
-    if (this.#lines.length > KEPT_LINES) this.#lines.shift();
-    listener(line);
-  }
-
-  /** Postgres's reason for ending, if it gave one. */
-  reason(): string | undefined {
-    return reasonIn(this.#lines);
-  }
+/** Passes each line to the listener. @returns the last lines so far */
+export function followLog(stream: Readable, listener: (line: string) => void): readonly string[] {
+  const last: string[] = [];
+  let partial = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (partial + text).split('\n');
+    partial = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+    for (const line of lines.map((each) => each.trimEnd())) {
+      last.push(line);
+      if (last.length > KEPT_LINES) last.shift();
+      listener(line);
+    }
+  });
+  return last;
 }
 
 /** The position of an invalid setting, in a file that only the service uses. */
