@@ -1,9 +1,10 @@
 /** Requests for projects and branches, so that tests of the service don't depend on the extension's client. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { until } from '../workbench/until.ts';
 import { call } from './call.ts';
+import { temporaryFolder } from './localService.ts';
 
 export interface Branch {
   readonly id: string;
@@ -84,6 +85,13 @@ export function branchCalls(service: { readonly baseUrl: string; readonly key: s
     },
     uri: ({ connection_uris: [first] }) => first?.connection_uri ?? assert.fail('no connection URI'),
   };
+}
+
+/** Arguments for a service with an account without projects. */
+export function emptyAccount(): string[] {
+  const file = path.join(temporaryFolder(), 'account.json');
+  writeFileSync(file, JSON.stringify({ projects: [] }));
+  return ['--projects', file];
 }
 
 /** Where the service keeps the data of branches. */

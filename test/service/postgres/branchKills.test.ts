@@ -3,9 +3,9 @@
  * and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { branchCalls, emptyAccount, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
@@ -155,10 +155,8 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
 
   it('has the old or the new state of each after the restart', async function () {
     this.timeout(KILLS * 120_000);
-    const file = path.join(folder, 'account.json');
-    writeFileSync(file, JSON.stringify({ projects: [] }));
     const dataDir = path.join(folder, 'data');
-    const options = { key: 'k', dataDir, args: ['--projects', file] };
+    const options = { key: 'k', dataDir, args: emptyAccount() };
     const client = new Client();
     let service = await startLocalService(options);
     client.project = (await branchCalls(service).change('POST', '', { project: {} })).project.id;

@@ -1,9 +1,9 @@
 /** Branches of the local service with real data. */
 import assert from 'node:assert/strict';
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { branchCalls, emptyAccount, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { connectTo, query } from './clients.ts';
 
@@ -29,7 +29,7 @@ describe('Branches with Postgres', function () {
   };
 
   before(async () => {
-    service = await startLocalService({ args: ['--projects', emptyAccount()] });
+    service = await startLocalService({ args: emptyAccount() });
     api = branchCalls(service);
     main = await api.change('POST', '', { project: { name: 'shop' } });
     project = main.project.id;
@@ -156,11 +156,11 @@ describe('Branches with Postgres', function () {
     const restored = () => readdirSync(folder).filter((name) => name.includes('restored'));
     // The parent's passwords can't be read now.
     const passwords = path.join(folder, parent_id ?? '', 'passwords.json');
-    makeFolder(passwords);
+    mkdirSync(passwords);
     const address = `/${project}/branches/${id}/restore`;
     const reset = await api.send('POST', address, { source_branch_id: parent_id }, 200);
     await assert.rejects(api.finish(project, reset.operations), /EISDIR|illegal operation on a directory/);
-    rmSync(passwords, { recursive: true });
+    rmdirSync(passwords);
     assert.deepEqual(await rows(branch), ['first', 'own']);
     assert.deepEqual(restored(), []);
     const again = await api.send('POST', address, { source_branch_id: parent_id }, 200);
@@ -205,17 +205,3 @@ describe('Branches with Postgres', function () {
     await api.send('DELETE', address, undefined, 204);
   });
 });
-
-/** For the user of the engine, whom its folders belong to. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  mkdirSync(folder);
-  const { uid, gid } = statSync(path.dirname(folder));
-  chownSync(folder, uid, gid);
-}
-
-function emptyAccount(): string {
-  const file = path.join(temporaryFolder(), 'account.json');
-  writeFileSync(file, JSON.stringify({ projects: [] }));
-  return file;
-}

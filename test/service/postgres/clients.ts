@@ -1,8 +1,8 @@
 /** Postgres clients for tests: the node-postgres driver and the programs of an installed Postgres. */
-import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { until } from '../../workbench/until.ts';
 
 /** Opens a connection. It does not throw when the server closes it. */
 export async function connectTo(uri: string, options: pg.ClientConfig = {}): Promise<pg.Client> {
@@ -22,14 +22,19 @@ export async function query(uri: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Waits until a condition is true. Fails after the limit. */
-export async function eventually(condition: () => boolean | Promise<boolean>, limit = 50_000): Promise<void> {
-  for (const until = Date.now() + limit; Date.now() < until;) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`not true within ${limit} ms: ${condition.toString()}`);
+/** Waits until a condition is true. */
+export async function eventually(condition: () => boolean | Promise<boolean>, limit?: number): Promise<void> {
+  await until(condition.toString(), async () => condition(), limit);
 }
+
+/** Waits until the server answers. */
+export const answers = async (uri: string): Promise<void> =>
+  eventually(() =>
+    query(uri, 'select 1').then(
+      () => true,
+      () => false,
+    ),
+  );
 
 const programs = ['psql', 'pg_dump', 'pg_restore', 'pgbench', 'postgres', 'initdb'];
 

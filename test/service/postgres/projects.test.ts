@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { branchCalls, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
+import { branchCalls, emptyAccount, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { query } from './clients.ts';
@@ -25,7 +25,7 @@ describe('Projects created with Postgres', function () {
   let api: Api;
 
   before(async () => {
-    service = await startLocalService({ args: ['--projects', emptyAccount()] });
+    service = await startLocalService({ args: emptyAccount() });
     api = branchCalls(service);
   });
   after(() => service.stop());
@@ -74,7 +74,7 @@ describe('Projects created with Postgres', function () {
   it('keep the password that was returned, even if the service stops while they are created', async () => {
     const dataDir = temporaryFolder();
     chmodSync(dataDir, 0o755);
-    const args = ['--projects', emptyAccount()];
+    const args = emptyAccount();
     const stopped = await startLocalService({ args, dataDir });
     const created = await branchCalls(stopped).send<Created>('POST', '', { project: { name: 'hasty' } });
     await stopped.stop();
@@ -88,64 +88,65 @@ describe('Projects created with Postgres', function () {
     }
   });
 
-  it('leave nothing behind when they are deleted, even without Postgres', async () => {
+  describe('in a data directory that several services use', () => {
     const dataDir = temporaryFolder();
-    chmodSync(dataDir, 0o755);
-    const args = ['--projects', emptyAccount()];
-    const first = await startLocalService({ args, dataDir });
-    const created = await branchCalls(first).change('POST', '', { project: { name: 'short' } });
-    await first.stop();
-    const branches = () => readdirSync(path.join(storageOf({ dataDir }), 'branches'));
-    assert.deepEqual(branches(), [created.branch.id]);
-    const second = await startLocalService({
-      args: [...args, '--postgres-path', temporaryFolder()],
-      dataDir,
+    const args = emptyAccount();
+    let storage: string;
+    let created: Created;
+    const start = async (...more: string[]) => startLocalService({ args: [...args, ...more], dataDir });
+    before(async () => {
+      chmodSync(dataDir, 0o755);
+      const first = await start();
+      created = await branchCalls(first).change('POST', '', { project: { name: 'kept' } });
+      await first.stop();
+      storage = storageOf({ dataDir });
     });
-    try {
-      await branchCalls(second).send('DELETE', `/${created.project.id}`);
-      await until('the data is removed', async () => branches().length === 0);
-    } finally {
-      await second.stop();
-    }
-  });
 
-  it('leave no files that no record names, at the next start', async () => {
-    const dataDir = temporaryFolder();
-    chmodSync(dataDir, 0o755);
-    const args = ['--projects', emptyAccount()];
-    const first = await startLocalService({ args, dataDir });
-    const created = await branchCalls(first).change('POST', '', { project: { name: 'kept' } });
-    await first.stop();
-    const storage = storageOf({ dataDir });
-    const own = `branches/${created.branch.id}`;
-    // As if it was killed in the last step of a restore.
-    renameSync(path.join(storage, own), path.join(storage, `${own}.restored`));
-    const left = [
-      'branches/br-failed/data',
-      'replicas/ep-failed/data',
-      'poolers/ep-failed',
-      'template-1.new',
-    ];
-    left.push('sockets/0123456789', `${own}.restored/data.new`);
-    left.push(...['new', 'restored.new', 'replaced'].map((suffix) => `${own}.${suffix}`));
-    for (const folder of left) {
-      makeFolder(path.dirname(path.join(storage, folder)));
-      makeFolder(path.join(storage, folder));
-      writeFileSync(path.join(storage, folder, 'login.json'), '{}');
-    }
-    const second = await startLocalService({ args, dataDir });
-    try {
-      const remaining = () => left.filter((folder) => existsSync(path.join(storage, folder)));
-      await until(
-        async () => `no files, not ${String(remaining())}`,
-        async () => remaining().length === 0,
-      );
-      // Reading starts a server on the branch's data.
-      const databases = `/${created.project.id}/branches/${created.branch.id}/databases`;
-      assert.equal((await branchCalls(second).send<Created>('GET', databases)).databases.length, 1);
-    } finally {
-      await second.stop();
-    }
+    it('leave no files that no record names, at the next start', async () => {
+      const own = `branches/${created.branch.id}`;
+      // As if it was killed in the last step of a restore.
+      renameSync(path.join(storage, own), path.join(storage, `${own}.restored`));
+      const left = [
+        'branches/br-failed/data',
+        'replicas/ep-failed/data',
+        'poolers/ep-failed',
+        'template-1.new',
+        'sockets/0123456789',
+        `${own}.restored/data.new`,
+        `${own}.restored.new`,
+        `${own}.replaced`,
+        `${own}.new`,
+      ];
+      for (const folder of left) {
+        makeFolder(path.dirname(path.join(storage, folder)));
+        makeFolder(path.join(storage, folder));
+        writeFileSync(path.join(storage, folder, 'login.json'), '{}');
+      }
+      const second = await start();
+      try {
+        const remaining = () => left.filter((folder) => existsSync(path.join(storage, folder)));
+        await until(
+          async () => `no files, not ${String(remaining())}`,
+          async () => remaining().length === 0,
+        );
+        // The password was in the folder.
+        assert.deepEqual(await query(api.uri(created), 'select 1'), [1]);
+      } finally {
+        await second.stop();
+      }
+    });
+
+    it('leave nothing behind when they are deleted, even without Postgres', async () => {
+      const branches = () => readdirSync(path.join(storage, 'branches'));
+      assert.deepEqual(branches(), [created.branch.id]);
+      const service = await start('--postgres-path', temporaryFolder());
+      try {
+        await branchCalls(service).send('DELETE', `/${created.project.id}`);
+        await until('the data is removed', async () => branches().length === 0);
+      } finally {
+        await service.stop();
+      }
+    });
   });
 
   it('leave nothing behind when they are deleted', async () => {
@@ -165,10 +166,4 @@ function makeFolder(folder: string): void {
   mkdirSync(folder);
   const { uid, gid } = statSync(path.dirname(folder));
   chownSync(folder, uid, gid);
-}
-
-function emptyAccount(): string {
-  const file = path.join(temporaryFolder(), 'account.json');
-  writeFileSync(file, JSON.stringify({ projects: [] }));
-  return file;
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
-import { eventually, query } from './clients.ts';
+import { answers, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 describe('compute in trouble', () => {
@@ -64,12 +64,7 @@ describe('compute in trouble', () => {
     const file = path.join(service.dataDir, 'postgres/poolers', compute.id, 'pgbouncer.pid');
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
     const uri = await service.uri(compute, true);
-    await eventually(async () =>
-      query(uri, 'select 1').then(
-        () => true,
-        () => false,
-      ),
-    );
+    await answers(uri);
   });
 
   for (const state of ['runs', 'is suspended']) {

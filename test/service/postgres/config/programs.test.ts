@@ -10,7 +10,7 @@ import {
   chooseBinaries,
   findPooler,
   findPrograms,
-  failedRun,
+  describeFailure,
 } from '../../../../src/service/postgres/config/programs.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 
@@ -108,7 +108,7 @@ describe(`findPrograms${why}`, () => {
     assert.match(problem(), /postgres can't run: this system lacks the loader that it needs\./);
     const missing = Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' });
     assert.equal(
-      failedRun(postgres, missing, true),
+      describeFailure(postgres, missing, true),
       `${postgres} can't run: it needs glibc, and this system has musl. Install Postgres with apk add postgresql.`,
     );
   });

@@ -8,55 +8,52 @@ import { call } from '../../../helpers/call.ts';
 import { accountFile, startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { didNotStart } from '../../didNotStart.ts';
 import { eventually, query } from '../clients.ts';
-import { startControlPlane } from '../controlPlane.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const URI = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
 
 const cut = (file: string) => truncateSync(file, statSync(file).size - 5);
 
 describe('truncated file', () => {
-  it("a branch's login.json is named with a remedy", async () => {
-    const service = await startControlPlane();
-    try {
-      const compute = await service.create();
-      const uri = await service.uri(compute);
-      await query(uri, 'select 1');
-      const file = path.join(service.dataDir, 'postgres/branches/br-main/login.json');
+  describe('of a branch', () => {
+    let service: ControlPlane;
+    before(async () => {
+      service = await startControlPlane();
+    });
+    after(() => service.close());
+
+    /** Truncates a file with the password of a role. @returns its path */
+    async function truncate(name: string, role: string, password: string): Promise<string> {
+      const file = path.join(service.dataDir, 'postgres/branches/br-main', name);
       cut(file);
-      const password = new URL(uri).password;
-      await assert.rejects(service.engine.catalog('br-main', 'app_owner'), (error: Error) => {
+      await assert.rejects(service.engine.catalog('br-main', role), (error: Error) => {
         assert.equal(error.name, 'EngineError');
         assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
         assert(!error.message.includes(password));
         return true;
       });
+      return file;
+    }
+
+    it('login.json is named with a remedy', async () => {
+      const compute = await service.create();
+      const uri = await service.uri(compute);
+      await query(uri, 'select 1');
+      const { password } = new URL(uri);
+      const file = await truncate('login.json', 'app_owner', password);
       // The text that the message suggests.
       writeFileSync(file, JSON.stringify({ role: 'app_owner', password, database: 'app' }));
       assert.equal(await service.uri(compute), uri);
-    } finally {
-      await service.close();
-    }
-  });
+    });
 
-  it("a branch's passwords.json is named with a remedy", async () => {
-    const service = await startControlPlane();
-    try {
+    it('passwords.json is named with a remedy', async () => {
       const role = { kind: 'createRole', name: 'sally', canLogin: true } as const;
       const { password = '' } = await service.engine.changeCatalog('br-main', role);
-      const file = path.join(service.dataDir, 'postgres/branches/br-main/passwords.json');
-      cut(file);
-      await assert.rejects(service.engine.catalog('br-main', 'sally'), (error: Error) => {
-        assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
-        assert(!error.message.includes(password));
-        return true;
-      });
-      rmSync(file);
+      rmSync(await truncate('passwords.json', 'sally', password));
       assert.equal((await service.engine.catalog('br-main', 'sally')).password, undefined);
       const reset = { kind: 'resetPassword', name: 'sally' } as const;
       assert.notEqual((await service.engine.changeCatalog('br-main', reset)).password, undefined);
-    } finally {
-      await service.close();
-    }
+    });
   });
 
   it('logins.json is named with a remedy', async () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
+import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
+const HOUR = 3_600_000;
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const GSS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48]);
 
@@ -128,13 +130,41 @@ describe('gateway', () => {
   });
 
   it('reports that a port is in use', async () => {
-    const server = net.createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    assert.ok(address !== null && typeof address === 'object');
-    const taken = { port: address.port, poolerPort: address.port };
-    await assert.rejects(service.create({ address: taken }), /Port \d+ .* another program uses it/);
+    const { server, port } = await takePort();
+    const address = { port, poolerPort: port };
+    await assert.rejects(service.create({ address }), /Port \d+ .* another program uses it/);
     server.close();
+  });
+
+  describe('while the clock changes', () => {
+    const { now } = Date;
+    /** Moves the clock at each reading. */
+    const setClockBy = (milliseconds: number) => {
+      let reads = 0;
+      Date.now = () => now() + (reads += 1) * milliseconds;
+    };
+    afterEach(() => {
+      Date.now = now;
+    });
+
+    it('wakes a compute for a client', async () => {
+      const uri = await service.uri(await service.create());
+      setClockBy(HOUR);
+      assert.deepEqual(await query(uri, 'select 1'), [1]);
+    });
+
+    it('gives up a taken port', async () => {
+      const { server, port } = await takePort();
+      const target = {
+        ensureRunning: async () => Promise.reject(new Error('no server')),
+        running: () => undefined,
+        certificate: { certFile: '', keyFile: '' },
+        activity: () => {},
+      };
+      setClockBy(-HOUR);
+      await assert.rejects(Gateway.listen(port, target), /another program uses it/);
+      server.close();
+    });
   });
 
   it('closes although a client does not read what it asked for', async () => {
@@ -162,6 +192,13 @@ describe('gateway', () => {
     await service.engine.remove(compute.id);
   });
 });
+
+async function takePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  return { server, port };
+}
 
 function cancelRequest(client: object): Buffer {
   assert.ok('processID' in client && 'secretKey' in client);

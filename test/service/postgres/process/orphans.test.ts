@@ -8,7 +8,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { freePorts } from '../../../../src/service/postgres/network/serverAddress.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
-import { endServer } from '../../../../src/service/postgres/process/orphans.ts';
+import { stopOrphan } from '../../../../src/service/postgres/process/orphans.ts';
 import { startTime } from '../../../../src/base/processIdentity.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
@@ -177,7 +177,7 @@ async function writeUntilKilled(client: pg.Client, from: number): Promise<number
   }
 }
 
-describe('endServer', () => {
+describe('stopOrphan', () => {
   it('leaves other programs alone whose working folder is the data directory', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
     const shell = spawn('sleep', ['60'], { cwd: folder });
@@ -186,7 +186,7 @@ describe('endServer', () => {
       // What a killed server leaves.
       const { pid } = spawnSync('true');
       writeFileSync(path.join(folder, 'postmaster.pid'), `${pid}\n${folder}\n1\n5432\n/tmp\n127.0.0.1\n`);
-      await endServer(folder);
+      await stopOrphan(folder);
       assert.equal(shell.signalCode, null);
       assert.ok(shell.kill('SIGTERM'));
       const [, signal] = await once(shell, 'exit');
