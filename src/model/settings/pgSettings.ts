@@ -4,7 +4,6 @@
  */
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
-import { settingText } from '../../api/records/settingText.ts';
 import { accountId, type Account } from '../account/accounts.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 
@@ -20,6 +19,13 @@ type ParsedSettings =
 
 /** The service sets these for every compute (section 2.7, rules 1 and 3). */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
+
+/** The text of a Postgres setting as `postgresql.conf` has it; undefined for a value that is not a setting's. */
+function settingText(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value : undefined;
+}
 
 /** The settings on the record. */
 export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {

@@ -3,6 +3,7 @@
  * data and sockets. There are three engines: real Postgres, one for a machine without a usable Postgres, on which no compute
  * can start, and one that simulates computes for tests of the API (`--no-postgres`).
  */
+import type { PgSettings } from '../../api/records/records.ts';
 
 /** What an engine needs to know about a compute. Sizes in compute units (section 2.7). */
 export interface ComputeSpec {
@@ -11,7 +12,7 @@ export interface ComputeSpec {
   readonly type: 'read_write' | 'read_only';
   readonly minCu: number;
   readonly maxCu: number;
-  readonly pgSettings: Readonly<Record<string, unknown>>;
+  readonly pgSettings: Readonly<PgSettings>;
   readonly poolerEnabled: boolean;
   readonly disabled: boolean;
   readonly address: ComputeAddress;

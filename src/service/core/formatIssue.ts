@@ -16,8 +16,6 @@ function problem(issue: z.core.$ZodIssue): string {
       return 'is not a supported attribute';
     case 'invalid_value':
       return `must be ${issue.values.map(String).join(' or ')}`;
-    case 'invalid_union':
-      return 'must be a string, a number or a boolean';
     case 'too_small':
       return `must have at least ${issue.minimum} characters`;
     case 'too_big':

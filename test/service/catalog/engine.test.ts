@@ -113,9 +113,9 @@ describe('databases and roles', () => {
       try {
         const compute = await service.create({
           pgSettings: {
-            max_prepared_transactions: 20,
-            max_worker_processes: 12,
-            max_locks_per_transaction: 99,
+            max_prepared_transactions: '20',
+            max_worker_processes: '12',
+            max_locks_per_transaction: '99',
           },
         });
         const uri = await service.uri(compute);

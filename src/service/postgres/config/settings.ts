@@ -2,7 +2,6 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
-import { settingText } from '../../../api/records/settingText.ts';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import type { Certificate } from '../network/certificate.ts';
@@ -53,7 +52,7 @@ export const REPLICAS_FILE = 'replicas.conf';
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
- * The user's settings as text by name, checked as far as possible without a server.
+ * The user's settings by name, checked as far as possible without a server.
  * @throws {EngineError} for a setting of the service's and for an invalid value
  */
 export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
@@ -63,17 +62,13 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${key}"`);
     const fixed = FIXED.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
-    settings.set(name, checkedText(name, value));
+    // A file is read line by line, so a value cannot contain a line end.
+    // oxlint-disable-next-line no-control-regex
+    if (/[\u0000\r\n]/.test(value))
+      throw new EngineError(`invalid value for parameter "${name}": several lines`);
+    settings.set(name, value);
   }
   return settings;
-}
-
-function checkedText(name: string, value: unknown): string {
-  const text = settingText(value);
-  // A file is read line by line, so a value cannot contain a line end.
-  // oxlint-disable-next-line no-control-regex
-  if (text !== undefined && !/[\u0000\r\n]/.test(text)) return text;
-  throw new EngineError(`invalid value for parameter "${name}": a string, a number or a boolean is needed`);
 }
 
 /**

@@ -111,7 +111,7 @@ describe('read replica', () => {
   it('copies the branch again if it fell too far behind', async function () {
     this.timeout(180_000);
     await service.engine.suspend(replica.id);
-    primary = await service.change(primary, { pgSettings: { wal_keep_size: 0, max_wal_size: '32MB' } });
+    primary = await service.change(primary, { pgSettings: { wal_keep_size: '0', max_wal_size: '32MB' } });
     const client = await connectTo(await service.uri(primary));
     for (let round = 0; round < 4; round += 1) {
       await client.query(
