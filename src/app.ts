@@ -106,12 +106,10 @@ function createViews(
   { computesView, apiKeysView, filesChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
-  const { session, inventory, log, localService, guards, apiKeys } = model;
+  const { session, apiKeys } = model;
   let hostProvider: HostProvider | undefined;
   return {
-    computesView: disposables.add(
-      new ComputesTree(session, inventory, log, computesView, localService, guards),
-    ),
+    computesView: disposables.add(new ComputesTree(model, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     /** Created on first use, because it has an index of all hosts. */

@@ -14,46 +14,38 @@ export async function showFailure(
   unknownOutcome?: string,
 ): Promise<void> {
   const { message, action } = explainError(error, unknownOutcome);
-  const { label, act } = buttonFor(action, error, retry);
-  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), label);
-  if (chosen === label) act();
+  const button = action === 'retry' ? { label: l10n.t('Try Again') } : buttonFor(action, error);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), button.label);
+  if (chosen !== button.label) return;
+  if ('command' in button) void commands.executeCommand(button.command, ...(button.args ?? []));
+  else retry();
 }
 
-function buttonFor(
-  action: ErrorAction,
-  error: unknown,
-  retry: () => void,
-): { readonly label: string; readonly act: () => void } {
-  const run = (command: string, ...args: unknown[]) => void commands.executeCommand(command, ...args);
-  switch (action) {
-    case 'newKey':
-      return { label: l10n.t('Enter New Key…'), act: () => run('hostedPostgres.account.connect', 'newKey') };
-    case 'retry':
-      return { label: l10n.t('Try Again'), act: retry };
-    case 'log':
-      return { label: l10n.t('Show Log'), act: () => run('hostedPostgres.log.show') };
-    case 'organization':
-      return {
-        label: l10n.t('Choose Organization…'),
-        act: () => run('hostedPostgres.account.organization'),
-      };
-    case 'localService':
-      return { label: l10n.t('Start Local Service'), act: () => run('hostedPostgres.localService.start') };
-    case 'postgres':
-      return {
-        label: l10n.t('Set Up Postgres…'),
-        act: () => run('hostedPostgres.localService.setUpPostgres'),
-      };
-    case 'mark': {
-      const projectId = error instanceof ReadOnlyError ? error.projectId : undefined;
-      return projectId === undefined
-        ? { label: l10n.t('Mark Account…'), act: () => run('hostedPostgres.account.mark') }
+interface CommandButton {
+  readonly label: string;
+  readonly command: string;
+  readonly args?: readonly unknown[];
+}
+
+function buttonFor(action: Exclude<ErrorAction, 'retry'>, error: unknown): CommandButton {
+  const projectId = error instanceof ReadOnlyError ? error.projectId : undefined;
+  return {
+    newKey: {
+      label: l10n.t('Enter New Key…'),
+      command: 'hostedPostgres.account.connect',
+      args: ['newKey'],
+    },
+    log: { label: l10n.t('Show Log'), command: 'hostedPostgres.log.show' },
+    organization: { label: l10n.t('Choose Organization…'), command: 'hostedPostgres.account.organization' },
+    localService: { label: l10n.t('Start Local Service'), command: 'hostedPostgres.localService.start' },
+    postgres: { label: l10n.t('Set Up Postgres…'), command: 'hostedPostgres.localService.setUpPostgres' },
+    mark:
+      projectId === undefined
+        ? { label: l10n.t('Mark Account…'), command: 'hostedPostgres.account.mark' }
         : {
             label: l10n.t('Mark Project…'),
-            act: () => run('hostedPostgres.project.mark', { kind: 'project', projectId }),
-          };
-    }
-    default:
-      return action satisfies never;
-  }
+            command: 'hostedPostgres.project.mark',
+            args: [{ kind: 'project', projectId }],
+          },
+  }[action];
 }

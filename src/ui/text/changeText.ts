@@ -13,24 +13,15 @@ export const pendingText = (change: PendingChange): string => textsOf(change).pe
 /** The texts for a change while it is pending and after it has finished. */
 function textsOf(change: PendingChange): { readonly pending: string; readonly finished: string } {
   const name = nameOf(change);
-  switch (change.verb) {
-    case 'create':
-      return { pending: l10n.t('Creating {0}', name), finished: l10n.t('Created {0}', name) };
-    case 'edit':
-      return { pending: l10n.t('Changing {0}', name), finished: l10n.t('Changed {0}', name) };
-    case 'start':
-      return { pending: l10n.t('Starting {0}', name), finished: l10n.t('Started {0}', name) };
-    case 'suspend':
-      return { pending: l10n.t('Suspending {0}', name), finished: l10n.t('Suspended {0}', name) };
-    case 'restart':
-      return { pending: l10n.t('Restarting {0}', name), finished: l10n.t('Restarted {0}', name) };
-    case 'reset':
-      return { pending: l10n.t('Resetting {0}', name), finished: l10n.t('Reset {0}', name) };
-    case 'delete':
-      return { pending: l10n.t('Deleting {0}', name), finished: l10n.t('Deleted {0}', name) };
-    default:
-      return change.verb satisfies never;
-  }
+  return {
+    create: { pending: l10n.t('Creating {0}', name), finished: l10n.t('Created {0}', name) },
+    edit: { pending: l10n.t('Changing {0}', name), finished: l10n.t('Changed {0}', name) },
+    start: { pending: l10n.t('Starting {0}', name), finished: l10n.t('Started {0}', name) },
+    suspend: { pending: l10n.t('Suspending {0}', name), finished: l10n.t('Suspended {0}', name) },
+    restart: { pending: l10n.t('Restarting {0}', name), finished: l10n.t('Restarted {0}', name) },
+    reset: { pending: l10n.t('Resetting {0}', name), finished: l10n.t('Reset {0}', name) },
+    delete: { pending: l10n.t('Deleting {0}', name), finished: l10n.t('Deleted {0}', name) },
+  }[change.verb];
 }
 
 /** Returns text such as `suspend_compute: running (2 failed attempts)`. */
@@ -65,7 +56,7 @@ const isCreationOfProject = ({ verb, branchId, computeId }: PendingChange): bool
 const failed = (change: PendingChange, reason?: string): string =>
   l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
 
-interface EffectParts {
+interface EffectDetails {
   /** The open ones; undefined if the service doesn't say. */
   readonly connections?: number | undefined;
   /** The label of the target of a move. */
@@ -75,27 +66,16 @@ interface EffectParts {
 /** @returns undefined if connections are not affected */
 export function effectText(
   effect: EditEffect,
-  { connections, toBranch = '' }: EffectParts = {},
+  { connections, toBranch = '' }: EffectDetails = {},
 ): string | undefined {
-  const dropped = droppedText(connections);
-  switch (effect) {
-    case 'none':
-      return undefined;
-    case 'restart':
-      return [l10n.t('The compute restarts.'), dropped, l10n.t('Clients can reconnect a moment later.')].join(
-        ' ',
-      );
-    case 'move': {
-      const moved = l10n.t('Its host stays the same and then serves the data of {0}.', toBranch);
-      return [l10n.t('The compute is suspended.'), dropped, moved].join(' ');
-    }
-    case 'disable': {
-      const disabled = l10n.t('It accepts no connections until you enable it again.');
-      return [l10n.t('The compute is suspended.'), dropped, disabled].join(' ');
-    }
-    default:
-      return effect satisfies never;
-  }
+  if (effect === 'none') return undefined;
+  const suspended = l10n.t('The compute is suspended.');
+  const [first, last] = {
+    restart: [l10n.t('The compute restarts.'), l10n.t('Clients can reconnect a moment later.')],
+    move: [suspended, l10n.t('Its host stays the same and then serves the data of {0}.', toBranch)],
+    disable: [suspended, l10n.t('It accepts no connections until you enable it again.')],
+  }[effect];
+  return `${first} ${droppedText(connections)} ${last}`;
 }
 
 /** @param connections open ones; undefined if the service doesn't say */

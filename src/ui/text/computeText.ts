@@ -18,23 +18,18 @@ import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { formatDate, autosuspendText, usageText } from './timeText.ts';
 import { markdownTable, type Row } from './markdown.ts';
 
+const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: string]>> = {
+  pending: ['sync~spin', 'charts.yellow'],
+  init: ['loading~spin', 'charts.yellow'],
+  active: ['circle-filled', 'charts.green'],
+  idle: ['circle-outline', 'descriptionForeground'],
+  disabled: ['circle-slash', 'disabledForeground'],
+  unknown: ['question', 'charts.orange'],
+};
+
 export function statusIcon(status: ComputeStatus): ThemeIcon {
-  switch (status) {
-    case 'pending':
-      return new ThemeIcon('sync~spin', new ThemeColor('charts.yellow'));
-    case 'init':
-      return new ThemeIcon('loading~spin', new ThemeColor('charts.yellow'));
-    case 'active':
-      return new ThemeIcon('circle-filled', new ThemeColor('charts.green'));
-    case 'idle':
-      return new ThemeIcon('circle-outline', new ThemeColor('descriptionForeground'));
-    case 'disabled':
-      return new ThemeIcon('circle-slash', new ThemeColor('disabledForeground'));
-    case 'unknown':
-      return new ThemeIcon('question', new ThemeColor('charts.orange'));
-    default:
-      return status satisfies never;
-  }
+  const [icon, color] = ICONS[status];
+  return new ThemeIcon(icon, new ThemeColor(color));
 }
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */

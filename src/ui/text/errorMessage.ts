@@ -91,35 +91,22 @@ function messageOfFault(fault: Fault, message: string): ErrorMessage {
   }
 }
 
-function localServiceMessage(reason: Exclude<LocalServiceFailure, 'noPostgres'>): string {
-  switch (reason) {
-    case 'silent':
-      return l10n.t("The local service isn't responding. Start it again to replace it.");
-    case 'otherKey':
-      return l10n.t('The local service was started with another key. Start it again to replace it.');
-    case 'ended':
-      return l10n.t('The local service ended unexpectedly.');
-    case 'revokedKey':
-      return l10n.t('The key of the local service was revoked.');
-    default:
-      return reason satisfies never;
-  }
-}
+const localServiceMessage = (reason: Exclude<LocalServiceFailure, 'noPostgres'>): string =>
+  ({
+    silent: l10n.t("The local service isn't responding. Start it again to replace it."),
+    otherKey: l10n.t('The local service was started with another key. Start it again to replace it.'),
+    ended: l10n.t('The local service ended unexpectedly.'),
+    revokedKey: l10n.t('The key of the local service was revoked.'),
+  })[reason];
 
-function notOfferedMessage(feature: OptionalFeature): string {
-  switch (feature) {
-    case 'startAndSuspend':
-      return l10n.t(
-        "This service can't start or suspend computes on request, or this API key doesn't allow it. They start when a client connects, and suspend after inactivity.",
-      );
-    case 'projects':
-      return l10n.t("This service doesn't support changing projects, or this API key doesn't allow it.");
-    case 'passwords':
-      return l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it.");
-    default:
-      return feature satisfies never;
-  }
-}
+const notOfferedMessage = (feature: OptionalFeature): string =>
+  ({
+    startAndSuspend: l10n.t(
+      "This service can't start or suspend computes on request, or this API key doesn't allow it. They start when a client connects, and suspend after inactivity.",
+    ),
+    projects: l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
+    passwords: l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
+  })[feature];
 
 function messageOfStatus(status: number, message: string): ErrorMessage {
   if (status === 401) return { message: l10n.t("The service doesn't accept the API key."), action: 'newKey' };
@@ -145,29 +132,16 @@ function networkMessage(code: string | undefined): string {
     : l10n.t("Couldn't reach the service ({0}).", code);
 }
 
-function replyMessage(fault: Extract<Fault, { kind: 'unexpectedReply' }>): string {
-  switch (fault.reason) {
-    case 'html':
-      return l10n.t(
-        'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
-      );
-    case 'json':
-      return l10n.t("The response of the service was cut off or isn't JSON.");
-    case 'shape':
-      return l10n.t('The response of the service has no valid “{0}”.', sanitize(fault.detail ?? '?'));
-    case 'tooLarge':
-      return l10n.t('The response of the service is too large.');
-    case 'redirect':
-      return l10n.t(
-        'The service redirected to {0}. Your key was not sent there.',
-        sanitize(fault.detail ?? '?'),
-      );
-    case 'host':
-      return l10n.t(
-        'The service returned a connection string for another host ({0}).',
-        sanitize(fault.detail ?? '?'),
-      );
-    default:
-      return fault.reason satisfies never;
-  }
+function replyMessage({ reason, detail }: Extract<Fault, { kind: 'unexpectedReply' }>): string {
+  const shown = sanitize(detail ?? '?');
+  return {
+    html: l10n.t(
+      'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
+    ),
+    json: l10n.t("The response of the service was cut off or isn't JSON."),
+    shape: l10n.t('The response of the service has no valid “{0}”.', shown),
+    tooLarge: l10n.t('The response of the service is too large.'),
+    redirect: l10n.t('The service redirected to {0}. Your key was not sent there.', shown),
+    host: l10n.t('The service returned a connection string for another host ({0}).', shown),
+  }[reason];
 }

@@ -14,7 +14,7 @@ import { isRejected } from '../../api/errors.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, ago } from '../text/timeText.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { nameOrId } from '../text/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 
@@ -104,21 +104,13 @@ export interface UnreadableKeyNode {
 
 export type KeysNode = ApiKeyNode | HiddenKeysNode | UnreadableKeyNode;
 
-export function keysNodeId(node: KeysNode): string {
-  switch (node.kind) {
-    case 'apiKey':
-      return String(node.keyId);
-    case 'unreadableKey':
-      return `?${node.index}`;
-    case 'hiddenKeys':
-      return node.kind;
-    default:
-      return node satisfies never;
-  }
+function keysNodeId(node: KeysNode): string {
+  if (node.kind === 'apiKey') return String(node.keyId);
+  return node.kind === 'unreadableKey' ? `?${node.index}` : node.kind;
 }
 
 /** The public service answers 403 to an organization's key on account routes, although the key is valid. */
-export const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
+const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
 export function keysNodes(list: ApiKeyList): KeysNode[] {
   if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];
@@ -129,34 +121,30 @@ export function keysNodes(list: ApiKeyList): KeysNode[] {
 }
 
 export function keysItem(list: ApiKeyList, node: KeysNode): TreeItem {
-  const item = apiKeyItem(list, node);
+  const item = itemOf(list, node);
   item.id = keysNodeId(node);
   return item;
 }
 
-function apiKeyItem(list: ApiKeyList, node: KeysNode): TreeItem {
-  switch (node.kind) {
-    case 'apiKey':
-      return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
-    case 'unreadableKey': {
-      const { id, field = '' } = list.unreadable[node.index] ?? {};
-      return unreadableRecordItem(id ?? l10n.t('API key'), field);
-    }
-    case 'hiddenKeys':
-      return hiddenItem(list.keyKind === 'personal');
-    default:
-      return node satisfies never;
-  }
+function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
+  if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
+  if (node.kind === 'hiddenKeys') return hiddenItem(list.keyKind === 'personal');
+  const { id, field = '' } = list.unreadable[node.index] ?? {};
+  return unreadableRecordItem(id ?? l10n.t('API key'), field);
 }
 
 function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeItem {
-  const label = sanitize(key?.name ?? '') || String(id);
+  const label = nameOrId(key?.name, String(id));
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
   item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
   // Deleted since the last refresh: the view is about to drop it.
   if (key === undefined) return item;
-  const parts = [lastUse(key), created(key), `#${id}`].filter((part) => part !== '');
+  const parts = [
+    lastUse(key),
+    ...(key.created_at ? [l10n.t('created {0}', ago(key.created_at))] : []),
+    `#${id}`,
+  ];
   if (isInUse) parts.unshift(l10n.t('this window'));
   item.description = parts.join(' · ');
   item.tooltip = markdownTable(key.name, rows(key, isInUse));
@@ -164,16 +152,11 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   return item;
 }
 
-function lastUse({ last_used_at, last_used_from_addr }: ApiKey): string {
+function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string {
   if (!last_used_at) return l10n.t('never used');
-  const when = sanitize(ago(last_used_at));
-  return last_used_from_addr
-    ? l10n.t('used {0} from {1}', when, sanitize(last_used_from_addr))
-    : l10n.t('used {0}', when);
+  const when = ago(last_used_at);
+  return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
 }
-
-const created = ({ created_at }: ApiKey): string =>
-  created_at ? l10n.t('created {0}', sanitize(ago(created_at))) : '';
 
 const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('Id'), key.id],
@@ -186,12 +169,12 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
 /** @param isPersonal otherwise the key is an organization's, as far as is known */
 function hiddenItem(isPersonal: boolean): TreeItem {
   const label = l10n.t("This key can't list API keys");
-  const description = isPersonal
+  const reason = isPersonal
     ? l10n.t("the service doesn't permit it")
     : l10n.t('it belongs to an organization');
   const item = new TreeItem(label);
-  item.description = description;
-  item.accessibilityInformation = { label: [label, description].join(', ') };
+  item.description = reason;
+  item.accessibilityInformation = { label: `${label}, ${reason}` };
   if (!isPersonal)
     item.tooltip = l10n.t(
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",

@@ -10,7 +10,6 @@ import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { NodeCache } from './nodeCache.ts';
@@ -32,12 +31,17 @@ export interface TreeGuards extends Pick<Guards, 'accountMark' | 'cachedMark'> {
   readonly onDidChange: Event<void>;
 }
 
+export interface ComputesTreeParts {
+  readonly session: Pick<Session, 'connection'>;
+  readonly inventory: Inventory;
+  readonly log: Pick<Log, 'error'>;
+  readonly localService: PostgresState;
+  readonly guards: TreeGuards;
+}
+
 export class ComputesTree implements Tree<TreeNode>, Disposable {
-  readonly #session: Pick<Session, 'connection'>;
+  readonly #parts: ComputesTreeParts;
   readonly #inventory: Inventory;
-  readonly #log: Log;
-  readonly #postgres: PostgresState;
-  readonly #guards: TreeGuards;
   readonly #nodes = new NodeCache(nodeId);
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
@@ -49,28 +53,22 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
 
-  constructor(
-    session: Pick<Session, 'connection'>,
-    inventory: Inventory,
-    log: Log,
-    view: TreeView<TreeNode>,
-    postgres: PostgresState,
-    guards: TreeGuards,
-  ) {
-    this.#guards = guards;
-    this.#disposables.add(guards.onDidChange(() => this.redraw()));
-    this.#disposables.add(window.registerFileDecorationProvider(markDecorations));
-    this.#postgres = postgres;
-    this.#disposables.add(postgres.onDidChangePostgres(() => this.redraw()));
-    this.#session = session;
+  constructor(parts: ComputesTreeParts, view: TreeView<TreeNode>) {
+    const { inventory, localService, guards } = parts;
+    this.#parts = parts;
     this.#inventory = inventory;
-    this.#log = log;
-    this.#disposables.add(this.#changed);
-    this.#disposables.add(inventory.onDidChange((changes) => this.#update(changes)));
-    this.#disposables.add(inventory.retryStatus.onDidChange(() => this.#updateMessage()));
     this.view = view;
-    this.#disposables.add(this.view.onDidExpandElement(({ element }) => this.#expand(element)));
-    this.#disposables.add(this.view.onDidCollapseElement(({ element }) => this.#collapse(element)));
+    for (const each of [
+      this.#changed,
+      guards.onDidChange(() => this.redraw()),
+      localService.onDidChangePostgres(() => this.redraw()),
+      inventory.onDidChange((changes) => this.#update(changes)),
+      inventory.retryStatus.onDidChange(() => this.#updateMessage()),
+      view.onDidExpandElement(({ element }) => this.#expand(element)),
+      view.onDidCollapseElement(({ element }) => this.#collapse(element)),
+      window.registerFileDecorationProvider(markDecorations),
+    ])
+      this.#disposables.add(each);
   }
 
   /** Expanded projects: those with a selected row first, then the last expanded. */
@@ -100,7 +98,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node);
-    const mark = isGuarded(node) ? this.#guards.cachedMark(node) : undefined;
+    const mark = isGuarded(node) ? this.#parts.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
 
@@ -175,7 +173,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   get #postgresProblem(): string | undefined {
-    return this.#session.connection?.account.local === true ? this.#postgres.postgresProblem : undefined;
+    const { session, localService } = this.#parts;
+    return session.connection?.account.local === true ? localService.postgresProblem : undefined;
   }
 
   #show(roots: number): void {
@@ -188,15 +187,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#expanded.add(node.projectId);
     // VS Code shows the children it has, which were not refreshed while the project was collapsed.
     void this.#inventory.branches.refresh(node.projectId);
-    this.#inventory.refreshComputes(node.projectId).catch((error: unknown) => {
-      this.#log.error(`Refreshing the computes of ${node.projectId}`, error);
-    });
+    this.#logFailure(this.#inventory.refreshComputes(node.projectId));
   }
 
-  #refreshExpanded(): void {
-    this.#inventory.refreshAll(this.#expanded).catch((error: unknown) => {
-      this.#log.error('Refreshing with another key', error);
-    });
+  #logFailure(refreshing: Promise<void>): void {
+    refreshing.catch((error: unknown) => this.#parts.log.error('Refreshing computes', error));
   }
 
   #collapse(node: TreeNode): void {
@@ -215,7 +210,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const nodes: TreeNode[] = [];
     for (const change of changes) {
       if (change.kind === 'all') continue;
-      if (change.kind === 'key') this.#refreshExpanded();
+      if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded));
       else if (change.kind === 'projects') {
         this.#forgetDeleted();
         const rootNodes = this.#roots();
@@ -236,27 +231,24 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }
 
+  #updateMessage(): void {
+    const { current } = this.#inventory.retryStatus;
+    const failure = visibleFailure(this.#inventory, this.#expanded);
+    // Always visible, so that no change goes to the wrong account.
+    const account = this.#parts.session.connection?.account;
+    const label = account === undefined ? '' : markedLabel(account, this.#parts.guards.accountMark);
+    setViewDescription(this.view, label);
+    if (failure !== undefined) this.#showFailure(explainError(failure).message);
+    else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
+    else if (!this.#needsPostgres) setViewMessage(this.view, '');
+    else setViewMessage(this.view, l10n.t("Computes can't start. {0}", this.#postgresProblem ?? ''));
+  }
+
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
   #showFailure(message: string): void {
     const isEmpty = roots(this.#inventory, 1).length === 0;
     if (isEmpty) setViewDescription(this.view, message);
     setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
-  }
-
-  #updateMessage(): void {
-    const { current } = this.#inventory.retryStatus;
-    const failure = visibleFailure(this.#inventory, this.#expanded);
-    // Always visible, so that no change goes to the wrong account.
-    const account = this.#session.connection?.account;
-    const label = account === undefined ? '' : markedLabel(account, this.#guards.accountMark);
-    setViewDescription(this.view, label);
-    if (failure !== undefined) this.#showFailure(explainError(failure).message);
-    else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
-    else setViewMessage(this.view, this.#needsPostgres ? this.#postgresText() : '');
-  }
-
-  #postgresText(): string {
-    return l10n.t("Computes can't start. {0}", sanitize(this.#postgresProblem ?? ''));
   }
 
   /** Stops refreshing deleted projects. */

@@ -59,22 +59,11 @@ export function nodeId(node: TreeNode): string {
 }
 
 export function parentOf(node: TreeNode): TreeNode | undefined {
-  switch (node.kind) {
-    case 'project':
-    case 'more':
-    case 'setUpPostgres':
-      return undefined;
-    case 'branch':
-    case 'failure':
-    case 'noComputes':
-      return { kind: 'project', projectId: node.projectId };
-    case 'unreadable':
-      return node.projectId === undefined ? undefined : { kind: 'project', projectId: node.projectId };
-    case 'compute':
-      return { kind: 'branch', projectId: node.projectId, branchId: node.branchId };
-    default:
-      return node satisfies never;
-  }
+  if (!('projectId' in node) || node.projectId === undefined || node.kind === 'project') return undefined;
+  const { kind, projectId } = node;
+  return kind === 'compute'
+    ? { kind: 'branch', projectId, branchId: node.branchId }
+    : { kind: 'project', projectId };
 }
 
 /** The first `shown` projects; after the last one, the records that couldn't be parsed. */

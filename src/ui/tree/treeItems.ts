@@ -21,12 +21,10 @@ import { computeTable, computeRow, statusIcon, statusText, typeText } from '../t
 import { formatDate, usageText } from '../text/timeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
-import { nameOrId, sanitize } from '../text/sanitize.ts';
-import { childrenOf, nodeId, type HintNode, type TreeNode, type UnreadableNode } from './nodes.ts';
+import { nameOrId } from '../text/sanitize.ts';
+import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/account/guards.ts';
 import { markText } from '../text/accountLabel.ts';
-
-const WARNING_ICON = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
   const item = itemOf(inventory, node);
@@ -43,7 +41,10 @@ function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
     case 'compute':
       return computeItem(inventory.compute(node.projectId, node.computeId), node);
     case 'unreadable':
-      return unreadableItem(node);
+      return unreadableRecordItem(
+        node.recordId ?? (node.projectId === undefined ? l10n.t('Project') : l10n.t('Compute')),
+        node.field,
+      );
     case 'failure':
       return failureItem(node, inventory.computesOf(node.projectId)?.failure);
     case 'noComputes':
@@ -59,12 +60,12 @@ function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
 
 function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem {
   const project = inventory.project(projectId);
-  const label = sanitize(project?.name ?? projectId) || projectId;
+  const label = nameOrId(project?.name, projectId);
   const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
   item.iconPath = new ThemeIcon('project');
   item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
   if (project === undefined) item.description = l10n.t('details not available');
-  else if (typeof project.region_id === 'string') item.description = sanitize(project.region_id);
+  else if (typeof project.region_id === 'string') item.description = project.region_id;
   item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
   return item;
 }
@@ -122,51 +123,48 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   item.contextValue = ['compute', ...flags].join(' ');
   // By name in either order: an id takes long to listen to.
   const spoken = [l10n.t('Compute {0}', nameOrId(compute.name, compute.id)), statusText(compute)];
-  spoken.push(typeText(compute), sizeText(compute), compute.name ? sanitize(compute.id) : '');
+  spoken.push(typeText(compute), sizeText(compute), compute.name ? compute.id : '');
   item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
   return item;
 }
 
-function unreadableItem({ projectId, recordId, field }: UnreadableNode): TreeItem {
-  const kind = projectId === undefined ? l10n.t('Project') : l10n.t('Compute');
-  return unreadableRecordItem(recordId ?? kind, field);
-}
-
 export function unreadableRecordItem(label: string, field: string): TreeItem {
-  const item = hint(sanitize(label), 'unreadable');
-  item.description = l10n.t('unreadable (field {0})', sanitize(field));
-  item.iconPath = WARNING_ICON;
+  const item = warning(label, 'unreadable');
+  item.description = l10n.t('unreadable (field {0})', field);
   return item;
 }
 
-function failureItem(node: HintNode, error: unknown): TreeItem {
-  const item = hint(l10n.t("Couldn't load: {0}", explainError(error).message), 'failure');
-  item.iconPath = WARNING_ICON;
+function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
+  const item = warning(l10n.t("Couldn't load: {0}", explainError(error).message), kind);
   const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
-  item.command = { ...retry, arguments: [{ kind: 'project', projectId: node.projectId }] };
+  item.command = { ...retry, arguments: [{ kind: 'project', projectId }] };
   return item;
 }
 
 function setUpPostgresItem(): TreeItem {
-  const item = hint(l10n.t('Set Up Postgres…'), 'setUpPostgres');
-  item.iconPath = WARNING_ICON;
-  item.command = {
-    title: l10n.t('Set Up Postgres…'),
-    command: 'hostedPostgres.localService.setUpPostgres',
-  };
+  const title = l10n.t('Set Up Postgres…');
+  const item = warning(title, 'setUpPostgres');
+  item.command = { title, command: 'hostedPostgres.localService.setUpPostgres' };
   return item;
 }
 
 function moreItem(left: number): TreeItem {
-  const item = hint(l10n.t('Load more…'), 'more');
+  const title = l10n.t('Load more…');
+  const item = hint(title, 'more');
   item.description = l10n.t('{0} left', left);
-  item.command = { title: l10n.t('Load more…'), command: 'hostedPostgres.view.showMore' };
+  item.command = { title, command: 'hostedPostgres.view.showMore' };
   return item;
 }
 
 function hint(label: string, contextValue: string): TreeItem {
   const item = new TreeItem(label);
   item.contextValue = contextValue;
+  return item;
+}
+
+function warning(label: string, contextValue: string): TreeItem {
+  const item = hint(label, contextValue);
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   return item;
 }
 
@@ -195,7 +193,7 @@ const projectRows = (project: Project): Row[] => [
   [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
 ];
 
-/** The URI of a marked row names its mark. No file is behind it. */
+/** For the URI of a marked row, which names its mark. No file is behind it. */
 const SCHEME = 'hosted-postgres-mark';
 
 /**
@@ -215,27 +213,20 @@ export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
 
 export const markDecorations: FileDecorationProvider = {
   provideFileDecoration: ({ scheme, path }) => {
-    if (scheme !== SCHEME) return undefined;
-    const mark = MARKS.find((name) => path.startsWith(`/${name}/`));
+    const mark = scheme === SCHEME ? MARKS.find((name) => path.startsWith(`/${name}/`)) : undefined;
     return mark && decorationOf(mark);
   },
 };
 
-function decorationOf(mark: Mark): FileDecoration {
-  switch (mark) {
-    case 'production':
-      return new FileDecoration(
+const decorationOf = (mark: Mark): FileDecoration =>
+  mark === 'production'
+    ? new FileDecoration(
         'P',
         l10n.t('Production: type the name to confirm each change'),
         new ThemeColor('hostedPostgres.productionForeground'),
-      );
-    case 'readOnly':
-      return new FileDecoration(
+      )
+    : new FileDecoration(
         'R',
         l10n.t('Read-only: all changes are blocked'),
         new ThemeColor('hostedPostgres.readOnlyForeground'),
       );
-    default:
-      return mark satisfies never;
-  }
-}

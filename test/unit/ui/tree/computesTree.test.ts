@@ -39,9 +39,9 @@ describe('ComputesTree', () => {
         known.push([inventory.compute('shop', 'ep-main')?.id, isLoaded]);
       },
     } as unknown as TreeView<TreeNode>;
-    const postgres = { postgresProblem: undefined, onDidChangePostgres: ignored };
+    const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
     const guards = { accountMark: undefined, cachedMark: () => undefined, onDidChange: ignored };
-    const tree = new ComputesTree(session, inventory, new Log(), view, postgres, guards);
+    const tree = new ComputesTree({ session, inventory, log: new Log(), localService, guards }, view);
     await tree.reveal({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
