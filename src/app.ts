@@ -24,7 +24,7 @@ import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
 import { NameOrder } from './ui/text/idAndName.ts';
-import { announceStarts, OperationsStatusBar } from './ui/notifications/statusBar.ts';
+import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
@@ -61,7 +61,7 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
 
 function createModel(context: ExtensionContext, disposables: DisposableStore) {
   const log = disposables.add(new Log());
-  const config = disposables.add(new Config());
+  const config = new Config();
   const memory = context.workspaceState;
   const secrets = secretStore(context.secrets);
   const accounts = disposables.add(new Accounts(secrets));
@@ -139,7 +139,7 @@ function registerListeners(
     onError: (error) => log.error('Refreshing in the background', error),
   });
   const registered = [
-    new OperationsStatusBar(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     announceStarts(inventory, tracker),
     protectAbandoned(parts),
     parts.sender.onNotOffered(hideNotOffered),

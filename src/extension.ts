@@ -14,7 +14,7 @@ import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
-import { LazyTreeView } from './ui/tree/lazyTreeView.ts';
+import { createLazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
   readonly contributes: {
@@ -37,10 +37,10 @@ export function activate(context: ExtensionContext): void {
 
   const computesTree = async () => (await app()).computesView;
   const apiKeysTree = async () => (await app()).apiKeysView;
-  const { view: computesView } = disposables.add(new LazyTreeView('hostedPostgres.computes', computesTree));
-  const { view: apiKeysView } = disposables.add(
-    new LazyTreeView('hostedPostgres.apiKeys', apiKeysTree, { isFlat: true }),
-  );
+  const computesView = createLazyTreeView('hostedPostgres.computes', computesTree, disposables);
+  const apiKeysView = createLazyTreeView('hostedPostgres.apiKeys', apiKeysTree, disposables, {
+    isFlat: true,
+  });
   const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
   disposables.add(registerSettingsFiles(app, filesChanged));
   const { contributes }: Manifest = context.extension.packageJSON;

@@ -22,9 +22,6 @@ export interface Lease {
 /** The service responds within milliseconds, on an overloaded machine within seconds. It hangs if it takes this long. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Bytes. */
-const MAX_RESPONSE_SIZE = 65_536;
-
 /**
  * @returns undefined if no program listens at the address, or another program does
  * @throws {LocalServiceError} if the service is silent
@@ -46,11 +43,6 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   response.socket.once('end', end);
   response.once('close', end);
   // Reads the response to its end, so that the end is noticed. It has one short line.
-  let size = 0;
-  response.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > MAX_RESPONSE_SIZE) request.destroy();
-  });
   const lines = createInterface({ input: response }).on('error', () => undefined);
   const line = new Promise<string>((resolve) => lines.once('line', resolve));
   const postgresProblem = line.then(parsePostgresLine);

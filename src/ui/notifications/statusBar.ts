@@ -14,63 +14,47 @@ import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { markdownList } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { announce } from './announce.ts';
-import { window, type StatusBarItem } from '../window.ts';
+import { window, type StatusBarItem, type StatusBarText } from '../window.ts';
 
-export class OperationsStatusBar implements Disposable {
-  readonly #tracker: OperationTracker;
-  #created: StatusBarItem | undefined;
-  readonly #disposables = new DisposableStore();
+/**
+ * @param isShown whether an editor already shows the end of this change
+ * @param reveal selects what was changed in the tree
+ */
+export function showOperations(
+  tracker: OperationTracker,
+  isShown: (end: EndReport) => boolean,
+  reveal: (change: PendingChange) => void,
+): Disposable {
+  const disposables = new DisposableStore();
+  let item: StatusBarItem | undefined;
+  const update = () => {
+    const { pending } = tracker;
+    if (pending.length === 0) return item?.hide();
+    item ??= disposables.add(createItem());
+    item.show(statusBarText(pending));
+  };
+  disposables.add(tracker.onDidChange(update));
+  disposables.add(
+    tracker.onDidEnd((end) => {
+      if (!isShown(end)) void showEnd(end, reveal);
+    }),
+  );
+  update();
+  return disposables;
+}
 
-  /**
-   * @param isShown whether an editor already shows the end of this change
-   * @param reveal selects what was changed in the tree
-   */
-  constructor(
-    tracker: OperationTracker,
-    isShown: (end: EndReport) => boolean,
-    reveal: (change: PendingChange) => void,
-  ) {
-    this.#tracker = tracker;
-    this.#disposables.add(tracker.onDidChange(() => this.#update()));
-    this.#disposables.add(
-      tracker.onDidEnd((end) => {
-        if (!isShown(end)) void showEnd(end, reveal);
-      }),
-    );
-    this.#update();
-  }
+function createItem(): StatusBarItem {
+  const name = l10n.t('Hosted Postgres Operations');
+  return window.createStatusBarItem('hostedPostgres.operations', name, 0, 'hostedPostgres.operations.show');
+}
 
-  dispose(): void {
-    this.#disposables.dispose();
-  }
-
-  /** Created with the first operation. */
-  get #item(): StatusBarItem {
-    if (this.#created !== undefined) return this.#created;
-    const name = l10n.t('Hosted Postgres Operations');
-    const command = 'hostedPostgres.operations.show';
-    const item = window.createStatusBarItem('hostedPostgres.operations', name, 0, command);
-    return (this.#created = this.#disposables.add(item));
-  }
-
-  #update(): void {
-    const { pending } = this.#tracker;
-    if (pending.length === 0) return this.#created?.hide();
-    const count = countOpenOperations(pending);
-    const operations = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
-    const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);
-    const label = l10n.t(
-      'Hosted Postgres: {0} pending. {1}',
-      operations,
-      pending.map(pendingText).join(', '),
-    );
-    this.#item.show({
-      icon: 'sync~spin',
-      text: operations,
-      spoken: { label },
-      tooltip: markdownList(lines),
-    });
-  }
+function statusBarText(pending: readonly PendingChange[]): StatusBarText {
+  const count = countOpenOperations(pending);
+  const text = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
+  const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);
+  const changes = pending.map(pendingText).join(', ');
+  const spoken = { label: l10n.t('Hosted Postgres: {0} pending. {1}', text, changes) };
+  return { icon: 'sync~spin', text, spoken, tooltip: markdownList(lines) };
 }
 
 /** Announces computes that became active without a change made in this window. */

@@ -1,33 +1,22 @@
 /** The extension's settings, typed. Invalid values fall back to defaults. */
 import path from 'node:path';
-import { ConfigurationTarget, workspace, type ConfigurationScope, type Event } from 'vscode';
+import { ConfigurationTarget, workspace, type ConfigurationScope } from 'vscode';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import type { Disposable } from '../../base/disposable.ts';
-import { Emitter } from '../../base/event.ts';
+import type { Event } from '../../base/event.ts';
 import { MARKS, type Mark, type Marks } from '../../model/account/guards.ts';
 
 const SECTION = 'hostedPostgres';
 
-export class Config implements Disposable {
-  readonly #changed = new Emitter<(setting: string) => boolean>();
-  readonly #marksChanged = new Emitter<void>();
-  readonly #subscription: Disposable;
-
-  /** Listeners get a function that says whether a setting changed: `(changed) => changed('refreshInterval')`. */
-  readonly onDidChange = this.#changed.event;
-  readonly onDidChangeMarks = this.#marksChanged.event;
-
-  constructor(
-    onDidChange: Event<{
-      affectsConfiguration(section: string): boolean;
-    }> = workspace.onDidChangeConfiguration,
-  ) {
-    this.#subscription = onDidChange((event) => {
-      if (!event.affectsConfiguration(SECTION)) return;
-      if (event.affectsConfiguration(`${SECTION}.marks`)) this.#marksChanged.fire();
-      this.#changed.fire((setting) => event.affectsConfiguration(`${SECTION}.${setting}`));
+const changesOf =
+  (section: string): Event<void> =>
+  (listener) =>
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(section)) listener();
     });
-  }
+
+export class Config {
+  readonly onDidChange = changesOf(SECTION);
+  readonly onDidChangeMarks = changesOf(`${SECTION}.marks`);
 
   /** Callers validate it. */
   get baseUrl(): string {
@@ -89,12 +78,6 @@ export class Config implements Disposable {
       file: file !== '' && isWithin ? file : '.env',
       variable: /^[A-Za-z_][\w.]*$/.test(variable) ? variable : 'DATABASE_URL',
     };
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#changed.dispose();
-    this.#marksChanged.dispose();
   }
 
   get #markEntries(): readonly (readonly [entry: string, value: unknown])[] {

@@ -19,34 +19,27 @@ export type ViewState =
   | 'failedLocalServiceKey'
   | 'failedLocalServiceEnded';
 
-let current: ViewState | undefined;
+const current = new Map<string, unknown>();
 
-export function setViewState(state: ViewState): void {
-  if (state === current) return;
-  current = state;
-  setContext('hostedPostgres.state', state);
+function setContext(name: string, value: unknown): void {
+  if (current.get(name) === value) return;
+  current.set(name, value);
+  const key = `hostedPostgres.${name}`;
+  void commands.executeCommand('setContext', key, value);
 }
+
+export const setViewState = (state: ViewState): void => setContext('state', state);
 
 /** Hides the actions that call it. Others are rare enough for a message. */
 export function hideNotOffered(feature: OptionalFeature): void {
   if (feature === 'startAndSuspend') setStartOffered(false);
 }
 
-export const setStartOffered = (isOffered: boolean): void =>
-  setContext('hostedPostgres.startNotOffered', !isOffered);
-
-let areBranchesOffered = true;
+export const setStartOffered = (isOffered: boolean): void => setContext('startNotOffered', !isOffered);
 
 /** Hides the commands that change branches and projects if the service or the key has none to list. */
-export function setBranchesOffered(areOffered: boolean): void {
-  if (areOffered === areBranchesOffered) return;
-  areBranchesOffered = areOffered;
-  setContext('hostedPostgres.branchesNotOffered', !areOffered);
-}
+export const setBranchesOffered = (areOffered: boolean): void =>
+  setContext('branchesNotOffered', !areOffered);
 
 /** For the menu of the view, which offers the other order. */
-export const setNamesFirstKey = (areFirst: boolean): void =>
-  setContext('hostedPostgres.namesFirst', areFirst);
-
-const setContext = (key: string, value: unknown): void =>
-  void commands.executeCommand('setContext', key, value);
+export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);

@@ -36,7 +36,7 @@ describe('refreshWhenVisible', () => {
   it('refreshes only while the view is visible and the window has the focus', () => {
     const changed = new Emitter<{ visible: boolean }>();
     const view = { visible: false, onDidChangeVisibility: changed.event };
-    const config = { onDidChange: new Emitter<(setting: string) => boolean>().event };
+    const config = { onDidChange: new Emitter<void>().event };
     const disposables = refreshWhenVisible(refresh, view, config);
     const runsWith = (visible: boolean, hasFocus: boolean) => {
       view.visible = visible;

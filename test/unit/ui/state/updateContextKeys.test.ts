@@ -4,6 +4,7 @@ import { ApiError } from '../../../../src/api/errors.ts';
 import { Emitter } from '../../../../src/base/event.ts';
 import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
 
+const { hideNotOffered } = await import('../../../../src/ui/state/contextKey.ts');
 const { updateContextKeys } = await import('../../../../src/ui/state/updateContextKeys.ts');
 
 describe('updateContextKeys', () => {
@@ -12,6 +13,7 @@ describe('updateContextKeys', () => {
     const onDidChange = new Emitter<never>().event;
     const inventory = { onDidChange, state: { kind: 'loading' }, branches: { isOffered: true } } as const;
     const listener = updateContextKeys({ onDidChange: changed.event }, inventory);
+    hideNotOffered('startAndSuspend');
     executed.length = 0;
     changed.fire(undefined as never);
     assert.deepEqual(executed, [['setContext', 'hostedPostgres.startNotOffered', false]]);

@@ -100,9 +100,8 @@ describe('treeItem', () => {
     await load();
     await store.inventory.branches.ensureLoaded('shop');
     const memory = new MemoryMap();
-    const order = new NameOrder(memory);
     const before = tree();
-    await order.change(true);
+    await new NameOrder(memory).change(true);
     const [[, rows] = []] = tree();
     assert.deepEqual(rows, [
       [
@@ -115,7 +114,8 @@ describe('treeItem', () => {
     assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
     const branch = store.inventory.branches.get('shop', 'br-main');
     assert.equal(branchLabel('br-main', branch), 'main (br-main)');
-    // Another window.
+    // A window in which ids come first, and another one.
+    new NameOrder(new MemoryMap());
     executed.length = 0;
     const later = new NameOrder(memory);
     assert.deepEqual(executed, [['setContext', 'hostedPostgres.namesFirst', true]]);
