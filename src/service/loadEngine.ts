@@ -7,7 +7,7 @@ import { removeIfEmpty, staleFolders } from './privileges/staleStorage.ts';
 import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
 import { createPrivateFolder, type DataDirectory } from './state/dataDirectory.ts';
 
-export interface EngineChoice {
+interface EngineChoice {
   readonly directory: DataDirectory;
   /** Whether computes run on Postgres. */
   readonly postgres: boolean;
@@ -19,7 +19,7 @@ export interface EngineChoice {
   readonly log: (line: string) => void;
 }
 
-export interface LoadedEngine {
+interface LoadedEngine {
   /** Private folder with all data of the service. */
   readonly storage: string;
   /** Loads no more code. */

@@ -44,7 +44,7 @@ async function run(
   const { postgres, postgresPath, projectsFile } = options;
   const directory = openDataDirectory(options.dataDir);
   process.once('exit', () => directory.dispose());
-  const lock = await lockInstance(directory.folder);
+  const lock = lockInstance(directory.folder);
   process.prependOnceListener('exit', () => lock.release());
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   const shutdown = shutdownSignal();

@@ -13,7 +13,7 @@ import type { ServiceOptions } from './options.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly options: Pick<
     ServiceOptions,
     'port' | 'apiKey' | 'plan' | 'operationDelay' | 'postgres' | 'endWithLeases'

@@ -17,16 +17,18 @@ describe('The account file', () => {
   let account: AccountState;
   let accountFile: AccountFile;
   let failures: Error[];
+  let snapshots: number;
   beforeEach(() => {
     folder = temporaryFolder();
     file = path.join(folder, 'account.json');
     account = new AccountState();
     failures = [];
-    accountFile = new AccountFile({
+    snapshots = 0;
+    accountFile = new AccountFile(
       file,
-      snapshot: () => account.snapshot(),
-      onFailure: (error) => failures.push(error),
-    });
+      () => ((snapshots += 1), account.snapshot()),
+      (error) => failures.push(error),
+    );
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -54,12 +56,8 @@ describe('The account file', () => {
   });
 
   it('writes changes that arrive during a write together', async () => {
-    let snapshots = 0;
-    accountFile = new AccountFile({
-      file,
-      snapshot: () => ((snapshots += 1), account.snapshot()),
-      onFailure: (error) => failures.push(error),
-    });
+    commit(key(1));
+    await Promise.resolve(); // The first write begins.
     for (let count = 0; count < 1000; count += 1) commit(key(1, `name ${count}`));
     await accountFile.whenDurable();
     assert.equal(stored().keys.get(1)?.name, 'name 999');

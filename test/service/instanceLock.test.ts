@@ -53,6 +53,16 @@ describe('The lock of a data directory', () => {
     await (await start()).stop();
   });
 
+  it('is replaced after a kill even if a service that was about to replace it was killed too', async () => {
+    for (const name of ['service.lock', `service.lock.after-${process.pid}`])
+      writeFileSync(path.join(folder, name), JSON.stringify({ pid: process.pid, startedAt: 1 }));
+    await (await start()).stop();
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('service.lock.')),
+      [],
+    );
+  });
+
   it('is respected on another machine, as long as it is renewed', async () => {
     const lock = path.join(folder, 'service.lock');
     const { pid } = process;

@@ -6,17 +6,16 @@ import path from 'node:path';
 import { lockInstance } from '../../src/service/state/dataDirectory.ts';
 
 const [parent = '', first, count, pause] = process.argv.slice(2);
-const taken: Promise<boolean | string>[] = [];
+const taken: (boolean | string)[] = [];
 for (let turn = 0; turn < Number(count); turn += 1) {
   // A timer would be too inaccurate.
   while (Date.now() < Number(first) + turn * Number(pause));
-  const lock = lockInstance(path.join(parent, String(turn)));
-  taken.push(
-    lock.then(
-      () => true,
-      (error: unknown) => (/already/.test(String(error)) ? false : String(error)),
-    ),
-  );
+  try {
+    lockInstance(path.join(parent, String(turn)));
+    taken.push(true);
+  } catch (error) {
+    taken.push(/already/.test(String(error)) ? false : String(error));
+  }
 }
-process.stdout.write(JSON.stringify(await Promise.all(taken)));
+process.stdout.write(JSON.stringify(taken));
 process.stdin.on('end', () => process.exit()).resume();

@@ -12,7 +12,7 @@ const CHECK_EVERY = 1_000;
 /** Milliseconds between two updates of `last_active` while connections come and go. */
 const PRECISION = 10_000;
 
-export interface AutosuspendOptions {
+interface AutosuspendOptions {
   readonly store: Store;
   readonly clock: ServiceClock;
   /** Whether an operation runs on the compute. */
@@ -48,7 +48,7 @@ export class Autosuspend {
   }
 
   /** Milliseconds since 1970; now while a connection is open. */
-  lastUse({ record }: StoredCompute): number {
+  #lastUse({ record }: StoredCompute): number {
     const use = this.#use.get(record.id);
     if (use !== undefined && use.open > 0) return this.#options.clock.now();
     return Math.max(use?.at ?? 0, Date.parse(record.last_active ?? record.created_at));
@@ -59,32 +59,29 @@ export class Autosuspend {
     for (const compute of store.account.activeComputes()) {
       const { record } = compute;
       if (isBusy(record.id)) continue;
-      if (this.lastUse(compute) > clock.now()) {
-        this.#resetLastUse(compute);
+      if (this.#lastUse(compute) > clock.now()) {
+        // The clock was set back. A last use in the future would keep the compute active until then.
+        this.#use.set(record.id, { at: clock.now(), open: this.connections(record.id) });
+        this.#setLastActive(compute, clock.now());
         continue;
       }
       this.#updateLastActive(compute);
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
-      if (seconds === undefined || clock.now() - this.lastUse(compute) < seconds * 1000) continue;
+      if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
       this.#updateLastActive(compute, 0);
       suspend(record.id);
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }
 
-  /** After the clock was set back: a last use in the future would keep the compute active until then. */
-  #resetLastUse({ record, ...rest }: StoredCompute): void {
-    const now = this.#options.clock.now();
-    this.#use.set(record.id, { at: now, open: this.#use.get(record.id)?.open ?? 0 });
-    const value = { ...rest, record: { ...record, last_active: toTimestamp(now) } };
-    this.#options.store.commit({ set: 'compute', value });
+  #updateLastActive(compute: StoredCompute, precision = PRECISION): void {
+    const at = this.#lastUse(compute);
+    const { last_active, created_at } = compute.record;
+    if (at - Date.parse(last_active ?? created_at) > precision) this.#setLastActive(compute, at);
   }
 
-  #updateLastActive(compute: StoredCompute, precision = PRECISION): void {
-    const at = this.lastUse(compute);
-    const { record } = compute;
-    if (at - Date.parse(record.last_active ?? record.created_at) <= precision) return;
-    const value = { ...compute, record: { ...record, last_active: toTimestamp(at) } };
+  #setLastActive(compute: StoredCompute, at: number): void {
+    const value = { ...compute, record: { ...compute.record, last_active: toTimestamp(at) } };
     this.#options.store.commit({ set: 'compute', value });
   }
 }

@@ -29,12 +29,12 @@ import { computeTarget } from './operationRecord.ts';
 import type { Dependencies, Operations } from './operations.ts';
 import { countUsage } from './usage.ts';
 
-export interface ComputesOptions extends Dependencies {
+interface ComputesOptions extends Dependencies {
   readonly operations: Operations;
 }
 
 /** What each of these calls returns. */
-export interface ComputeResult {
+interface ComputeResult {
   readonly endpoint: ComputeRecord;
   readonly operations: readonly OperationRecord[];
 }

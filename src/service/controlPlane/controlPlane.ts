@@ -12,19 +12,15 @@ import { Computes } from './computes.ts';
 import { setCompute } from './usage.ts';
 import { withState } from './computeRecord.ts';
 import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
-import { Operations } from './operations.ts';
+import { Operations, type Dependencies } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
 
-export interface ControlPlaneOptions {
-  readonly store: Store;
-  /** Its `open` hasn't been called yet. */
-  readonly engine: Promise<ComputeEngine>;
-  readonly clock: ServiceClock;
+/** The `open` of its engine hasn't been called yet. */
+interface ControlPlaneOptions extends Omit<Dependencies, 'onUnexpected'> {
   readonly log: (line: string) => void;
-  readonly plan: Plan;
   /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
   /** False with `--no-postgres`, where computes are only records and so don't end with the service. */

@@ -28,7 +28,7 @@ export interface Dependencies {
   readonly onUnexpected: (what: string, error: unknown) => void;
 }
 
-export interface OperationsOptions extends Dependencies {
+interface OperationsOptions extends Dependencies {
   /** Milliseconds. */
   readonly minimumDuration: number;
 }

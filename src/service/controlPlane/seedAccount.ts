@@ -22,7 +22,7 @@ import { allocate } from './computes.ts';
 import { generateId } from './generateId.ts';
 import { newOperation, startTask } from './operationRecord.ts';
 
-export interface SeedOptions {
+interface SeedOptions {
   /** Undefined: the sample account. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** The time and timers of the service; tests replace them. */
 export interface ServiceClock {
   /** Milliseconds since 1970. */
@@ -10,17 +12,9 @@ export interface ServiceClock {
 
 export const serviceClock: ServiceClock = {
   now: () => Date.now(),
-  delay: (milliseconds, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted || milliseconds <= 0) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, milliseconds);
-      signal.addEventListener('abort', end);
-    }),
+  async delay(milliseconds, signal) {
+    if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
+  },
   every(milliseconds, call) {
     const timer = setInterval(call, milliseconds);
     // The server keeps the process running; the timer must not.

@@ -113,7 +113,7 @@ export interface RecordedIds {
 }
 
 /** What the engine knows when it is created. */
-export interface EngineFacts {
+interface EngineFacts {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 

@@ -23,7 +23,7 @@ const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
 
-export interface AppOptions extends LeaseAccess {
+interface AppOptions extends LeaseAccess {
   readonly plane: ControlPlane;
 }
 

@@ -8,7 +8,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
-export interface LeasesOptions {
+interface LeasesOptions {
   /**
    * The service ends after this many milliseconds without a lease, counted from its start or the end of the last lease.
    * Undefined: it does not end by itself.

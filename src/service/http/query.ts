@@ -42,7 +42,7 @@ export function search<T extends { readonly id: string; readonly name: string }>
   return records.filter(({ id, name }) => name.toLowerCase().includes(text) || id.includes(text));
 }
 
-export interface PageLimits {
+interface PageLimits {
   readonly default: number;
   readonly max: number;
 }

@@ -11,69 +11,53 @@ import type { Mutation } from './storedRecords.ts';
 /** Increased whenever older programs could not read the file. */
 export const FORMAT = 3;
 
-export interface AccountFileOptions {
-  readonly file: string;
-  /** Returns the whole account, as the changes that produce it. */
-  readonly snapshot: () => Iterable<Mutation>;
-  /** Called when changes can no longer be stored: the account in memory must not be shown any more. */
-  readonly onFailure: (error: StartError) => void;
-}
-
-interface Write {
-  readonly done: Promise<void>;
-  readonly settle: (error?: StartError) => void;
-}
-
 export class AccountFile {
-  readonly #options: AccountFileOptions;
-  #next: Write | undefined;
-  #current: Write | undefined;
-  #failure: Promise<never> | undefined;
+  readonly #file: string;
+  readonly #snapshot: () => Iterable<Mutation>;
+  readonly #onFailure: (error: StartError) => void;
+  /** The last write; undefined when it has ended. It rejects if it or an earlier one failed. */
+  #last: Promise<void> | undefined;
+  /** Whether the last write has not begun, so that it will have all changes until then. */
+  #isWaiting = false;
 
-  constructor(options: AccountFileOptions) {
-    this.#options = options;
+  /**
+   * @param snapshot returns the whole account, as the mutations that produce it
+   * @param onFailure called when changes can no longer be stored: the account in memory must not be shown any more
+   */
+  constructor(file: string, snapshot: () => Iterable<Mutation>, onFailure: (error: StartError) => void) {
+    this.#file = file;
+    this.#snapshot = snapshot;
+    this.#onFailure = onFailure;
   }
 
   /** Writes the account as it is now, or after the current write as it is then. */
   write(): void {
-    this.#next ??= newWrite();
-    if (this.#current === undefined && this.#failure === undefined) void this.#writeAll();
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    const write = (this.#last ?? Promise.resolve()).then(() => this.#write());
+    this.#last = write;
+    const end = () => {
+      if (this.#last === write) this.#last = undefined;
+    };
+    write.then(end, () => undefined);
   }
 
   /** Resolves when the account is on disk as it is now; undefined if it is already. After a failure it always rejects. */
   whenDurable(): Promise<void> | undefined {
-    return this.#failure ?? this.#next?.done ?? this.#current?.done;
+    return this.#last;
   }
 
-  async #writeAll(): Promise<void> {
-    const { file, snapshot, onFailure } = this.#options;
-    for (let write = this.#next; write !== undefined; write = this.#next) {
-      this.#next = undefined;
-      this.#current = write;
-      try {
-        await replaceFile(file, encodeAccount(snapshot()), { mode: 0o600, temporary: `${file}.new` });
-      } catch (error) {
-        const failure = notUsable(`Cannot write to ${file}: ${systemReason(error)}`);
-        this.#failure = Promise.reject(failure);
-        this.#failure.catch(() => undefined);
-        for (const each of [write, this.#next]) each?.settle(failure);
-        onFailure(failure);
-        return;
-      }
-      write.settle();
+  async #write(): Promise<void> {
+    this.#isWaiting = false;
+    const options = { mode: 0o600, temporary: `${this.#file}.new` };
+    try {
+      await replaceFile(this.#file, encodeAccount(this.#snapshot()), options);
+    } catch (error) {
+      const failure = notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
+      this.#onFailure(failure);
+      throw failure;
     }
-    this.#current = undefined;
   }
-}
-
-function newWrite(): Write {
-  let settle: Write['settle'] = () => undefined;
-  const done = new Promise<void>((resolve, reject) => {
-    settle = (error) => (error === undefined ? resolve() : reject(error));
-  });
-  // Not every change has a caller that waits for it; `onFailure` reports failures.
-  done.catch(() => undefined);
-  return { done, settle };
 }
 
 /** Records are immutable, so the JSON of an unchanged one is made once. */

@@ -67,19 +67,19 @@ function removeTemporary(folder: string): void {
   }
 }
 
-export interface InstanceLock {
+interface InstanceLock {
   /** Writes the address, and the secret by which this service and its clients recognise each other. */
   publish(baseUrl: string, leaseSecret: string): void;
   release(): void;
 }
 
 /** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
-export async function lockInstance(folder: string): Promise<InstanceLock> {
+export function lockInstance(folder: string): InstanceLock {
   const lock = path.join(folder, 'service.lock');
   const info = path.join(folder, 'service.json');
   const me = { ...ownIdentity(), host: os.hostname() };
   const owner = takeLock(lock, me);
-  if (owner !== undefined) throw await alreadyRunning(folder, info, owner);
+  if (owner !== undefined) throw alreadyRunning(folder, info, owner);
   rmSync(info, { force: true });
   const infoFile = attempt(info, () => openSync(info, 'wx', 0o600));
   const lockFile = attempt(lock, () => openSync(lock, 'r+'));
@@ -201,21 +201,15 @@ function readOwner(file: string): LockOwner | undefined {
   };
 }
 
-/** A service that is just starting has this many times 50 ms to publish its address. */
-const ADDRESS_POLLS = 10;
-
-async function alreadyRunning(folder: string, info: string, owner: LockOwner): Promise<StartError> {
-  const { pid } = owner;
-  const failure = (where: string) =>
-    new StartError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
-  if (isForeign(owner))
-    return failure(`on the machine ${owner.host}. If that has ended, try again in a minute`);
-  for (let attempt = 0; attempt < ADDRESS_POLLS; attempt += 1) {
-    const running = fieldsOf(readJsonFile(info));
-    if (running['pid'] === pid) return failure(`at ${String(running['baseUrl'])} (process ${pid})`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return failure(`as process ${pid}, which is still starting`);
+function alreadyRunning(folder: string, info: string, owner: LockOwner): StartError {
+  const { pid, host } = owner;
+  const { pid: published, baseUrl } = fieldsOf(readJsonFile(info));
+  const where = isForeign(owner)
+    ? `on the machine ${host}. If that has ended, try again in a minute`
+    : published === pid
+      ? `at ${String(baseUrl)} (process ${pid})`
+      : `as process ${pid}, which is still starting`;
+  return new StartError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
 }
 
 function readJsonFile(file: string): unknown {

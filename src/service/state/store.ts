@@ -12,7 +12,7 @@ import type {
   StoredOperation,
 } from './storedRecords.ts';
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly folder: string;
   /** Returns the contents of a new account; called only if the folder has none. */
   readonly seed: () => Promise<Iterable<Mutation>>;
@@ -37,7 +37,7 @@ export class Store {
     const account = new AccountState();
     const stored = readAccountFile(file);
     for (const change of stored ?? (await seed())) account.apply(change);
-    const accountFile = new AccountFile({ file, snapshot: () => account.snapshot(), onFailure });
+    const accountFile = new AccountFile(file, () => account.snapshot(), onFailure);
     // Reports a folder that can't be written at the start rather than at the first change.
     accountFile.write();
     await accountFile.whenDurable();

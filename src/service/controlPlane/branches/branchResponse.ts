@@ -4,7 +4,7 @@ import type { BranchRecord } from '../../state/storedRecords.ts';
 import { usageOfBranch } from '../usage.ts';
 import { computesOf } from './branchRecord.ts';
 
-export type BranchResponse = Omit<BranchRecord, 'annotation_value'>;
+type BranchResponse = Omit<BranchRecord, 'annotation_value'>;
 
 /** With whole seconds, including the uncounted ones. */
 export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number): BranchResponse {

@@ -34,7 +34,7 @@ import {
   withExpiry,
 } from './branchRecord.ts';
 
-export interface BranchesOptions extends Dependencies {
+interface BranchesOptions extends Dependencies {
   readonly operations: Operations;
   readonly catalogs: BranchCatalogs;
 }

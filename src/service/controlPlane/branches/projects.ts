@@ -25,12 +25,12 @@ import type { Dependencies, Operations } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
 import type { Branches } from './branches.ts';
 
-export interface ProjectsOptions extends Dependencies {
+interface ProjectsOptions extends Dependencies {
   readonly operations: Operations;
   readonly branches: Branches;
 }
 
-export interface CreatedProject extends CatalogRecords {
+interface CreatedProject extends CatalogRecords {
   readonly project: ProjectRecord;
   readonly branch: BranchRecord;
   readonly endpoints: readonly ComputeRecord[];

@@ -14,7 +14,7 @@ export interface DatabaseRecord {
   readonly updated_at: string;
 }
 
-export interface DatabaseResult {
+interface DatabaseResult {
   readonly database: DatabaseRecord;
   readonly operations: readonly OperationRecord[];
 }

@@ -28,7 +28,7 @@ export interface Login {
   readonly database: string;
 }
 
-export interface RoleResult {
+interface RoleResult {
   readonly role: RoleRecord;
   readonly operations: readonly OperationRecord[];
 }
