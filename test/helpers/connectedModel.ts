@@ -70,7 +70,13 @@ export interface ConnectedModel {
 
 export async function connectModel(
   { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
-  options: { memory?: Memory; clock?: FakeClock; secrets?: SecretMap; key?: string } = {},
+  options: {
+    memory?: Memory;
+    clock?: FakeClock;
+    secrets?: SecretMap;
+    key?: string;
+    budget?: RequestBudget;
+  } = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
   const disposables = new DisposableStore();
@@ -78,8 +84,8 @@ export async function connectModel(
   const account: Account = { baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(secrets));
   await accounts.add(account, options.key ?? 'key');
-  // As for a local service: tests of the tracker are not about the budget.
-  const budget = new RequestBudget({ isUnlimited: () => true, clock });
+  // By default as for a local service: most tests of the tracker are not about the budget.
+  const budget = options.budget ?? new RequestBudget({ isUnlimited: () => true, clock });
   const open = async (of: Account, key: string) =>
     new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
   const session = disposables.add(new Session(accounts, open));

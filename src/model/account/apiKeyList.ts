@@ -177,7 +177,6 @@ export class ApiKeyList implements Disposable {
 
   /** Whether a list requested just now shows that a key is revoked: the list lacks it, or was rejected because of it. */
   #isGone(list: ConnectionKeys, id: number): boolean {
-    if (list !== this.#list) return false;
     if (list.failure !== undefined)
       return isRejected(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
     return !list.items.has(id) && !list.unreadable.some((record) => record.id === String(id));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import {
+  canSignal,
   isAlive,
   isRunningSync,
   isSameProcess,
@@ -156,6 +157,7 @@ describe('isAlive', () => {
       const kill = killThrows(code);
       try {
         assert.equal(isAlive(1), alive);
+        assert.equal(canSignal(1), false);
         assert.deepEqual(kill.mock.calls[0]?.arguments, [1, 0]);
       } finally {
         kill.mock.restore();

@@ -54,6 +54,13 @@ describe('ConnectionDefaults', () => {
     assert.deepEqual(defaults.propose('blog', nothing), { role: 'reader', database: 'posts' });
   });
 
+  it('remembers the format of the last copy', async () => {
+    const memory = new MemoryMap();
+    assert.equal(at(false, memory).format, undefined);
+    await at(false, memory).rememberFormat('jdbc');
+    assert.equal(at(false, memory).format, 'jdbc');
+  });
+
   it('ignores invalid entries', async () => {
     const memory = new MemoryMap();
     await memory.update('hostedPostgres.logins', [null, { projectId: 'shop', role: 1 }, 'shop']);

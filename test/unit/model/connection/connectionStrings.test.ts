@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { connectionString, pooledHost } from '../../../../src/model/connection/connectionStrings.ts';
+import {
+  connectionString,
+  pooledHost,
+  tlsQuery,
+} from '../../../../src/model/connection/connectionStrings.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1 });
 /** `new URL` resolves these as path segments, however they are encoded. */
@@ -26,9 +30,10 @@ describe('connectionString', () => {
     assert.equal(uri, 'postgresql://me@ep-a-1.example.com/shop?sslmode=require');
   });
 
-  it('requires no TLS on this machine', () => {
-    const uri = connectionString({ host: '127.0.0.1:15432', role: 'me', database: 'app' });
-    assert.equal(uri, 'postgresql://me@127.0.0.1:15432/app');
+  it('requires TLS, but not on this machine', () => {
+    const host = '127.0.0.1:15432';
+    assert.equal(connectionString({ host, role: 'me', database: 'app' }), `postgresql://me@${host}/app`);
+    assert.deepEqual([host, 'ep-a-1.example.com'].map(tlsQuery), ['', '?sslmode=require']);
   });
 
   it('has the TLS mode that the service asks for', () => {

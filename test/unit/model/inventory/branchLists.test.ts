@@ -71,6 +71,7 @@ describe('BranchLists', () => {
     it(`does not call a service again that answers ${status}`, async () => {
       branches = status;
       assert.equal(await store.inventory.branches.ensureLoaded('shop'), undefined);
+      assert.deepEqual(changes, ['project']);
       await store.inventory.branches.refresh('shop');
       await store.inventory.refreshAll(['shop']);
       assert.equal(count(), 1);

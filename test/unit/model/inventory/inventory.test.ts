@@ -132,19 +132,19 @@ describe('Inventory', () => {
 
   it('sends at most six requests at once', async () => {
     const gate = Promise.withResolvers<void>();
-    let [pending, maxRunning] = [0, 0];
-    service.script = async () => {
-      pending += 1;
-      maxRunning = Math.max(maxRunning, pending);
-      if (pending === 6) gate.resolve();
-      await gate.promise;
-      pending -= 1;
-      return { endpoints: [] };
+    service.script = async (call) => {
+      if (call !== 'GET /projects') await gate.promise;
+      return { projects: [], endpoints: [] };
     };
     const ids = Array.from({ length: 40 }, (_, index) => `p-${index}`);
-    await store.inventory.refreshComputesOf(ids);
-    assert.equal(service.requests.length, 40);
-    assert.equal(maxRunning, 6);
+    const refreshing = store.inventory.refreshComputesOf(ids);
+    await until('six requests', async () => service.requests.length === 6);
+    // A later request has a reply by now, so a seventh would have arrived.
+    await store.inventory.refreshProjects();
+    assert.equal(service.requests.length, 7);
+    gate.resolve();
+    await refreshing;
+    assert.equal(service.requests.length, 41);
   });
 
   it('refreshes the other projects when one fails, and throws its failure', async () => {

@@ -183,11 +183,18 @@ describe('BranchActions', () => {
     assert.deepEqual(sent(), []);
   });
 
-  it('finds a new project in the list after a lost reply', async () => {
+  it('finds a new project in the list after a lost reply, if only one can be it', async () => {
     status = 504;
+    const create = () => changes.createProject({ name: 'blog' }, store.options);
+    change = () => projects.push({ id: 'other', name: 'other' });
+    await assert.rejects(create(), /status 504/);
     change = () => projects.push({ id: 'blog', name: 'blog' });
-    assert.equal((await changes.createProject({ name: 'blog' }, store.options)).project?.id, 'blog');
-    assert.equal(sent().length, 1);
+    assert.equal((await create()).project?.id, 'blog');
+    change = () => undefined;
+    await assert.rejects(create(), /status 504/);
+    change = () => projects.push({ id: 'blog-2', name: 'blog' }, { id: 'blog-3', name: 'blog' });
+    await assert.rejects(create(), /status 504/);
+    assert.equal(sent().length, 4);
   });
 
   it('deletes a project', async () => {
@@ -210,6 +217,8 @@ describe('BranchActions', () => {
 
   it('returns the new branch and its compute after a lost reply', async () => {
     status = 502;
+    change = () => branches.push(record('br-other', { name: 'other' }));
+    await assert.rejects(changes.create('shop', { branch: { name: 'qa' } }, store.options), /status 502/);
     change = () => branches.push(record('br-qa', { name: 'qa' }));
     computes.push(computeRecord('ep-qa', { branch_id: 'br-qa' }));
     const created = await changes.create('shop', { branch: { name: 'qa' } }, store.options);

@@ -89,6 +89,13 @@ describe('ComputeActions', () => {
     });
   }
 
+  it('takes no compute for the new one that another window created before', async () => {
+    answerChangesWith(() => 502);
+    computes.push(computeRecord('ep-early', { type: 'read_only' }));
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
+  });
+
   it('throws if more than one compute is new after a lost reply', async () => {
     answerChangesWith(() => {
       for (const id of ['ep-new', 'ep-other']) computes.push(computeRecord(id, { type: 'read_only' }));

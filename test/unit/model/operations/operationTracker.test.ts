@@ -6,7 +6,9 @@ import {
   type EndReport,
 } from '../../../../src/model/operations/pendingChange.ts';
 import { GIVE_UP_AFTER } from '../../../../src/model/operations/operationTracker.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import {
   computeRecord,
   operationRecord,
@@ -157,6 +159,18 @@ describe('OperationTracker', () => {
     follow(200, 'ep-other', 'blog');
     await store.clock.turn();
     assert.deepEqual(service.requests.toSorted(), ['GET /projects/blog/endpoints', LIST]);
+  });
+
+  it('spends the budget for each request', async () => {
+    const clock = new FakeClock();
+    const budget = new RequestBudget({ clock });
+    store = await connectModel(service, { clock, budget });
+    const before = budget.available;
+    settle();
+    follow();
+    await clock.turn();
+    assert.equal(service.requests.length, 2);
+    assert.equal(budget.available, before - 2);
   });
 
   it('polls one project while another fails', async () => {
