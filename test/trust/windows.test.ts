@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { isRejected } from '../../src/api/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import { ApiKeyList } from '../../src/model/account/apiKeyList.ts';
 import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
@@ -234,20 +233,6 @@ describe('Windows on one account', () => {
       await until('the compute to be gone', async () =>
         windows.every(({ inventory }) => inventory.compute(projectId, replica.id) === undefined),
       );
-    });
-
-    it('may revoke a key: it is gone from both', async () => {
-      const { id } = await service.client.createApiKey('to revoke');
-      const lists = windows.map(({ session }) => new ApiKeyList(session));
-      try {
-        // A list takes the connection from the next change of its session.
-        await Promise.all(lists.map((list) => list.load()));
-        const failures = await inBoth(async (_, index) => lists[index]?.revoke(id));
-        assert.ok(failures.every((error) => isRejected(error, 404)));
-        for (const list of lists) assert.equal(list.key(id), undefined);
-      } finally {
-        for (const list of lists) list.dispose();
-      }
     });
 
     it('do not mistake a compute of another window for the one whose creation failed', async () => {

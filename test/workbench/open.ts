@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { projectRoot } from './folders.ts';
 import { installWebWorkbench } from './install.ts';
-import { installExtension, startServer, type WorkbenchServer } from './server.ts';
+import { installExtension, startServer, type ServerOptions, type WorkbenchServer } from './server.ts';
 import { PATIENCE } from './until.ts';
 import { Workbench } from './workbench.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<ServerOptions, 'asksForTrust' | 'env' | 'settings'> {
   /** The folder to open. By default, an empty temporary one. */
   readonly folder?: string;
   /** The extension: a development folder (by default, the project) or a .vsix file to install. */
@@ -17,12 +17,6 @@ export interface OpenOptions {
   readonly otherExtensions?: readonly string[];
   /** A bundled suite that the extension host runs, such as `dist/test/index.js`. */
   readonly suite?: string;
-  /** Whether VS Code asks before it trusts the folder. */
-  readonly asksForTrust?: boolean;
-  /** Machine settings of this window. Settings with the scope `application` have no effect here. */
-  readonly settings?: Readonly<Record<string, unknown>>;
-  /** Added to the environment of the extension host. */
-  readonly env?: Readonly<Record<string, string>>;
   readonly size?: { readonly width: number; readonly height: number };
   /** Called with the page before it loads anything. */
   readonly prepare?: (page: Page) => Promise<void>;
@@ -60,7 +54,7 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     dataFolder,
     builtinExtensionsFolder,
     testDriver: true,
-    asksForTrust: options.asksForTrust === true,
+    asksForTrust: options.asksForTrust ?? false,
     env: options.env ?? {},
     settings: { ...forTests, ...options.settings },
   });

@@ -59,7 +59,10 @@ export class Tree {
 
   /** Expands a row if it is collapsed and waits until it is expanded. */
   async expand(label: string | RegExp): Promise<void> {
-    await this.#setExpanded(label, true);
+    const row = await this.#row(label);
+    if ((await row.getAttribute('aria-expanded')) === 'true') return;
+    await row.locator('.monaco-tl-twistie').click();
+    await this.#root.locator('[aria-expanded="true"]').and(row).waitFor();
   }
 
   /**
@@ -74,10 +77,6 @@ export class Tree {
         branches.length > 0 && branches.every((label) => /^Branch br-[\w-]+, (?!no computes)/.test(label))
       );
     });
-  }
-
-  async collapse(label: string | RegExp): Promise<void> {
-    await this.#setExpanded(label, false);
   }
 
   /**
@@ -117,13 +116,6 @@ export class Tree {
       const [text] = await hover.allInnerTexts();
       return text !== 'Loading...' && text;
     });
-  }
-
-  async #setExpanded(label: string | RegExp, expanded: boolean): Promise<void> {
-    const row = await this.#row(label);
-    if ((await row.getAttribute('aria-expanded')) === String(expanded)) return;
-    await row.locator('.monaco-tl-twistie').click();
-    await this.#root.locator(`[aria-expanded="${expanded}"]`).and(row).waitFor();
   }
 
   async #row(label: string | RegExp): Promise<Locator> {

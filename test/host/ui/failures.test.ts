@@ -151,7 +151,7 @@ describe('a failed operation', () => {
     const message = 'Restarting reports failed: out of compute hours';
     const { buttons } = await ui().notifications.waitFor(message);
     assert.deepEqual(buttons, ['Show Compute']);
-    await ui().computes.collapse('Project shop');
+    await ui().viewAction('Computes', 'Collapse All');
     await ui().notifications.press(message, 'Show Compute');
     await ui().computes.waitFor(/^Compute reports/);
   });

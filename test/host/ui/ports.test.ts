@@ -27,12 +27,11 @@ describe('the Ports view of a remote window', () => {
   after(() => program?.kill());
 
   it("lists a user's program, but not the local service and its computes", async () => {
-    const { dataFolder } = ui();
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', 'Try it with the local service');
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active/);
-    const service = await findOwnService(dataFolder);
+    const service = await findOwnService(ui().dataFolder);
     program = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [port] = await once(program.stdout ?? program, 'data');
 

@@ -56,6 +56,16 @@ export class SuiteWindow extends Workbench {
     await this.runCommand(`Hosted Postgres: ${title}`);
   }
 
+  /** Whether the palette offers a command of the extension. If it does not, it lists similar ones. */
+  async isOffered(title: string): Promise<boolean> {
+    await this.page.keyboard.press('F1');
+    await this.quickInput.type(/./, `>Hosted Postgres: ${title}`);
+    const first = await until(`the list for ${title}`, async () => (await this.quickInput.read())?.items[0]);
+    await this.quickInput.cancel(/./);
+    await this.quickInput.closed();
+    return first === `Hosted Postgres: ${title}`;
+  }
+
   /** Waits for a text in the clipboard and returns it. */
   async waitForClipboard(expected: string | RegExp): Promise<string> {
     let text = '';

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
-import { until } from '../../workbench/until.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const compute = 'ep-little-smoke-851426';
@@ -15,7 +14,6 @@ describe('the local service without Postgres', () => {
   const ui = useWorkbench({ settings: { 'hostedPostgres.localService.postgresPath': folder } });
   const states = async () =>
     (await ui().computes.labels()).flatMap((label) => /^Compute [^,]*, (\w+)/.exec(label)?.[1] ?? []);
-  const message = async () => ui().viewMessage('Computes');
   const chooseFolder = async (chosen: string) => {
     await ui().quickInput.choose('How should the local service get Postgres?', 'Choose Folder…');
     await ui().quickInput.openFolder('Folder with postgres and initdb', chosen);
@@ -29,7 +27,7 @@ describe('the local service without Postgres', () => {
     await ui().computes.waitFor(row);
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}`));
-    assert.match(await message(), /^Computes can't start\. No Postgres \d+ or newer .* in \/.*no-postgres-/);
+    await ui().waitForMessage(/^Computes can't start\. No Postgres \d+ or newer .* in \/.*no-postgres-/);
     assert.deepEqual(new Set(await states()), new Set(['idle']));
   });
 
@@ -47,7 +45,7 @@ describe('the local service without Postgres', () => {
     await ui().computes.click(row);
     await chooseFolder(findPrograms(undefined).first ?? '');
     await ui().computes.waitUntilGone(row);
-    await until('the message to disappear', async () => (await message()) === '');
+    await ui().waitForMessage(/^$/);
     await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Restart Compute');
     await ui().dialog.press('Restart');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}, active`));
