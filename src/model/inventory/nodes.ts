@@ -3,6 +3,7 @@
  * when it is shown.
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { Compute } from '../../api/records/records.ts';
 import { isApiKeyId, isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 
 export interface ProjectNode {
@@ -27,6 +28,12 @@ export interface ApiKeyNode {
   readonly kind: 'apiKey';
   readonly keyId: number;
 }
+
+export const computeNodeOf = ({
+  project_id: projectId,
+  branch_id: branchId,
+  id: computeId,
+}: Compute): ComputeNode => ({ kind: 'compute', projectId, branchId, computeId });
 
 /** Reads a command's argument, which may be anything. @returns a project, or undefined */
 export function asProjectNode(value: unknown): ProjectNode | undefined {

@@ -24,7 +24,7 @@ import { completionContext } from '../../model/connection/completionContext.ts';
 import { portPlace } from '../../model/connection/portPlace.ts';
 import type { Account } from '../../model/account/accounts.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import { computeNodeOf } from '../../model/inventory/nodes.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
@@ -126,8 +126,6 @@ function hostHover(
   line: number,
   branchName: string | undefined,
 ): Hover {
-  const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-  const node: ComputeNode = { kind: 'compute', projectId, branchId, computeId };
   const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
   const content = withCommandLinks(
     markdown`${computeTable(compute, branchName)}\n\n${note}`,
@@ -137,7 +135,7 @@ function hostHover(
       'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
       'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
     },
-    node,
+    computeNodeOf(compute),
   );
   const end = withPort ? mention.portEnd : mention.end;
   return new Hover(content, new Range(line, mention.start, line, end));

@@ -20,7 +20,7 @@ import type { SendResult, SendOptions } from '../../model/operations/changeSende
 import { onlyChanged, type ComputeActions } from '../../model/operations/computeActions.ts';
 import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeNode } from '../../model/inventory/nodes.ts';
+import { computeNodeOf, type ComputeNode } from '../../model/inventory/nodes.ts';
 import { approve } from '../notifications/approval.ts';
 import { effectText, suspendText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -116,7 +116,7 @@ function changeTool({ progress, question, effect, send }: ComputeChange): Tool {
       const compute = await findComputeOfTool(parts, input);
       await approveTool(parts, compute, question(computeName(compute)), connection);
       const result = await cancellable(token, connection, (options) =>
-        send(parts.computeActions, nodeOf(compute), options),
+        send(parts.computeActions, computeNodeOf(compute), options),
       );
       return changeOutput(result);
     },
@@ -171,7 +171,7 @@ const resizeCompute: Tool = {
     await approveTool(parts, compute, question, connection);
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, connection, (options) =>
-      parts.computeActions.update(nodeOf(compute), change, options),
+      parts.computeActions.update(computeNodeOf(compute), change, options),
     );
     return { ...changeOutput(accepted), restarts };
   },
@@ -209,13 +209,6 @@ const sizeFields = ({ min, max }: SizeRange) => ({
   autoscaling_limit_max_cu: max,
 });
 
-const nodeOf = ({ project_id: projectId, branch_id: branchId, id: computeId }: Compute): ComputeNode => ({
-  kind: 'compute',
-  projectId,
-  branchId,
-  computeId,
-});
-
 const targetName = ({ inventory }: ToolParts, { projectId, computeId }: Target): string => {
   const compute = inventory.compute(projectId, computeId);
   return compute === undefined ? computeId : computeName(compute);
@@ -228,7 +221,7 @@ async function approveTool(
   question: string,
   initialConnection: AccountConnection,
 ): Promise<void> {
-  const change = { ...nodeOf(compute), name: computeName(compute), question, button: '' };
+  const change = { ...computeNodeOf(compute), name: computeName(compute), question, button: '' };
   if (!(await approve(guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));
 }
 

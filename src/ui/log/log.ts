@@ -21,10 +21,6 @@ export class Log implements Disposable {
     this.#channel.info(this.clean(text));
   }
 
-  warn(text: string): void {
-    this.#channel.warn(this.clean(text));
-  }
-
   /** @param activity what failed, such as `Loading computes` */
   error(activity: string, error: unknown): void {
     this.#channel.error(this.clean(`${activity}: ${describe(error)}`));

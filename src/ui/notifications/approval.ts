@@ -22,16 +22,13 @@ export interface ApprovalRequest extends GuardTarget {
   readonly byName?: boolean;
 }
 
-/** Says whether the mark of the account or of the project forbids changes. */
-export function readOnlyError(guards: Guards, { projectId }: GuardTarget): ReadOnlyError {
-  return guards.accountMark === 'readOnly' || projectId === undefined
+/** For commands that ask for more before the change. @throws {ReadOnlyError} says whether the account or the project is marked */
+export function requireWritable(guards: Guards, target: GuardTarget): void {
+  if (guards.cachedMark(target) !== 'readOnly') return;
+  const { projectId } = target;
+  throw guards.accountMark === 'readOnly' || projectId === undefined
     ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
     : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
-}
-
-/** For commands that ask for more before the change. @throws {ReadOnlyError} */
-export function requireWritable(guards: Guards, target: GuardTarget): void {
-  if (guards.cachedMark(target) === 'readOnly') throw readOnlyError(guards, target);
 }
 
 /**

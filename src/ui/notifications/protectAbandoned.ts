@@ -9,7 +9,7 @@ import type { UnprotectedBranch, UnprotectedBranches } from '../../model/operati
 import type { Log } from '../log/log.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
-import { readOnlyError } from './approval.ts';
+import { requireWritable } from './approval.ts';
 import { window } from '../window.ts';
 
 interface Parts {
@@ -31,7 +31,7 @@ export const protectAbandoned = (parts: Parts): Disposable =>
 async function protectAgain({ branchActions, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
   const name = nameOrId(branch.name, branch.branchId);
   try {
-    if (guards.cachedMark(branch) === 'readOnly') throw readOnlyError(guards, branch);
+    requireWritable(guards, branch);
     if (!(await branchActions.protectAgain(branch))) return;
     void window.showWarningMessage(
       l10n.t('The deletion of {0} was interrupted. The branch is protected again.', name),

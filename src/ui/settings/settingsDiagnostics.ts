@@ -37,20 +37,14 @@ function errorAt(document: TextDocument, key: string | undefined, message: strin
 
 /** Undefined for syntax errors, which VS Code's JSON support reports. */
 function problemText(problem: SettingsProblem): string | undefined {
-  switch (problem.kind) {
-    case 'syntax':
-      return undefined;
-    case 'notAnObject':
-      return l10n.t('Expected an object with names and values of Postgres settings.');
-    case 'value':
-      return l10n.t('The value must be a string, a number, true or false.');
-    case 'fixed':
-      return problem.key.toLowerCase() === 'shared_buffers'
-        ? l10n.t('shared_buffers is fixed at 128 MB on every compute.')
-        : l10n.t(
-            'max_connections depends on the compute size (with autoscaling, on the minimum). Change the size instead.',
-          );
-    default:
-      return problem satisfies never;
-  }
+  if (!('key' in problem))
+    return problem.kind === 'notAnObject'
+      ? l10n.t('Expected an object with names and values of Postgres settings.')
+      : undefined;
+  if (problem.kind === 'value') return l10n.t('The value must be a string, a number, true or false.');
+  return problem.key.toLowerCase() === 'shared_buffers'
+    ? l10n.t('shared_buffers is fixed at 128 MB on every compute.')
+    : l10n.t(
+        'max_connections depends on the compute size (with autoscaling, on the minimum). Change the size instead.',
+      );
 }

@@ -24,6 +24,7 @@ import { isEqual } from '../../base/equal.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
+import { computeNodeOf } from '../../model/inventory/nodes.ts';
 import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
@@ -34,7 +35,6 @@ import {
   SETTINGS_SCHEME,
   settingsOn,
   settingsOwner,
-  type SettingsOwner,
   type SettingsText,
 } from '../../model/settings/pgSettings.ts';
 import { announce } from '../notifications/announce.ts';
@@ -120,7 +120,7 @@ export class SettingsDocuments implements Disposable {
   async #save(uri: Uri, text: string): Promise<void> {
     const { guards } = this.#parts;
     const { connection, compute } = await this.#load(uri);
-    requireWritable(guards, nodeOf(compute));
+    requireWritable(guards, computeNodeOf(compute));
     const { settings, problems } = parseSettings(text);
     if (problems !== undefined) throw new Error(l10n.t('Not applied: the document has problems'));
     // VS Code doesn't repeat an auto save that has failed.
@@ -130,7 +130,11 @@ export class SettingsDocuments implements Disposable {
     const name = nameOrId(compute.name, compute.id);
     if (isEqual(settings, settingsOn(compute)))
       return announce(l10n.t('{0} already has these settings', name));
-    if (!(await approveRestart(guards, compute, connection)))
+    const node = computeNodeOf(compute);
+    const question = l10n.t('Apply the Postgres settings to {0}?', name);
+    // Section 3.2, rules 1 and 6: a change takes effect at once and drops connections.
+    const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
+    if (!(await approve(guards, { ...node, ...texts }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));
     const reason = await this.#apply({ connection, compute }, settings);
     if (reason === undefined) return;
@@ -149,7 +153,7 @@ export class SettingsDocuments implements Disposable {
     try {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
-      const { isPending } = await this.#parts.computeActions.update(nodeOf(compute), change, options);
+      const { isPending } = await this.#parts.computeActions.update(computeNodeOf(compute), change, options);
       if (!isPending) announce(l10n.t('Changed {0}', nameOrId(compute.name, compute.id)));
       const end = isPending ? await ended : undefined;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
@@ -169,13 +173,17 @@ export class SettingsDocuments implements Disposable {
     // After a reload VS Code restores documents before the account is known.
     await session.whenRead();
     const { connection } = session;
-    const { projectId, computeId } = requireOwner(uri, connection);
+    const owner = settingsOwner(uri);
+    if (owner === undefined) throw FileSystemError.FileNotFound(uri);
+    if (connection === undefined) throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
+    if (!belongsToAccount(uri, connection.account))
+      throw new Error(l10n.t('This document belongs to another account. Switch to that account first.'));
+    const { projectId, computeId } = owner;
     await inventory.refreshComputes(projectId).catch((error: unknown) => {
       if (!isRejected(error, 404)) throw error;
     });
     const compute = inventory.compute(projectId, computeId);
-    if (connection === undefined || compute === undefined)
-      throw new Error(l10n.t('{0} no longer exists.', computeId));
+    if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', computeId));
     return { connection, compute };
   }
 
@@ -214,30 +222,6 @@ function shows(document: TextDocument, settings: SettingsText): boolean {
   const shown = parseSettings(text).settings;
   return text === formatSettings(settings) || (shown !== undefined && isEqual(shown, settings));
 }
-
-/** @throws if the document doesn't belong to the connected account */
-function requireOwner(uri: Uri, connection: AccountConnection | undefined): SettingsOwner {
-  const owner = settingsOwner(uri);
-  if (owner === undefined) throw FileSystemError.FileNotFound(uri);
-  if (connection === undefined) throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
-  if (belongsToAccount(uri, connection.account)) return owner;
-  throw new Error(l10n.t('This document belongs to another account. Switch to that account first.'));
-}
-
-/** Section 3.2, rules 1 and 6: a change takes effect at once and drops connections. */
-async function approveRestart(
-  guards: Guards,
-  compute: Compute,
-  initialConnection: AccountConnection,
-): Promise<boolean> {
-  const name = nameOrId(compute.name, compute.id);
-  const question = l10n.t('Apply the Postgres settings to {0}?', name);
-  const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
-  return await approve(guards, { ...nodeOf(compute), ...texts }, initialConnection);
-}
-
-const nodeOf = ({ project_id: projectId, branch_id: branchId, id: computeId }: Compute) =>
-  ({ kind: 'compute', projectId, branchId, computeId }) as const;
 
 /** VS Code shows only the messages of its own errors. */
 const rethrow = (error: unknown): never => {

@@ -18,7 +18,13 @@ export class NoteFiles<T> implements Notes<T> {
   }
 
   all(): readonly T[] {
-    return this.#files().flatMap((file) => readNote<T>(file) ?? []);
+    try {
+      // A window that was killed while it wrote a note leaves a file with another extension.
+      const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
+      return names.flatMap((name) => readNote<T>(path.join(this.#folder, name)) ?? []);
+    } catch {
+      return []; // There never was a note.
+    }
   }
 
   async set(id: string, note: T): Promise<void> {
@@ -32,16 +38,6 @@ export class NoteFiles<T> implements Notes<T> {
 
   #file(id: string): string {
     return path.join(this.#folder, `${createHash('sha256').update(id).digest('hex')}.json`);
-  }
-
-  #files(): string[] {
-    try {
-      // A window that was killed while it wrote a note leaves a file with another extension.
-      const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
-      return names.map((name) => path.join(this.#folder, name));
-    } catch {
-      return []; // There never was a note.
-    }
   }
 }
 

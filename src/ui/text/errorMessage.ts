@@ -40,12 +40,12 @@ export class ReadOnlyError extends Error {
  * @param unknownOutcome what to say if a change may have been made; by default, to look at the list
  */
 export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
+  const text = sanitize(error instanceof Error ? error.message : String(error));
+  if (error instanceof ReadOnlyError) return { message: text, action: 'mark' };
   if (error instanceof LocalServiceError) {
-    return error.reason === 'noPostgres'
-      ? { message: sanitize(error.message), action: 'postgres' }
-      : { message: localServiceMessage(error.reason), action: 'localService' };
+    if (error.reason === 'noPostgres') return { message: text, action: 'postgres' };
+    return { message: localServiceMessage(error.reason), action: 'localService' };
   }
-  if (error instanceof ReadOnlyError) return { message: sanitize(error.message), action: 'mark' };
   if (error instanceof ProtectionLostError) {
     const { message, action } = explainError(error.cause);
     return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
@@ -56,7 +56,6 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
     return { message, action: 'log' };
   }
   const fault = faultOf(error);
-  const text = sanitize(error instanceof Error ? error.message : String(error));
   if (fault === undefined) return { message: text, action: 'log' };
   const { message, action } = messageOfFault(fault, text);
   // The change may have been made, so the user should check before trying again.

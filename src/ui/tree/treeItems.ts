@@ -72,17 +72,11 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
 
 /** What row, tooltip and menu of a project depend on. */
 export function visibleFields(inventory: Inventory, projectId: string): string {
+  const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
-  return project === undefined
-    ? ''
-    : JSON.stringify([
-        project.name,
-        project.region_id,
-        project.pg_version,
-        project.created_at,
-        usageStep(project),
-        inventory.branches.isOffered,
-      ]);
+  if (project === undefined) return '';
+  const { name, region_id, pg_version, created_at } = project;
+  return JSON.stringify([name, region_id, pg_version, created_at, usageStep(project), isOffered]);
 }
 
 function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
