@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import os from 'node:os';
 import path from 'node:path';
 import { isAlive } from '../src/base/processIdentity.ts';
-import { SYSTEM_FOLDER } from '../src/service/privileges/staleStorage.ts';
+import { SYSTEM_FOLDER } from '../src/service/privileges/storageFolder.ts';
 
 /** A file system that Linux keeps in memory. */
 const parent = '/dev/shm';

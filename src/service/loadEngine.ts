@@ -3,8 +3,7 @@ import path from 'node:path';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
-import { removeIfEmpty, staleFolders } from './privileges/staleStorage.ts';
-import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
+import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
 import { createPrivateFolder, type DataDirectory } from './state/dataDirectory.ts';
 
 interface EngineChoice {

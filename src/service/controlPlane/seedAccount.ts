@@ -4,14 +4,14 @@ import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { conflict, HttpError, StartError } from '../core/errors.ts';
-import type {
-  AccountDescription,
-  BranchDescription,
-  ComputeDescription,
-  ProjectDescription,
-  ProjectsFile,
+import {
+  type AccountDescription,
+  type BranchDescription,
+  type ComputeDescription,
+  type ProjectDescription,
+  type ProjectsFile,
+  sampleAccount,
 } from '../state/projectsFile.ts';
-import { sampleAccount } from '../state/sampleAccount.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
 import type { Mutation } from '../state/storedRecords.ts';
 import { newKey, newKeyValue } from './apiKeys.ts';

@@ -6,8 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
-import { formatIssue } from '../core/formatIssue.ts';
-import { badRequest, HttpError, notFound, unprocessable } from '../core/errors.ts';
+import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
 import type { AccountState, ProjectState } from '../state/store.ts';
 import type { JsonReply } from './response.ts';
 

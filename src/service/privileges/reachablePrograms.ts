@@ -13,7 +13,7 @@ import {
   recordOwner,
   removeRecorded,
   SYSTEM_FOLDER,
-} from './staleStorage.ts';
+} from './storageFolder.ts';
 
 /** The parts of a Postgres. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];

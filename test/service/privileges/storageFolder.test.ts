@@ -12,8 +12,7 @@ import {
   type UnixAccount,
 } from '../../../src/service/privileges/unixAccount.ts';
 import { reachablePrograms } from '../../../src/service/privileges/reachablePrograms.ts';
-import { storageFolder } from '../../../src/service/privileges/storageFolder.ts';
-import { staleFolders, recordOwner } from '../../../src/service/privileges/staleStorage.ts';
+import { storageFolder, staleFolders, recordOwner } from '../../../src/service/privileges/storageFolder.ts';
 import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { eventually } from '../postgres/clients.ts';
