@@ -65,8 +65,7 @@ function postgresEngine(
   shutdown: AbortController,
   { programs: { pooler }, log }: PostgresEngineOptions,
 ): ComputeEngine {
-  const { storage, branches } = tools;
-  const catalogs = new Catalogs(tools);
+  const { storage } = tools;
   const computes = new Map<string, Compute>();
   let opened: EngineEvents | undefined;
   const events = () => {
@@ -102,18 +101,30 @@ function postgresEngine(
       computes.delete(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
-    createBranch: async (branch) => createBranch(tools, branch),
-    restoreBranch: async (restore) => restoreBranch(tools, restore),
-    deleteBranch: async (branchId) => deleteBranch(tools, branchId),
-    prepareBranch: async ({ id, owner }) => branches.prepare(id, owner),
-    catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
-    changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
+    ...branchMethods(tools),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));
       await Promise.all([...computes.values()].map(async (compute) => compute.close()));
       computes.clear();
-      await branches.settled();
+      await tools.branches.settled();
       storage.removeSockets();
     },
+  };
+}
+
+function branchMethods(
+  tools: ServerTools,
+): Pick<
+  ComputeEngine,
+  'createBranch' | 'restoreBranch' | 'deleteBranch' | 'prepareBranch' | 'catalog' | 'changeCatalog'
+> {
+  const catalogs = new Catalogs(tools);
+  return {
+    createBranch: async (branch) => createBranch(tools, branch),
+    restoreBranch: async (restore) => restoreBranch(tools, restore),
+    deleteBranch: async (branchId) => deleteBranch(tools, branchId),
+    prepareBranch: async ({ id, owner }) => tools.branches.prepare(id, owner),
+    catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
+    changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
   };
 }

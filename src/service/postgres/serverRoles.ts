@@ -62,16 +62,6 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
     void server.ended.then(stop);
   }
 
-  async function copyAndLaunch(compute: ComputeSpec, launch: () => Promise<Postmaster>): Promise<Postmaster> {
-    const release = await copyForReplica(tools, compute);
-    mustCopy = false;
-    try {
-      return await launch();
-    } finally {
-      await release();
-    }
-  }
-
   return {
     start: async (compute, onLine) =>
       branches.lock(compute.branchId).exclusive(async () => {
@@ -87,7 +77,8 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
             : await launch().catch((error: unknown) =>
                 onLine(`Copying ${compute.branchId} again: ${String(error)}`),
               );
-        const server = existing ?? (await copyAndLaunch(compute, launch));
+        const server = existing ?? (await launchOnNewCopy(tools, compute, launch));
+        mustCopy = false;
         watch(compute, server, settings);
         // A new copy that doesn't stream would not be better the second time.
         const primary = branches.primary(compute.branchId);
@@ -96,6 +87,19 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
       }),
     stop: async (_compute, server) => server.stop(),
   };
+}
+
+async function launchOnNewCopy(
+  tools: ServerTools,
+  compute: ComputeSpec,
+  launch: () => Promise<Postmaster>,
+): Promise<Postmaster> {
+  const release = await copyForReplica(tools, compute);
+  try {
+    return await launch();
+  } finally {
+    await release();
+  }
 }
 
 async function launchReplica(
