@@ -13,6 +13,7 @@ import {
 import { loadEngine } from '../../../src/service/loadEngine.ts';
 import { leaveEnvironment, nobody } from '../../../src/service/privileges/unixAccount.ts';
 import { createPostgresEngine, findPrograms } from '../../../src/service/postgres/engine.ts';
+import { simulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
 import { openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
 
 export interface EngineOptions {
@@ -70,20 +71,9 @@ export async function startEngine(options: EngineOptions, log: Log): Promise<Com
   return engine as ComputeEngine;
 }
 
-const METHODS: readonly (keyof ComputeEngine)[] = [
-  'allocateAddress',
-  'attach',
-  'start',
-  'suspend',
-  'applyConfig',
-  'remove',
-  'createBranch',
-  'restoreBranch',
-  'deleteBranch',
-  'prepareBranch',
-  'catalog',
-  'changeCatalog',
-];
+const METHODS = Object.entries(simulatedEngine())
+  .filter(([, value]) => typeof value === 'function')
+  .map(([name]) => name);
 
 interface Message {
   readonly id: number;
