@@ -7,7 +7,7 @@ import { window } from '../window.ts';
 import type { CommandContext, Run } from './context.ts';
 import { withProgress } from './input/dialogs.ts';
 
-export interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
+interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
   /** The title if the change fails; that of the command by default. */
   readonly failure?: string;
   /** See `ApprovalRequest`. A function isn't called if the mark forbids changes. */

@@ -18,7 +18,7 @@ import {
 import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
 import { askOrganization } from './organization.ts';
 
-export type ConnectAnswer =
+type ConnectAnswer =
   | { readonly kind: 'localService' }
   | { readonly kind: 'account'; readonly account: Account; readonly key: string };
 
@@ -178,7 +178,7 @@ async function checkKey(
 
 type AddressItem = Choice<BaseUrl | 'localService'>;
 
-export async function askAddress(
+async function askAddress(
   context: CommandContext,
   accounts: readonly Account[],
   page: Page,
@@ -213,18 +213,12 @@ function addressItem(text: string, description: string): AddressItem {
 }
 
 function addressProblem(problem: BaseUrlProblem): string {
-  switch (problem) {
-    case 'not-a-url':
-      return l10n.t('not a URL such as https://…/api/v2');
-    case 'not-https':
-      return l10n.t('must start with https:// (http:// only on this machine)');
-    case 'credentials':
-      return l10n.t("can't contain a user name or password");
-    case 'query-or-fragment':
-      return l10n.t("can't contain ? or #");
-    case 'no-version':
-      return l10n.t('must end with a version such as /v2');
-    default:
-      return problem satisfies never;
-  }
+  const texts: Record<BaseUrlProblem, string> = {
+    'not-a-url': l10n.t('not a URL such as https://…/api/v2'),
+    'not-https': l10n.t('must start with https:// (http:// only on this machine)'),
+    credentials: l10n.t("can't contain a user name or password"),
+    'query-or-fragment': l10n.t("can't contain ? or #"),
+    'no-version': l10n.t('must end with a version such as /v2'),
+  };
+  return texts[problem];
 }

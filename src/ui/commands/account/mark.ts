@@ -68,18 +68,10 @@ async function setMark(
   mark: Mark | null,
 ): Promise<void> {
   await config.setMark(id, mark ?? undefined);
-  announce(markedText(name, mark));
-}
-
-function markedText(name: string, mark: Mark | null): string {
-  switch (mark) {
-    case 'production':
-      return l10n.t('Marked {0} as production', name);
-    case 'readOnly':
-      return l10n.t('Marked {0} as read-only', name);
-    case null:
-      return l10n.t('Removed the mark of {0}', name);
-    default:
-      return mark satisfies never;
-  }
+  const texts: Record<Mark | 'none', string> = {
+    production: l10n.t('Marked {0} as production', name),
+    readOnly: l10n.t('Marked {0} as read-only', name),
+    none: l10n.t('Removed the mark of {0}', name),
+  };
+  announce(texts[mark ?? 'none']);
 }

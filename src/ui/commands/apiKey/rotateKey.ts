@@ -23,10 +23,10 @@ export const rotate: Command = async (context, _argument, run) => {
   const { account } = connection;
   requireWritable(context.guards, {});
   await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
-  const answers = await askForRotation(context);
-  if (answers === undefined) return;
+  const { old, name } = (await askForRotation(context)) ?? {};
+  if (name === undefined) return;
   const outcome = await makeChange(context, run, {
-    ...approvalOf(answers),
+    ...approvalOf(old, name),
     button: l10n.t('Rotate'),
     progress: l10n.t('Rotating the API key'),
     done: undefined,
@@ -34,7 +34,7 @@ export const rotate: Command = async (context, _argument, run) => {
       const storedKey = await context.accounts.key(account);
       if (storedKey === undefined || !connection.hasKey(storedKey))
         throw new Error(l10n.t('The key was changed in another window.'));
-      const keys = { newName: answers.name, oldKey: answers.old };
+      const keys = { newName: name, oldKey: old ?? undefined };
       return await rotateKey(rotationParts(context, account), connection, keys, options);
     },
   });
@@ -42,7 +42,7 @@ export const rotate: Command = async (context, _argument, run) => {
   await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
   switch (outcome.kind) {
     case 'rotated':
-      return announce(l10n.t('This window now uses API key “{0}”', sanitize(answers.name)));
+      return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
     case 'unchanged':
       throw new Error(unchangedText(outcome));
     case 'unknown':
@@ -87,18 +87,12 @@ interface RotationState {
   readonly name?: string;
 }
 
-interface RotationAnswers {
-  readonly old: ApiKey | undefined;
-  readonly name: string;
-}
-
-async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnswers | undefined> {
+async function askForRotation({ apiKeys }: CommandContext): Promise<RotationState | undefined> {
   const start: RotationState = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
-  const state = await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
+  return await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
     valueStep('old', (page) => askOldKey(page, apiKeys.keys)),
     valueStep('name', (page, { old }) => askKeyName(page, apiKeys.keys, old?.name)),
   ]);
-  return state?.name === undefined ? undefined : { old: state.old ?? undefined, name: state.name };
 }
 
 /** The most recently used key comes first: listing the keys has just used it. */
@@ -139,8 +133,11 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 }
 
 /** Only a key that is to be revoked has consequences. */
-function approvalOf({ old, name }: RotationAnswers): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
-  if (old === undefined) return { name, question: l10n.t('Rotate the API key?') };
+function approvalOf(
+  old: ApiKey | null | undefined,
+  name: string,
+): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
+  if (!old) return { name, question: l10n.t('Rotate the API key?') };
   const oldName = nameOrId(old.name, String(old.id));
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",

@@ -55,7 +55,7 @@ async function askForBranch(context: CommandContext, argument: unknown): Promise
   if (branch !== undefined) {
     const { projectId, branchId } = branch;
     const record = context.inventory.branches.get(projectId, branchId);
-    if (await explainExpiry({ projectId, branchId, branch: record })) return undefined;
+    if (await explainExpiry({ ...branch, branch: record })) return undefined;
   }
   const start: State = {
     projectId: (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context)),

@@ -2,6 +2,7 @@
 import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
+import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { formatDate, delayProblem, duration } from '../../text/timeText.ts';
 import { makeChange } from '../change.ts';
@@ -84,7 +85,11 @@ function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string 
  * changes the expiry.
  * @returns whether the branch expires
  */
-export async function explainExpiry({ projectId, branchId, branch }: ExpiringBranch): Promise<boolean> {
+export async function explainExpiry({
+  projectId,
+  branchId,
+  branch,
+}: BranchNode & { readonly branch: Branch | undefined }): Promise<boolean> {
   if (!branch?.expires_at) return false;
   const message = l10n.t(
     "{0} expires on {1}, so it can't be protected, be the default or have child branches.",
@@ -99,8 +104,4 @@ export async function explainExpiry({ projectId, branchId, branch }: ExpiringBra
       branchId,
     });
   return true;
-}
-
-interface ExpiringBranch extends Pick<PickedBranch, 'projectId' | 'branchId'> {
-  readonly branch: Branch | undefined;
 }

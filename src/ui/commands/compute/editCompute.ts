@@ -71,24 +71,16 @@ function buttonFor(
   name: string,
   { branch, size }: { readonly branch: string; readonly size: string },
 ) {
-  switch (effect) {
-    case 'disable':
-      return { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') };
-    case 'move':
-      return {
-        question: l10n.t('Move {0} to {1}?', name, branch),
-        button: l10n.t('Move'),
-      };
-    case 'restart':
-      return {
-        question: l10n.t('Change the size of {0} to {1}?', name, size),
-        button: l10n.t('Change and Restart'),
-      };
-    case 'none':
-      return { question: l10n.t('Change {0}?', name), button: l10n.t('Change') };
-    default:
-      return effect satisfies never;
-  }
+  const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
+    disable: { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') },
+    move: { question: l10n.t('Move {0} to {1}?', name, branch), button: l10n.t('Move') },
+    restart: {
+      question: l10n.t('Change the size of {0} to {1}?', name, size),
+      button: l10n.t('Change and Restart'),
+    },
+    none: { question: l10n.t('Change {0}?', name), button: l10n.t('Change') },
+  };
+  return texts[effect];
 }
 
 async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {

@@ -18,9 +18,9 @@ import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts
 import { askBranch } from '../input/branchPicker.ts';
 
 /** `pooler` and `disabled` are toggled without another question. */
-export type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
+type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
 
-export interface EditAnswers {
+interface EditAnswers {
   readonly compute: Compute;
   readonly edited: Edited;
   /** Empty for the settings, which are edited in a document. */

@@ -16,18 +16,7 @@ import { defaultServiceName, saveService } from './addService.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { knownLogin } from './login.ts';
 
-/** The `args` of the input. Anything else in them is ignored. */
-interface InputArguments {
-  /** Id or name. */
-  readonly project: string | undefined;
-  /** Id or name. */
-  readonly compute: string | undefined;
-  readonly role: string | undefined;
-  readonly database: string | undefined;
-  readonly pooled: boolean;
-  /** The name of the service. */
-  readonly service: string | undefined;
-}
+type InputArguments = ReturnType<typeof readArguments>;
 
 export const inputHost: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the host");
@@ -61,18 +50,22 @@ export const inputService: Command = async (context, argument, run) => {
   return (await saveService(name, compute, login)) ? name : undefined;
 };
 
-function readArguments(argument: unknown): InputArguments {
+/** The `args` of the input. Anything else in them is ignored. */
+function readArguments(argument: unknown) {
   const values = fieldsOf(argument);
   const text = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
+    /** Id or name. */
     project: text('project'),
+    /** Id or name. */
     compute: text('compute'),
     role: text('role'),
     database: text('database'),
     pooled: values['pooled'] === true,
+    /** The name of the service. */
     service: text('service'),
   };
 }
@@ -92,17 +85,14 @@ async function findOrPick(
   if (compute === undefined) return await pickRecord(context, title, undefined);
   return project === undefined
     ? await findAnywhere(context, compute)
-    : await findInProject(context, compute, project);
-}
-
-async function findInProject(context: CommandContext, compute: string, project: string): Promise<Compute> {
-  const [inProject, named] = [sanitize(project), sanitize(compute)];
-  const found = await findLoaded(context, compute, {
-    projectIds: [await findProject(context, project)],
-    ambiguous: l10n.t('Several computes of {0} are named {1}. Use the id.', inProject, named),
-  });
-  if (found === undefined) throw new Error(l10n.t('{0} has no compute {1}.', inProject, named));
-  return found;
+    : await findCompute(context, compute, [await findProject(context, project)], {
+        ambiguous: l10n.t(
+          'Several computes of {0} are named {1}. Use the id.',
+          sanitize(project),
+          sanitize(compute),
+        ),
+        missing: l10n.t('{0} has no compute {1}.', sanitize(project), sanitize(compute)),
+      });
 }
 
 async function findAnywhere(context: CommandContext, compute: string): Promise<Compute> {
@@ -111,42 +101,32 @@ async function findAnywhere(context: CommandContext, compute: string): Promise<C
   const loaded = [...inventory.allComputes()].find(({ id }) => id === compute);
   if (loaded !== undefined) return loaded;
   await inventory.projects?.load();
-  const found = await findLoaded(context, compute, {
-    projectIds: [...(inventory.projects?.entries.keys() ?? [])],
+  return await findCompute(context, compute, [...(inventory.projects?.entries.keys() ?? [])], {
     ambiguous: l10n.t('Several computes are named {0}. Use the id.', sanitize(compute)),
+    missing: l10n.t('There is no compute {0}.', sanitize(compute)),
   });
-  if (found === undefined) throw new Error(l10n.t('There is no compute {0}.', sanitize(compute)));
-  return found;
 }
 
-interface SearchScope {
-  readonly projectIds: readonly string[];
-  /** The error if several computes have the name. */
-  readonly ambiguous: string;
-}
-
-async function findLoaded(
+/** @param errors if several computes have the name, or none */
+async function findCompute(
   { inventory }: CommandContext,
   compute: string,
-  { projectIds, ambiguous }: SearchScope,
-): Promise<Compute | undefined> {
+  projectIds: readonly string[],
+  errors: { readonly ambiguous: string; readonly missing: string },
+): Promise<Compute> {
   const find = () => {
-    const lists = projectIds.map((id) => inventory.computesOf(id)?.computes.values() ?? []);
-    return findByIdOrName(
-      lists.flatMap((computes) => [...computes]),
-      compute,
-      ambiguous,
-    );
+    const lists = projectIds.map((id) => [...(inventory.computesOf(id)?.computes.values() ?? [])]);
+    return findByIdOrName(lists.flat(), compute, errors.ambiguous);
   };
   // A failure matters only if the compute isn't in the other lists.
   await inventory.loadComputesOf(projectIds).catch(() => undefined);
   const loaded = find();
   if (loaded !== undefined) return loaded;
   // It may be newer than the loaded lists.
-  let failure: unknown;
+  let failure: unknown = new Error(errors.missing);
   await inventory.refreshComputesOf(projectIds).catch((error: unknown) => (failure = error));
   const found = find();
-  if (found === undefined && failure !== undefined) throw failure;
+  if (found === undefined) throw failure;
   return found;
 }
 

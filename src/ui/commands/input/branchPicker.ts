@@ -14,7 +14,7 @@ import { currentBranch, inProject, onlyProject, projectStep, requireConnection }
 import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
 
-export interface BranchQuestion {
+interface BranchQuestion {
   readonly projectId: string;
   readonly placeholder?: string;
   /** The branch to focus; the first one by default. */

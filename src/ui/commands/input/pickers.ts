@@ -16,7 +16,6 @@ import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
-import { loadItems, MAX_LOADED } from './loadItems.ts';
 import { mapAnswer, runSteps, valueStep, type Answer, type Page, type Step } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
@@ -225,7 +224,7 @@ function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
 }
 
 /** A compute with its name, or else its id. */
-export interface PickedCompute extends ComputeNode {
+interface PickedCompute extends ComputeNode {
   readonly name: string;
 }
 
@@ -248,4 +247,37 @@ export async function pickCompute(
   const node = { ...state.node, branchId: compute?.branch_id ?? state.node.branchId };
   await lastCompute.remember(node);
   return { ...node, name: nameOrId(compute?.name, computeId) };
+}
+
+/** With more projects than this, computes are loaded only for the project that the user picks. */
+const MAX_LOADED = 50;
+
+/** Shows what is known while more is loaded: again for each doubling, because VS Code takes long to draw thousands. */
+async function loadItems<T>(
+  inventory: Inventory,
+  known: () => readonly T[],
+  show: (items: readonly T[]) => void,
+  load: () => Promise<void>,
+): Promise<readonly T[]> {
+  let shown = 0;
+  const update = () => {
+    if (knownCount(inventory) < 2 * shown) return;
+    shown = knownCount(inventory);
+    show(known());
+  };
+  update();
+  const subscription = inventory.onDidChange(update);
+  try {
+    await load();
+  } finally {
+    subscription.dispose();
+  }
+  return known();
+}
+
+/** Projects count only in a large account, where they are listed. */
+function knownCount(inventory: Inventory): number {
+  const ids = [...(inventory.projects?.entries.keys() ?? [])];
+  const listed = ids.length > MAX_LOADED ? ids.length : 0;
+  return ids.reduce((sum, id) => sum + (inventory.computesOf(id)?.computes.size ?? 0), listed);
 }

@@ -82,7 +82,7 @@ export function pickOne<T>(page: Page, pick: PickOptions<T>): Promise<Answer<T>>
   });
 }
 
-export interface QuestionButton extends QuickInputButton {
+interface QuestionButton extends QuickInputButton {
   readonly act: () => void;
 }
 
