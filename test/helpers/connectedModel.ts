@@ -16,7 +16,7 @@ import { OperationTracker } from '../../src/model/operations/operationTracker.ts
 import { Session } from '../../src/model/account/session.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
 import { FakeClock } from './fakeClock.ts';
-import type { ScriptedService } from './scriptedService.ts';
+import { scriptService, type Script, type ScriptedService } from './scriptedService.ts';
 import { SecretMap } from './secretMap.ts';
 
 export class MemoryMap implements Memory {
@@ -122,4 +122,21 @@ export async function connectModel(
     },
     dispose: () => disposables.dispose(),
   };
+}
+
+export interface ScriptedModel extends Omit<ConnectedModel, 'dispose'> {
+  readonly service: ScriptedService;
+  dispose(): Promise<void>;
+}
+
+/** Creates the model connected to a new service with these replies. */
+export async function connectScripted(script: Script): Promise<ScriptedModel> {
+  const service = await scriptService(script);
+  const model = await connectModel(service);
+  const { dispose: disposeModel } = model;
+  const dispose = async () => {
+    disposeModel();
+    await service.close();
+  };
+  return Object.assign(model, { service, dispose });
 }

@@ -1,26 +1,22 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiKeyList } from '../../../../../src/model/account/apiKeyList.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 
 const { requireKeyAccess } = await import('../../../../../src/ui/commands/apiKey/apiKey.ts');
 
 describe('requireKeyAccess', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let apiKeys: ApiKeyList;
   let method: string;
 
   beforeEach(async () => {
-    service = await scriptService((call) => (call === 'GET /auth' ? { auth_method: method } : 403));
-    store = await connectModel(service);
+    store = await connectScripted((call) => (call === 'GET /auth' ? { auth_method: method } : 403));
     apiKeys = new ApiKeyList(store.session);
   });
   afterEach(async () => {
     apiKeys.dispose();
-    store.dispose();
-    await service.close();
+    await store.dispose();
   });
 
   const calls = [

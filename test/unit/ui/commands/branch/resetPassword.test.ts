@@ -4,33 +4,35 @@ import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { BranchActions } from '../../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../../src/model/operations/unprotectedBranches.ts';
 import type { CommandContext, Run } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, NoteMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import {
+  connectScripted,
+  MemoryMap,
+  NoteMap,
+  type ScriptedModel,
+} from '../../../../helpers/connectedModel.ts';
+
 import { until } from '../../../../workbench/until.ts';
 
 const { resetPassword } = await import('../../../../../src/ui/commands/branch/resetPassword.ts');
 const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
 
 describe('resetPassword', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let status: number;
   let lastRun: Run;
 
   beforeEach(async () => {
     questions.length = 0;
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call.endsWith('/reset_password')) return status;
       if (call.endsWith('/roles')) return { roles: [{ name: 'ada', branch_id: 'br-dev' }] };
       if (call.endsWith('/endpoints')) return { endpoints: [] };
       if (call.endsWith('/branches')) return { branches: [{ id: 'br-dev', name: 'dev' }] };
       return { projects: [{ id: 'shop', name: 'shop' }] };
     });
-    store = await connectModel(service);
   });
   afterEach(async () => {
-    store.dispose();
-    await service.close();
+    await store.dispose();
     answers.length = 0;
   });
 

@@ -2,31 +2,28 @@ import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { restart, suspend } = await import('../../../../../src/ui/commands/compute/compute.ts');
 
 describe('Commands of a compute', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   const compute = computeRecord('ep-one', { connections: 2 });
 
   beforeEach(async () => {
     questions.length = 0;
-    service = await scriptService((call) =>
+    store = await connectScripted((call) =>
       call.endsWith('/branches')
         ? 405
         : call.endsWith('/endpoints')
           ? { endpoints: [compute] }
           : { endpoint: compute },
     );
-    store = await connectModel(service);
   });
   afterEach(async () => {
-    store.dispose();
-    await service.close();
+    await store.dispose();
     answers.length = 0;
   });
 
@@ -38,29 +35,29 @@ describe('Commands of a compute', () => {
       'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
     ]);
     assert.equal(
-      service.requests.some((call) => call.startsWith('POST')),
+      store.service.requests.some((call) => call.startsWith('POST')),
       false,
     );
   });
 
   it('send nothing to an account that the window switches to before the question', async () => {
     const counted = Promise.withResolvers<unknown>();
-    const { script } = service;
-    service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));
+    const { script } = store.service;
+    store.service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
     const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
     const { connection: initialConnection } = store.session;
     answers.push('Suspend');
     const run = { failureMessage: '', initialConnection };
     const suspending = Promise.resolve(suspend(context as unknown as CommandContext, node, run));
-    await until('the count', async () => service.requests.some((call) => call.endsWith('/ep-one')));
+    await until('the count', async () => store.service.requests.some((call) => call.endsWith('/ep-one')));
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== initialConnection);
     counted.resolve({ endpoint: compute });
     await assert.rejects(suspending, /switched to another account. Nothing was changed/);
     assert.deepEqual(questions, []);
     assert.deepEqual(
-      service.requests.filter((call) => call.startsWith('POST')),
+      store.service.requests.filter((call) => call.startsWith('POST')),
       [],
     );
   });

@@ -2,8 +2,8 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { askForUri, copiedText } =
   await import('../../../../../src/ui/commands/connection/connectionString.ts');
@@ -12,12 +12,11 @@ describe('askForUri', () => {
   it('returns nothing of the service but the password and what makes the connection safer', async () => {
     const host = '127.0.0.1:15432';
     const parameters = 'application_name=$(id)&sslkeylogfile=/x&sslmode=disable&channel_binding=require';
-    const service = await scriptService((call) => {
+    const store = await connectScripted((call) => {
       if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
       if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'owner' }] };
       return { uri: `postgresql://$(id):p'$(id)@${host}/other?${parameters}` };
     });
-    const store = await connectModel(service);
     const connectionDefaults = new ConnectionDefaults(store.session, new MemoryMap());
     const config = { connectionString: () => ({ role: '', database: '' }) };
     const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
@@ -26,8 +25,7 @@ describe('askForUri', () => {
       uri: `postgresql://owner:p%27%24%28id%29@${host}/app?channel_binding=require`,
       hasPassword: true,
     });
-    store.dispose();
-    await service.close();
+    await store.dispose();
   });
 });
 

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { inputHost, inputUrl } = await import('../../../../../src/ui/commands/connection/inputs.ts');
 
 describe('The inputs of tasks', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
 
   beforeEach(async () => {
     const projects = ['shop', 'blog-1', 'blog-2'].map((id) => ({ id, name: id.replace(/-.*/, '') }));
@@ -25,16 +24,12 @@ describe('The inputs of tasks', () => {
       ['br-main/roles', { roles: [{ name: 'owner' }] }],
       ['br-main/databases', { databases: ['app', 'old'].map((name) => ({ name, owner_name: 'owner' })) }],
     ]);
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       const reply = [...replies].find(([path]) => call.endsWith(path));
       return reply === undefined ? { projects } : reply[1];
     });
-    store = await connectModel(service);
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
     const session = { connection: { isLocal: false } as AccountConnection };
@@ -68,15 +63,16 @@ describe('The inputs of tasks', () => {
   it('find a compute that is newer than the lists, though another project is not readable', async () => {
     assert.equal(await run(inputHost, { compute: 'only' }), 'host-blog');
     const newer = computeRecord('ep-newer', { project_id: 'blog-1', name: 'newer', host: 'host-newer' });
-    const { script } = service;
-    service.script = (call) => (call.endsWith('blog-1/endpoints') ? { endpoints: [newer] } : script(call));
+    const { script } = store.service;
+    store.service.script = (call) =>
+      call.endsWith('blog-1/endpoints') ? { endpoints: [newer] } : script(call);
     assert.equal(await run(inputHost, { compute: 'newer' }), 'host-newer');
   });
 
   it('load no list for a known id', async () => {
     await store.inventory.loadComputes('shop');
     assert.equal(await run(inputHost, { compute: 'ep-second' }), 'host-1');
-    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
+    assert.deepEqual(store.service.requests, ['GET /projects/shop/endpoints']);
   });
 
   it('take the first of several databases if the compute is named', async () => {
@@ -93,7 +89,7 @@ describe('The inputs of tasks', () => {
   });
 
   it('say which compute does not exist', async () => {
-    service.script = (call) =>
+    store.service.script = (call) =>
       call.endsWith('/endpoints') ? { endpoints: [] } : { projects: [{ id: 'shop' }] };
     await assert.rejects(run(inputHost, { compute: 'ep-deleted' }), {
       message: 'There is no compute ep-deleted.',

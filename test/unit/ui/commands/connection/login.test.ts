@@ -4,14 +4,8 @@ import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import type { AccountConnection } from '../../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { Config } from '../../../../../src/ui/state/config.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import {
-  CodedError,
-  computeRecord,
-  scriptService,
-  type Script,
-  type ScriptedService,
-} from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { CodedError, computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { hasRemedy } = await import('../../../../../src/ui/text/errorMessage.ts');
@@ -30,20 +24,15 @@ const twoRoles = withCatalog(['app'], ['owner', 'reader']);
 const twoDatabases = withCatalog(['first', 'orders'], ['owner']);
 
 describe('askForLogin and knownLogin', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let connectionDefaults: ConnectionDefaults;
 
   beforeEach(async () => {
-    service = await scriptService(singleChoice);
-    store = await connectModel(service);
+    store = await connectScripted(singleChoice);
     const session = { connection: { isLocal: false } as AccountConnection };
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   const config = { connectionString: () => ({ role: '', database: '' }) } as unknown as Config;
   const context = () => ({ session: store.session, connectionDefaults, config });
@@ -67,7 +56,7 @@ describe('askForLogin and knownLogin', () => {
     ['another role', '127.0.0.1:15432', twoRoles],
   ] as const)
     it(`ask if there is ${what}`, async () => {
-      service.script = script;
+      store.service.script = script;
       const login = askForLogin(context(), request(host));
       const question = await until('a question', async () => quickPicks[0]);
       question.cancel();
@@ -84,19 +73,19 @@ describe('askForLogin and knownLogin', () => {
 
   it('takes what was used before, if the branch has it', async () => {
     await connectionDefaults.remember('shop', used);
-    service.script = twoDatabases;
+    store.service.script = twoDatabases;
     assert.deepEqual(await find(), { ...used, pooled: false });
   });
 
   it('takes the first database of a branch on this machine', async () => {
-    service.script = twoDatabases;
+    store.service.script = twoDatabases;
     assert.deepEqual(await find('127.0.0.1:15432'), { role: 'owner', database: 'first', pooled: false });
   });
 
   for (const status of [403, 404, 405, 409]) {
     it(`takes what was used before if the lists cannot be had (${status})`, async () => {
       await connectionDefaults.remember('shop', used);
-      service.script = () => status;
+      store.service.script = () => status;
       assert.equal(await loadCatalog(context(), request()), undefined);
       assert.deepEqual(await find(), { ...used, pooled: false });
     });
@@ -105,12 +94,12 @@ describe('askForLogin and knownLogin', () => {
   for (const answer of [401, new CodedError(409, POSTGRES_MISSING)])
     it(`reports what the user can remedy (${JSON.stringify(answer)}), even if a role was used before`, async () => {
       await connectionDefaults.remember('shop', used);
-      service.script = () => answer;
+      store.service.script = () => answer;
       await assert.rejects(find(), hasRemedy);
     });
 
   it('reports that the service is not reachable only if nothing was used before', async () => {
-    service.script = () => 500;
+    store.service.script = () => 500;
     assert.equal(proposedLogin(context(), request()), undefined);
     await assert.rejects(find(), /500/);
     await connectionDefaults.remember('shop', used);

@@ -7,20 +7,14 @@ import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import {
-  CodedError,
-  computeRecord,
-  scriptService,
-  type ScriptedService,
-} from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { openPsql } = await import('../../../../../src/ui/commands/connection/psql.ts');
 const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
 
 describe('Open psql', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let context: CommandContext;
   let folder: string;
   let answer: unknown;
@@ -29,8 +23,7 @@ describe('Open psql', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'psql-'));
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
     const endpoints = [computeRecord('ep-one')];
-    service = await scriptService((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
-    store = await connectModel(service);
+    store = await connectScripted((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
     const memory = new MemoryMap();
     const connectionDefaults = new ConnectionDefaults(store.session, memory);
     await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
@@ -40,8 +33,7 @@ describe('Open psql', () => {
     fakeTerminals.opened.length = 0;
   });
   afterEach(async () => {
-    store.dispose();
-    await service.close();
+    await store.dispose();
     rmSync(folder, { recursive: true });
   });
 

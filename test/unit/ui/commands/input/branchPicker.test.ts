@@ -4,25 +4,20 @@ import { deletionProblem } from '../../../../../src/model/inventory/branchStatus
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { ComputeNode } from '../../../../../src/model/inventory/nodes.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { pickBranch, requireBranches } = await import('../../../../../src/ui/commands/input/branchPicker.ts');
 
 describe('requireBranches', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let branches: unknown;
 
   beforeEach(async () => {
-    service = await scriptService(() => (typeof branches === 'number' ? branches : { branches }));
-    store = await connectModel(service);
+    store = await connectScripted(() => (typeof branches === 'number' ? branches : { branches }));
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   it('shows no reason against a change that another client has removed', async () => {
     const dev = { id: 'br-dev', name: 'dev', parent_id: 'br-main' };
@@ -44,8 +39,7 @@ describe('requireBranches', () => {
 });
 
 describe('pickBranch', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let lastCompute: LastCompute;
 
   beforeEach(async () => {
@@ -57,17 +51,13 @@ describe('pickBranch', () => {
     }));
     // It moved from br-dev to br-qa.
     const endpoints = [computeRecord('ep-one', { branch_id: 'br-qa' })];
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call.endsWith('/endpoints')) return { endpoints };
       return call.endsWith('/branches') ? { branches } : { projects };
     });
-    store = await connectModel(service);
     lastCompute = new LastCompute(store.session, new MemoryMap());
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   const row = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' } as const;
   const lastOne: ComputeNode = { ...row, kind: 'compute', computeId: 'ep-one' };

@@ -2,26 +2,21 @@ import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { PROJECTS_PER_PAGE } from '../../../../../src/api/paths.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { pickCompute, requireCompute } = await import('../../../../../src/ui/commands/input/pickers.ts');
 
 describe('pickers', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let endpoints: unknown[];
 
   beforeEach(async () => {
     endpoints = [computeRecord('ep-first')];
-    service = await scriptService(() => ({ endpoints }));
-    store = await connectModel(service);
+    store = await connectScripted(() => ({ endpoints }));
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   const find = async (computeId: string) =>
     (await requireCompute(store, { projectId: 'shop', computeId })).id;
@@ -29,7 +24,7 @@ describe('pickers', () => {
   it('returns a loaded compute without another request', async () => {
     await find('ep-first');
     await find('ep-first');
-    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
+    assert.deepEqual(store.service.requests, ['GET /projects/shop/endpoints']);
   });
 
   it('refreshes the list once for a compute that is newer than the list', async () => {
@@ -52,8 +47,7 @@ describe('pickers', () => {
 });
 
 describe('pickCompute', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let lastCompute: LastCompute;
   let blogReply: PromiseWithResolvers<unknown>;
 
@@ -62,20 +56,16 @@ describe('pickCompute', () => {
 
   beforeEach(async () => {
     blogReply = Promise.withResolvers<unknown>();
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call.endsWith('/shop/endpoints')) return computesOf('ep-one', 'ep-two');
       if (call.endsWith('/blog/endpoints')) return blogReply.promise;
       return { projects: ['blog', 'shop'].map((id) => ({ id, name: id })) };
     });
-    store = await connectModel(service);
     lastCompute = new LastCompute(store.session, new MemoryMap());
     await store.inventory.projects?.load();
     await store.inventory.loadComputes('shop');
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
+  afterEach(() => store.dispose());
 
   const open = async () => {
     const computesView = { view: { selection: [] } };
@@ -145,7 +135,7 @@ describe('pickCompute', () => {
     question.cancel();
     assert.equal(await picked, undefined);
     assert.deepEqual(
-      service.requests.filter((call) => call.endsWith('/branches')),
+      store.service.requests.filter((call) => call.endsWith('/branches')),
       [],
     );
   });
@@ -164,10 +154,9 @@ describe('computeSteps in a large account', () => {
       pagination: { cursor },
     });
     let requests = 0;
-    const service = await scriptService(async () =>
+    const store = await connectScripted(async () =>
       (requests += 1) === 1 ? page(0, 'more') : await secondPage.promise,
     );
-    const store = await connectModel(service);
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const picked = pickCompute(
       { ...store, lastCompute, computesView: { view: { selection: [] } } },
@@ -183,7 +172,6 @@ describe('computeSteps in a large account', () => {
     assert.deepEqual([question.items.length, question.active], [2 * PAGE, 'p1']);
     question.cancel();
     assert.equal(await picked, undefined);
-    store.dispose();
-    await service.close();
+    await store.dispose();
   });
 });
