@@ -1,14 +1,13 @@
 /** Loads and activates the packaged extension in a real VS Code, compared with an empty one in the same window. */
-import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { temporaryFolder } from '../helpers/localService.ts';
 import { launchBrowser } from '../workbench/chromium.ts';
 import { installExtension, startServer } from '../workbench/server.ts';
 import { until } from '../workbench/until.ts';
-import { ms, type Result } from './result.ts';
+import { comparison, median, medianRatio, ms, type Result } from './result.ts';
 import { stage } from './staging.ts';
-import { median } from './stats.ts';
 
 const LOADS = 10;
 const GOAL = 8;
@@ -28,8 +27,7 @@ interface Activation {
 type Report = Readonly<Record<'hosted-postgres.hosted-postgres' | 'bench.empty', Activation>>;
 
 export async function measure(): Promise<readonly Result[]> {
-  const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
-  await chmod(home, 0o755);
+  const home = temporaryFolder();
   const staged = await stage({ package: true });
   const reportFile = path.join(home, 'report.json');
   const dataFolder = path.join(home, 'data');
@@ -49,7 +47,6 @@ export async function measure(): Promise<readonly Result[]> {
     }
   } finally {
     await staged.remove();
-    await rm(home, { recursive: true, force: true });
   }
 }
 
@@ -87,17 +84,16 @@ function resultOf(reports: readonly Report[]): Result {
   const time = ({ load, activate }: Activation) => load + activate;
   const ours = reports.map((report) => report['hosted-postgres.hosted-postgres']);
   const empty = reports.map((report) => report['bench.empty']);
-  const [own, baseline] = [median(ours.map(time)), median(empty.map(time))];
-  const ratio = own / baseline;
+  const pairs = { ours: ours.map(time), baseline: empty.map(time) };
+  const ratio = medianRatio(pairs);
   const modules = [...new Set(ours.flatMap((each) => each.modules))];
   const uses = [...new Set(ours.flatMap((each) => [...each.uses, ...each.lazy]))];
-  return {
+  return comparison(pairs, {
     what: 'activation',
-    ours: ms(own),
-    baseline: `${ms(baseline)} an empty extension`,
-    ratio,
+    unit: ms,
+    baseline: 'an empty extension',
     goal: `≤ ${GOAL} ×, no network, no secret`,
     met: ratio <= GOAL && uses.length === 0,
     note: `${LOADS} loads: ${ms(median(ours.map(({ load }) => load)))} to load, ${ms(median(ours.map(({ activate }) => activate)))} in activate(); modules: ${modules.join(', ')}${uses.length > 0 ? `; uses ${uses.join(', ')}` : ''}`,
-  };
+  });
 }

@@ -1,16 +1,14 @@
 /** The time to create projects and branches, also of a large parent under load, and what a hundred branches cost. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../helpers/branchCalls.ts';
-import { startLocalService } from '../helpers/localService.ts';
+import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { connectTo, installedPostgres, query } from '../service/postgres/clients.ts';
-import { ms, type Result } from './result.ts';
-import { median } from './stats.ts';
+import { median, ms, timeOf, type Result } from './result.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
@@ -21,34 +19,18 @@ const GOAL = 1.3;
 const PRIMARY = { type: 'read_write' };
 
 export async function measure(): Promise<readonly Result[]> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
-  // Postgres refuses to run as root. The account that it runs as instead must be able to reach its data in here.
-  await chmod(folder, 0o755);
-  const projects = path.join(folder, 'projects.json');
-  await writeFile(projects, JSON.stringify({ projects: [] }));
-  const options = { dataDir: path.join(folder, 'service'), args: ['--projects', projects], key: 'bench' };
+  const options = { dataDir: temporaryFolder(), key: 'bench' };
   const start = () => startLocalService(options);
-  try {
-    const service = await start();
-    const branches = path.join(storageOf(service), 'branches');
-    const api = branchCalls(service);
-    const results = await measureSmall(api);
-    const programs = installedPostgres();
-    if (programs !== undefined)
-      results.push(await measureLarge(api, branches, path.join(programs, 'pgbench')));
-    results.push(await measureMany(api, branches));
-    await service.stop();
-    results.push(await measureStart(start, branches));
-    return results;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
+  const service = await start();
+  const branches = path.join(storageOf(service), 'branches');
+  const api = branchCalls(service);
+  const results = await measureSmall(api);
+  const programs = installedPostgres();
+  if (programs !== undefined) results.push(await measureLarge(api, branches, path.join(programs, 'pgbench')));
+  results.push(await measureMany(api, branches));
+  await service.stop();
+  results.push(await measureStart(start, branches));
+  return results;
 }
 
 const row = (what: string, ours: string, note: string): Result => ({

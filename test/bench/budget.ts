@@ -13,7 +13,7 @@ export interface Sizes {
   readonly package: number | undefined;
 }
 
-export interface Budget extends Required<{ readonly [part in keyof Sizes]: number }> {
+interface Budget extends Required<{ readonly [part in keyof Sizes]: number }> {
   /** For the packages with Postgres. */
   readonly platformPackages: Readonly<Record<Target, number>>;
 }

@@ -9,8 +9,7 @@ import { promisify } from 'node:util';
 import { projectRoot } from '../workbench/folders.ts';
 import { startServer } from '../workbench/server.ts';
 import { until } from '../workbench/until.ts';
-import { ms, type Result } from './result.ts';
-import { median, medianRatio } from './stats.ts';
+import { comparison, measureInTurns, median, ms, type Result } from './result.ts';
 
 const STARTS = 3;
 const START_GOAL_MS = 15_000;
@@ -21,22 +20,16 @@ export async function measure(): Promise<readonly Result[]> {
 }
 
 async function starts(): Promise<Result> {
-  const [ours, server]: [number[], number[]] = [[], []];
-  for (let start = 0; start <= STARTS; start += 1) {
-    ours.push(await timeToStart());
-    server.push(await timeToServer());
-  }
   // The first start of each installs what is missing, so it is not counted.
-  const time = median(ours.slice(1));
-  return {
+  const pairs = await measureInTurns(STARTS, 1, { ours: timeToStart, baseline: timeToServer });
+  return comparison(pairs, {
     what: 'npm start',
-    ours: ms(time),
-    baseline: `${ms(median(server.slice(1)))} VS Code's server alone`,
-    ratio: medianRatio(ours.slice(1), server.slice(1)),
+    unit: ms,
+    baseline: "VS Code's server alone",
     goal: `≤ ${START_GOAL_MS / 1000} s`,
-    met: time <= START_GOAL_MS,
+    met: median(pairs.ours) <= START_GOAL_MS,
     note: `${STARTS} starts, until the printed address replies`,
-  };
+  });
 }
 
 async function timeToStart(): Promise<number> {

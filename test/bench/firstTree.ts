@@ -1,7 +1,6 @@
 /** Loads all projects of a large account, compared with the same requests without the model. */
 import { PROJECTS_PER_PAGE } from '../../src/api/client.ts';
-import { ms, type Result } from './result.ts';
-import { median, medianRatio } from './stats.ts';
+import { comparison, measureInTurns, median, medianRatio, ms, timeOf, type Result } from './result.ts';
 import { bareGet, connectModel, startStubService, type StubService } from './stubService.ts';
 
 const PROJECTS = 5_000;
@@ -21,33 +20,32 @@ interface Load {
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startStubService({ projects: PROJECTS, computesPerProject: 0 });
-  const [loads, bare]: [Load[], number[]] = [[], []];
+  const loads: Load[] = [];
   try {
-    for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
-      loads.push(await loadProjects(service));
-      bare.push(await sendBareRequests(service));
-    }
+    const pairs = await measureInTurns(ROUNDS, WARM_UP, {
+      ours: async () => {
+        const load = await loadProjects(service);
+        loads.push(load);
+        return load.all;
+      },
+      baseline: () => timeOf(() => sendBareRequests(service)),
+    });
+    const isComplete = loads.every(
+      (load) => load.requests === REQUESTS && load.requestsForFirst <= 2 && load.projects === PROJECTS,
+    );
+    return [
+      comparison(pairs, {
+        what: 'first tree',
+        unit: ms,
+        baseline: 'bare requests',
+        goal: `≤ ${GOAL} ×, ${REQUESTS} requests`,
+        met: isComplete && medianRatio(pairs) <= GOAL,
+        note: `${PROJECTS} projects, ${loads[0]?.requests} requests; first rows after ${ms(median(loads.slice(WARM_UP).map((load) => load.first)))}`,
+      }),
+    ];
   } finally {
     await service.stop();
   }
-  return [resultOf(loads.slice(WARM_UP), bare.slice(WARM_UP))];
-}
-
-function resultOf(loads: readonly Load[], bare: readonly number[]): Result {
-  const isComplete = loads.every(
-    (load) => load.requests === REQUESTS && load.requestsForFirst <= 2 && load.projects === PROJECTS,
-  );
-  const times = loads.map((load) => load.all);
-  const ratio = medianRatio(times, bare);
-  return {
-    what: 'first tree',
-    ours: ms(median(times)),
-    baseline: `${ms(median(bare))} bare requests`,
-    ratio,
-    goal: `≤ ${GOAL} ×, ${REQUESTS} requests`,
-    met: isComplete && ratio <= GOAL,
-    note: `${PROJECTS} projects, ${loads[0]?.requests} requests; first rows after ${ms(median(loads.map((load) => load.first)))}`,
-  };
 }
 
 async function loadProjects(service: StubService): Promise<Load> {
@@ -72,14 +70,12 @@ async function loadProjects(service: StubService): Promise<Load> {
   }
 }
 
-/** Returns the milliseconds that the requests take, one page after the other. */
-async function sendBareRequests({ baseUrl }: StubService): Promise<number> {
-  const startedAt = performance.now();
+/** One page after the other. */
+async function sendBareRequests({ baseUrl }: StubService): Promise<void> {
   let cursor = '';
   for (let request = 0; request < REQUESTS; request += 1) {
     const url = `${baseUrl}/projects?limit=${PROJECTS_PER_PAGE}${cursor === '' ? '' : `&cursor=${cursor}`}`;
     const page = (await bareGet(url)) as { readonly pagination: { readonly cursor: string } };
     cursor = page.pagination.cursor;
   }
-  return performance.now() - startedAt;
 }

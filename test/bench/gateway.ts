@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { installedPostgres } from '../service/postgres/clients.ts';
 import { startCompute } from './compute.ts';
 import { startProgram } from './program.ts';
-import { perSecond, type Result } from './result.ts';
-import { median, medianRatio } from './stats.ts';
+import { comparison, measureInTurns, medianRatio, perSecond, type Result } from './result.ts';
 
 const run = promisify(execFile);
 
@@ -30,10 +29,23 @@ export async function measure(): Promise<readonly Result[]> {
     const script = path.join(import.meta.dirname, 'relay.ts');
     const relay = await startProgram(process.execPath, [script, await compute.socket()]);
     try {
-      const ports = { gateway: Number(uri.port), relay: Number(relay.line) };
-      const note = `pgbench -S, ${ROUNDS} × ${TRANSACTIONS} transactions each`;
       const results: Result[] = [];
-      for (const clients of CLIENTS) results.push(await compare(clients, load, ports, note));
+      for (const clients of CLIENTS) {
+        const pairs = await measureInTurns(ROUNDS, 0, {
+          ours: () => load(Number(uri.port), clients),
+          baseline: () => load(Number(relay.line), clients),
+        });
+        results.push(
+          comparison(pairs, {
+            what: `gateway, ${clients} client${clients === 1 ? '' : 's'}`,
+            unit: perSecond,
+            baseline: 'minimal relay',
+            goal: `≥ ${GOAL} ×`,
+            met: medianRatio(pairs) >= GOAL,
+            note: `pgbench -S, ${ROUNDS} × ${TRANSACTIONS} transactions each`,
+          }),
+        );
+      }
       return results;
     } finally {
       await relay.stop();
@@ -43,32 +55,6 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
-async function compare(
-  clients: number,
-  load: Load,
-  ports: { readonly gateway: number; readonly relay: number },
-  note: string,
-): Promise<Result> {
-  const [gateway, relay]: [number[], number[]] = [[], []];
-  const turns = [
-    async () => gateway.push(await load(ports.gateway, clients)),
-    async () => relay.push(await load(ports.relay, clients)),
-  ];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
-  }
-  const ratio = medianRatio(gateway, relay);
-  return {
-    what: `gateway, ${clients} client${clients === 1 ? '' : 's'}`,
-    ours: perSecond(median(gateway)),
-    baseline: `${perSecond(median(relay))} minimal relay`,
-    ratio,
-    goal: `≥ ${GOAL} ×`,
-    met: ratio >= GOAL,
-    note,
-  };
-}
-
 async function pgbenchLoad(program: string, uri: URL): Promise<Load> {
   const login = ['-h', '127.0.0.1', '-U', uri.username];
   const options = { env: { ...process.env, PGPASSWORD: uri.password } };
@@ -76,12 +62,9 @@ async function pgbenchLoad(program: string, uri: URL): Promise<Load> {
   await run(program, ['-i', '-q', ...login, '-p', uri.port, database], options);
   return async (port, clients) => {
     const flags = `-n -S -c ${clients} -j ${Math.min(clients, 2)} -t ${TRANSACTIONS / clients}`.split(' ');
-    return readTps(await run(program, [...flags, ...login, '-p', `${port}`, database], options));
+    const { stdout } = await run(program, [...flags, ...login, '-p', `${port}`, database], options);
+    const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
+    if (tps === undefined) throw new Error(`No transactions per second in: ${stdout}`);
+    return Number(tps);
   };
-}
-
-function readTps({ stdout }: { readonly stdout: string }): number {
-  const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (tps === undefined) throw new Error(`No transactions per second in: ${stdout}`);
-  return Number(tps);
 }

@@ -2,8 +2,7 @@
 import { installedPackage } from '../package/installedPackage.ts';
 import { whyNotIsolated } from '../package/isolation.ts';
 import type { Tried } from '../package/tryInstalled.ts';
-import { ms, type Result } from './result.ts';
-import { median } from './stats.ts';
+import { comparison, medianRatio, ms, type Result } from './result.ts';
 
 const TRIES = 3;
 const GOAL = 3;
@@ -17,20 +16,15 @@ export async function measure(): Promise<readonly Result[]> {
   try {
     return (['user', 'root'] as const).map((as) => {
       const tries = Array.from({ length: TRIES }, () => installed.try<Tried>('tryInstalled.ts', as, PAUSE));
-      const [ours, baseline] = [
-        median(tries.map((each) => each.click)),
-        median(tries.map((each) => each.manual)),
-      ];
-      const ratio = ours / baseline;
-      return {
+      const pairs = { ours: tries.map(({ click }) => click), baseline: tries.map(({ manual }) => manual) };
+      return comparison(pairs, {
         what: `installed, ${as}`,
-        ours: ms(ours),
-        baseline: `${ms(baseline)} initdb, start, query`,
-        ratio,
+        unit: ms,
+        baseline: 'initdb, start, query',
         goal: `≤ ${GOAL} ×`,
-        met: ratio <= GOAL,
+        met: medianRatio(pairs) <= GOAL,
         note: `from the click, 5 s after the view opened, to the first answer; medians of ${TRIES} new users`,
-      };
+      });
     });
   } finally {
     installed.remove();

@@ -4,10 +4,9 @@ import { getHeapSnapshot } from 'node:v8';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
-import { ManualClock } from './manualClock.ts';
-import { kilobytes, type Result } from './result.ts';
+import { FakeClock } from '../helpers/fakeClock.ts';
+import { kilobytes, median, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
-import { median } from './stats.ts';
 import { connectModel, startStubService } from './stubService.ts';
 
 const REFRESHES = 10_000;
@@ -15,13 +14,15 @@ const SETTLED_AFTER = 100;
 const SAMPLE_EVERY = 1_100;
 const INTERVAL = 60_000;
 const CHANGE_EVERY = 20;
+/** Turns of the event loop. */
+const QUIET_TURNS = 10;
 /** Less than the size of the smallest object. */
 const GOAL_BYTES_PER_REFRESH = 12;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startStubService({ projects: 20, computesPerProject: 20 });
   const model = await connectModel(service);
-  const clock = new ManualClock(() => model.traffic.pending > 0);
+  const clock = new FakeClock();
   const onError = (error: unknown) => {
     throw error;
   };
@@ -49,7 +50,7 @@ export async function measure(): Promise<readonly Result[]> {
         const compute = { computeId: computeId(0, 1), projectId: projectId(0) };
         tracker.follow('restart', compute, [operationRecord(operationId(0, 1), 0, 1, 'running')]);
       }
-      await clock.advance(INTERVAL);
+      await advance(clock, INTERVAL, () => model.traffic.pending > 0);
       if (count % SAMPLE_EVERY === SETTLED_AFTER) samples.push(await settledBytes());
     }
     return [resultOf(samples, model.traffic.requests, tracker.pending.length)];
@@ -59,6 +60,20 @@ export async function measure(): Promise<readonly Result[]> {
     model.dispose();
     await service.stop();
   }
+}
+
+/** Runs the timers that are due in this time, and waits after each until the requests that it started have ended. */
+async function advance(clock: FakeClock, milliseconds: number, isBusy: () => boolean): Promise<void> {
+  let left = milliseconds;
+  for (let [wait] = clock.waits; wait !== undefined && wait <= left; [wait] = clock.waits) {
+    left -= clock.next();
+    // A reply may start the next request.
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (isBusy()) quiet = 0;
+    }
+  }
+  clock.pass(left);
 }
 
 /**

@@ -3,9 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../src/base/disposable.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import { ms, type Result } from './result.ts';
+import { median, ms, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
-import { median } from './stats.ts';
 import { connectModel, startStubService, type Model, type StubService } from './stubService.ts';
 
 const SECOND = 1_000;

@@ -1,8 +1,7 @@
 /** One background refresh of a large account in which little has changed, compared with bare fetch and JSON.parse. */
 import type { InventoryEvent } from '../../src/model/inventory/inventory.ts';
-import { ms, type Result } from './result.ts';
+import { measureInTurns, ms, type Pairs, type Result } from './result.ts';
 import { projectId } from './sampleAccount.ts';
-import { mean } from './stats.ts';
 import { bareGet, connectModel, startStubService, type Model, type StubService } from './stubService.ts';
 
 const PROJECTS = 5_000;
@@ -27,16 +26,21 @@ interface Refresh {
 export async function measure(): Promise<readonly Result[]> {
   const service = await startStubService({ projects: PROJECTS, computesPerProject: COMPUTES });
   const model = await connectModel(service);
-  const [refreshes, bare]: [Refresh[], number[]] = [[], []];
+  const refreshes: Refresh[] = [];
+  let round = 0;
   try {
     await model.inventory.projects?.load();
     await model.inventory.loadComputesOf(expanded);
-    for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
-      await changeStates(service, round % 2 === 0 ? 'active' : 'idle');
-      refreshes.push(await refresh(model));
-      bare.push(await busyTime(() => fetchAll(service)));
-    }
-    return [resultOf(refreshes.slice(WARM_UP), bare.slice(WARM_UP), model.traffic.mostPending)];
+    const pairs = await measureInTurns(ROUNDS, WARM_UP, {
+      ours: async () => {
+        await changeStates(service, (round += 1) % 2 === 1 ? 'active' : 'idle');
+        const refreshed = await refresh(model);
+        refreshes.push(refreshed);
+        return refreshed.busy;
+      },
+      baseline: () => busyTime(() => fetchAll(service)),
+    });
+    return [resultOf(pairs, refreshes, model.traffic.mostPending)];
   } finally {
     model.dispose();
     await service.stop();
@@ -44,13 +48,12 @@ export async function measure(): Promise<readonly Result[]> {
 }
 
 /** Compares means, so that each side bears its share of the garbage collection. */
-function resultOf(refreshes: readonly Refresh[], bare: readonly number[], mostPending: number): Result {
+function resultOf(pairs: Pairs, refreshes: readonly Refresh[], mostPending: number): Result {
   const isRight = refreshes.every(
     ({ requests, changes }) =>
       requests === EXPANDED && changes.length === CHANGED && changes.every(({ kind }) => kind === 'compute'),
   );
-  const ours = mean(refreshes.map(({ busy }) => busy));
-  const baseline = mean(bare);
+  const [ours, baseline] = [mean(pairs.ours), mean(pairs.baseline)];
   return {
     what: 'refresh of a large account',
     ours: ms(ours),
@@ -61,6 +64,9 @@ function resultOf(refreshes: readonly Refresh[], bare: readonly number[], mostPe
     note: `busy time, mean of ${ROUNDS}; ${refreshes[0]?.requests} requests, at most ${mostPending} at once; ${refreshes[0]?.changes.length} events for ${CHANGED} changes in ${EXPANDED * COMPUTES} computes`,
   };
 }
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 async function changeStates(service: StubService, state: string): Promise<void> {
   for (let project = 0; project < CHANGED; project += 1) {

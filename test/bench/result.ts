@@ -1,3 +1,5 @@
+/** The rows of the result table, and how they are computed from measured values. */
+
 /** One line of the result table: a value of the project, and the baseline measured in the same run. */
 export interface Result {
   readonly what: string;
@@ -11,11 +13,71 @@ export interface Result {
   readonly note: string;
 }
 
+/** Values of both sides, measured one right after the other, so that other load on the machine affects both alike. */
+export interface Pairs {
+  readonly ours: readonly number[];
+  readonly baseline: readonly number[];
+}
+
+export type Measure = () => Promise<number>;
+
+/** Measures both sides in turns and swaps their order each time. Rounds that only warm up are not counted. */
+export async function measureInTurns(
+  rounds: number,
+  warmUp: number,
+  sides: { readonly ours: Measure; readonly baseline: Measure },
+): Promise<Pairs> {
+  const [ours, baseline]: [number[], number[]] = [[], []];
+  const turns = [
+    async () => ours.push(await sides.ours()),
+    async () => baseline.push(await sides.baseline()),
+  ];
+  for (let round = 0; round < rounds + warmUp; round += 1)
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+  return { ours: ours.slice(warmUp), baseline: baseline.slice(warmUp) };
+}
+
+/** The median of the ratios of values that were measured together. */
+export const medianRatio = ({ ours, baseline }: Pairs): number =>
+  median(ours.map((value, index) => value / (baseline[index] ?? Number.NaN)));
+
+/** A row with the medians of both sides and the ratio between them. */
+export function comparison(
+  pairs: Pairs,
+  { unit, baseline, ...row }: Omit<Result, 'ours' | 'ratio'> & { readonly unit: (value: number) => string },
+): Result {
+  return {
+    ...row,
+    ours: unit(median(pairs.ours)),
+    baseline: `${unit(median(pairs.baseline))} ${baseline}`,
+    ratio: medianRatio(pairs),
+  };
+}
+
 export const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 
 export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en-US')}/s`;
 
 export const kilobytes = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KB`;
+
+/** Milliseconds. */
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** The value below which `share` (0 to 1) of the values lie, interpolated between two values. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const position = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
+  if (below === undefined || above === undefined) throw new Error('An empty list has no quantile');
+  return below + (above - below) * (position % 1);
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Formats the results as a Markdown table, which is also readable in a terminal. */
 export function table(results: readonly Result[]): string {

@@ -1,13 +1,12 @@
 /** Requests per second of the local service, compared with a bare node:http server that sends the same replies. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import path from 'node:path';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
-import { repliesPerSecond } from './httpLoad.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { startProgram } from './program.ts';
-import { perSecond, type Result } from './result.ts';
+import { comparison, measureInTurns, median, medianRatio, perSecond, type Result } from './result.ts';
 import { computeId, projectId, projectsFile } from './sampleAccount.ts';
-import { median, medianRatio } from './stats.ts';
 
 const COMPUTES = 16;
 // Rounds are short, so that other load on the disk affects both servers alike.
@@ -33,7 +32,7 @@ const update: RequestKind = {
 };
 
 export async function measure(): Promise<readonly Result[]> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
+  const folder = temporaryFolder();
   const projects = path.join(folder, 'projects.json');
   await writeFile(projects, projectsFile({ projects: 1, computesPerProject: COMPUTES }));
   const service = await startLocalService({ postgres: false, args: ['--projects', projects] });
@@ -43,7 +42,6 @@ export async function measure(): Promise<readonly Result[]> {
     return results;
   } finally {
     await service.stop();
-    await rm(folder, { recursive: true });
   }
 }
 
@@ -53,21 +51,27 @@ async function compare(service: LocalService, kind: RequestKind, folder: string)
   const script = path.join(import.meta.dirname, 'bareHttpServer.ts');
   const bare = await startProgram(process.execPath, [script, reply, path.join(folder, 'state')]);
   try {
-    const ports = { ours: Number(new URL(service.baseUrl).port), bare: Number(bare.line) };
-    const [one, many] = [
-      await rounds(ports, service.key, kind, 1),
-      await rounds(ports, service.key, kind, COMPUTES),
-    ];
-    const ratio = medianRatio(many.ours, many.bare);
-    return {
+    const measureServer = (port: number, connections: number) => () =>
+      repliesPerSecond({
+        port,
+        connections,
+        milliseconds: ROUND_MS,
+        request: requestOf(kind, port, service.key),
+      });
+    const rounds = (connections: number) =>
+      measureInTurns(ROUNDS, 1, {
+        ours: measureServer(Number(new URL(service.baseUrl).port), connections),
+        baseline: measureServer(Number(bare.line), connections),
+      });
+    const [one, many] = [await rounds(1), await rounds(COMPUTES)];
+    return comparison(many, {
       what: kind.what,
-      ours: perSecond(median(many.ours)),
-      baseline: `${perSecond(median(many.bare))} bare node:http`,
-      ratio,
+      unit: perSecond,
+      baseline: 'bare node:http',
       goal: `≥ ${GOALS[kind.method]} ×`,
-      met: ratio >= GOALS[kind.method],
-      note: `${COMPUTES} connections; with one: ${perSecond(median(one.ours))} and ${perSecond(median(one.bare))}, ${medianRatio(one.ours, one.bare).toFixed(2)} ×`,
-    };
+      met: medianRatio(many) >= GOALS[kind.method],
+      note: `${COMPUTES} connections; with one: ${perSecond(median(one.ours))} and ${perSecond(median(one.baseline))}, ${medianRatio(one).toFixed(2)} ×`,
+    });
   } finally {
     await bare.stop();
   }
@@ -83,26 +87,6 @@ async function replyOf({ baseUrl, key }: LocalService, kind: RequestKind): Promi
   return response.text();
 }
 
-/** Measures both servers alternately and swaps their order each time. The first round only warms up. */
-async function rounds(
-  ports: { readonly ours: number; readonly bare: number },
-  key: string,
-  kind: RequestKind,
-  connections: number,
-): Promise<{ readonly ours: number[]; readonly bare: number[] }> {
-  const measureServer = (port: number) =>
-    repliesPerSecond({ port, connections, milliseconds: ROUND_MS, request: requestOf(kind, port, key) });
-  const [ours, bare]: [number[], number[]] = [[], []];
-  const turns = [
-    async () => ours.push(await measureServer(ports.ours)),
-    async () => bare.push(await measureServer(ports.bare)),
-  ];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const next of round % 2 === 0 ? turns : turns.toReversed()) await next();
-  }
-  return { ours: ours.slice(1), bare: bare.slice(1) };
-}
-
 const requestOf = (kind: RequestKind, port: number, key: string) => (connection: number, count: number) => {
   const body = kind.body?.(count) ?? '';
   const content = `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
@@ -111,3 +95,63 @@ const requestOf = (kind: RequestKind, port: number, key: string) => (connection:
     `authorization: Bearer ${key}\r\n${body === '' ? '' : content}\r\n${body}`
   );
 };
+
+/** Over raw sockets, so that the load itself takes little CPU time compared with the server. */
+interface Load {
+  readonly port: number;
+  /** Returns the bytes of a connection's next request. */
+  readonly request: (connection: number, count: number) => string;
+  readonly connections: number;
+  readonly milliseconds: number;
+}
+
+/**
+ * Sends one request after the other on every connection.
+ * @returns replies per second
+ * @throws {Error} if a reply is not 200
+ */
+async function repliesPerSecond(load: Load): Promise<number> {
+  const startedAt = performance.now();
+  const endAt = startedAt + load.milliseconds;
+  const counts = await Promise.all(
+    Array.from({ length: load.connections }, (_, connection) => sendUntil(endAt, load, connection)),
+  );
+  return (counts.reduce((sum, count) => sum + count) * 1000) / (performance.now() - startedAt);
+}
+
+async function sendUntil(endAt: number, load: Load, connection: number): Promise<number> {
+  const socket = net.connect({ port: load.port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  const ended = Promise.withResolvers<number>();
+  let count = 0;
+  let received: Buffer = Buffer.alloc(0);
+  const send = () => socket.write(load.request(connection, count));
+  socket.on('error', ended.reject);
+  socket.on('close', () => ended.reject(new Error('The server closed the connection')));
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const length = replyLength(received);
+    if (length === undefined || received.length < length) return;
+    received = Buffer.alloc(0);
+    count += 1;
+    if (performance.now() < endAt) send();
+    else ended.resolve(count);
+  });
+  send();
+  try {
+    return await ended.promise;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Returns the bytes of head and body, or undefined if the head is incomplete. */
+function replyLength(bytes: Buffer): number | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const head = bytes.toString('latin1', 0, end);
+  if (!head.startsWith('HTTP/1.1 200')) throw new Error(bytes.toString());
+  const length = /^content-length: (\d+)/im.exec(head)?.[1];
+  if (length === undefined) throw new Error(`A reply without content-length: ${head}`);
+  return end + 4 + Number(length);
+}

@@ -8,7 +8,7 @@ import { createPackage } from '../package/createPackage.ts';
 import { packageName } from '../package/targets.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
-export interface Staged {
+interface Staged {
   /** Contains dist/ and, if packaged, dist/hosted-postgres.vsix. */
   readonly folder: string;
   remove(): Promise<void>;

@@ -6,12 +6,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
-
-import { startProgram } from './program.ts';
-import { ms, type Result } from './result.ts';
+import { startProgram, type Program } from './program.ts';
+import { comparison, measureInTurns, median, medianRatio, ms, timeOf, type Result } from './result.ts';
 import { projectsFile } from './sampleAccount.ts';
 import { stage } from './staging.ts';
-import { median, medianRatio } from './stats.ts';
 
 const STARTS = 5;
 const GOAL_MS = 300;
@@ -66,23 +64,19 @@ async function compare(
   command: readonly string[],
   { baseline, goal, isMet, remark }: Comparison,
 ): Promise<Result> {
-  const [ours, minimal]: [number[], number[]] = [[], []];
-  for (let start = 0; start <= STARTS; start += 1) {
-    ours.push(await startOnce(command));
-    minimal.push(await timeToLine(baseline));
-  }
   // The first start of each reads its files from the disk, so it is not counted.
-  const time = median(ours.slice(1));
-  const ratio = medianRatio(ours.slice(1), minimal.slice(1));
-  return {
+  const pairs = await measureInTurns(STARTS, 1, {
+    ours: () => startOnce(command),
+    baseline: () => timeToLine(baseline),
+  });
+  return comparison(pairs, {
     what,
-    ours: ms(time),
-    baseline: `${ms(median(minimal.slice(1)))} bare node:http`,
-    ratio,
+    unit: ms,
+    baseline: 'bare node:http',
     goal,
-    met: isMet({ time, ratio }),
+    met: isMet({ time: median(pairs.ours), ratio: medianRatio(pairs) }),
     note: [`${STARTS} starts, each with a new data directory`, remark].filter(Boolean).join('; '),
-  };
+  });
 }
 
 /** Appends a new data directory to the command and runs it. */
@@ -94,10 +88,9 @@ async function startOnce(command: readonly string[]): Promise<number> {
 }
 
 async function timeToLine([command = '', ...args]: readonly string[]): Promise<number> {
-  const startedAt = performance.now();
-  const program = await startProgram(command, args, { cwd: projectRoot });
-  const time = performance.now() - startedAt;
-  await program.stop(pidIn(program.line));
+  let program: Program | undefined;
+  const time = await timeOf(async () => (program = await startProgram(command, args, { cwd: projectRoot })));
+  await program?.stop(pidIn(program.line));
   return time;
 }
 

@@ -41,7 +41,7 @@ export async function startStubService({ projects, computesPerProject }: Account
 }
 
 /** Counts all requests and the highest number of simultaneous ones. */
-export interface Traffic {
+interface Traffic {
   requests: number;
   pending: number;
   mostPending: number;

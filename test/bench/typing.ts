@@ -2,9 +2,8 @@
 import { ComputeIndex } from '../../src/model/inventory/computeIndex.ts';
 import { hostAtPosition } from '../../src/model/connection/hostAtPosition.ts';
 import { completionContext } from '../../src/model/connection/completionContext.ts';
-import { ms, type Result } from './result.ts';
+import { median, ms, quantile, type Result } from './result.ts';
 import { computeId, projectId } from './sampleAccount.ts';
-import { median, quantile } from './stats.ts';
 import { connectModel, startStubService } from './stubService.ts';
 
 const PROJECTS = 200;
