@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-export interface TimedTest {
+interface TimedTest {
   readonly title: string;
   readonly milliseconds: number;
 }

@@ -7,8 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions } from '../../src/service/bundleOptions.ts';
-
-const ROOT = path.resolve(import.meta.dirname, '../..');
+import { projectRoot } from '../workbench/folders.ts';
 
 /** In the folder of {@link builtService}: `node --import` loads it into the service. */
 export const BUILT_RECORDER = 'recorder.js';
@@ -23,7 +22,7 @@ async function buildService(): Promise<string> {
   // Also for tests that run it as another user.
   chmodSync(folder, 0o755);
   // Where the service looks for Postgres.
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+  symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   const outdir = path.join(folder, 'dist');
@@ -31,6 +30,6 @@ async function buildService(): Promise<string> {
     service: 'src/service/main.ts',
     recorder: 'test/contract/recorder.ts',
   };
-  await build({ ...bundleOptions, absWorkingDir: ROOT, entryPoints, outdir });
+  await build({ ...bundleOptions, absWorkingDir: projectRoot, entryPoints, outdir });
   return path.join(outdir, 'service.js');
 }

@@ -124,19 +124,19 @@ export async function connectModel(
   };
 }
 
-export interface ScriptedModel extends Omit<ConnectedModel, 'dispose'> {
+export interface ScriptedModel extends ConnectedModel {
   readonly service: ScriptedService;
-  dispose(): Promise<void>;
+  /** Ends both. */
+  close(): Promise<void>;
 }
 
 /** Creates the model connected to a new service with these replies. */
 export async function connectScripted(script: Script): Promise<ScriptedModel> {
   const service = await scriptService(script);
   const model = await connectModel(service);
-  const { dispose: disposeModel } = model;
-  const dispose = async () => {
-    disposeModel();
+  const close = async () => {
+    model.dispose();
     await service.close();
   };
-  return Object.assign(model, { service, dispose });
+  return Object.assign(model, { service, close });
 }

@@ -62,13 +62,13 @@ export interface When {
   readonly times?: number;
 }
 
-export interface Injection {
+interface Injection {
   readonly fault: FaultName;
   /** The number of affected requests. */
   readonly hits: number;
 }
 
-export interface Recorded {
+interface Recorded {
   readonly method: string;
   /** Below the base address, without the query. */
   readonly path: string;

@@ -5,7 +5,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { FaultProxy, type StubReply } from './faultProxy.ts';
 import { makeCertificate, type CertificateOptions } from './faultProxyCertificate.ts';
 
-export interface FaultyAddress {
+interface FaultyAddress {
   readonly baseUrl: BaseUrl;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** What a user does with mouse and keyboard. */
-export interface InputCount {
+interface InputCount {
   /** Clicks, keys and key combinations, without the letters of entered texts. */
   readonly steps: number;
   /** Letters of entered texts. */

@@ -12,6 +12,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 export interface LocalServiceOptions {
   /** More command-line arguments, such as `--operation-delay`, `500`. */
@@ -53,8 +54,6 @@ export class DidNotStart extends Error {
     this.stderr = stderr;
   }
 }
-
-const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** What a service with `--no-postgres` prints at its start. */
 export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
@@ -99,7 +98,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   const node = [process.execPath, ...args, ...flags, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.under ?? []), ...node];
   const child = spawn(command, rest, {
-    cwd: ROOT,
+    cwd: projectRoot,
     env: {
       ...process.env,
       ...(exchanges !== undefined && { RECORDED_EXCHANGES: exchanges }),

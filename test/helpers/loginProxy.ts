@@ -4,7 +4,7 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export interface LoginProxyOptions {
+interface LoginProxyOptions {
   readonly user: string;
   readonly password: string;
   /** The loopback port for each `host:port`. */

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { temporaryFolder, type LocalService } from './localService.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const PROGRAM = path.join(ROOT, 'node_modules/neonctl/bin/cli.js');
+const PROGRAM = path.join(projectRoot, 'node_modules/neonctl/bin/cli.js');
 
 export class NeonctlError extends Error {
   override readonly name = 'NeonctlError';
@@ -27,7 +27,7 @@ export function neonctl(service: () => LocalService): (...args: readonly string[
         CI: 'true',
         NEON_API_KEY: key,
         // Halves the time of a start.
-        NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/neonctl'),
+        NODE_COMPILE_CACHE: path.join(projectRoot, 'node_modules/.cache/neonctl'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

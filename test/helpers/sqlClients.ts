@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { temporaryFolder } from './localService.ts';
 
-export interface SqlClients {
+interface SqlClients {
   /** To install. */
   readonly folders: readonly string[];
   /** Calls of their commands and links to them, as the name and the values. */

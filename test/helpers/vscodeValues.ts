@@ -7,21 +7,13 @@ import { registerHooks } from 'node:module';
 import type { Uri } from 'vscode';
 import { Emitter } from '../../src/base/event.ts';
 
-class ThemeColor {
-  readonly id: string;
-  constructor(id: string) {
-    this.id = id;
-  }
-}
-
-class ThemeIcon {
-  readonly id: string;
-  readonly color: ThemeColor | undefined;
-  constructor(id: string, color?: ThemeColor) {
-    this.id = id;
-    this.color = color;
-  }
-}
+/** A class whose constructor stores its arguments under these names. */
+const holder = (...fields: readonly string[]) =>
+  class {
+    constructor(...args: readonly unknown[]) {
+      Object.assign(this, Object.fromEntries(fields.map((field, index) => [field, args[index]])));
+    }
+  };
 
 class TreeItem {
   readonly label: string;
@@ -29,58 +21,6 @@ class TreeItem {
   constructor(label: string, collapsibleState = 0) {
     this.label = label;
     this.collapsibleState = collapsibleState;
-  }
-}
-
-class MarkdownString {
-  readonly value: string;
-  constructor(value: string) {
-    this.value = value;
-  }
-}
-
-class LanguageModelTextPart {
-  readonly value: string;
-  constructor(value: string) {
-    this.value = value;
-  }
-}
-
-class LanguageModelToolResult {
-  readonly content: readonly LanguageModelTextPart[];
-  constructor(content: readonly LanguageModelTextPart[]) {
-    this.content = content;
-  }
-}
-
-class FileDecoration {
-  readonly badge: string;
-  readonly tooltip: string;
-  readonly color: ThemeColor;
-  constructor(badge: string, tooltip: string, color: ThemeColor) {
-    this.badge = badge;
-    this.tooltip = tooltip;
-    this.color = color;
-  }
-}
-
-class Range {
-  readonly start: unknown;
-  readonly end: unknown;
-  constructor(start: unknown, end: unknown) {
-    this.start = start;
-    this.end = end;
-  }
-}
-
-class Diagnostic {
-  readonly range: Range;
-  readonly message: string;
-  readonly severity: number;
-  constructor(range: Range, message: string, severity: number) {
-    this.range = range;
-    this.message = message;
-    this.severity = severity;
   }
 }
 
@@ -255,24 +195,24 @@ const values = {
   ConfigurationTarget: { Global: 1 },
   window,
   l10n,
-  Diagnostic,
+  Diagnostic: holder('range', 'message', 'severity'),
   DiagnosticSeverity: { Error: 0, Warning: 1 },
   EventEmitter: Emitter,
   env: { language: 'en', uiKind: 1, uriScheme: 'vscode', openExternal },
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
-  FileDecoration,
+  FileDecoration: holder('badge', 'tooltip', 'color'),
   FileSystemError: class extends Error {},
-  LanguageModelTextPart,
-  LanguageModelToolResult,
-  MarkdownString,
+  LanguageModelTextPart: holder('value'),
+  LanguageModelToolResult: holder('content'),
+  MarkdownString: holder('value'),
   ProgressLocation: { Window: 10, Notification: 15 },
   QuickInputButtons: { Back: {} },
   QuickPickItemKind: { Separator: -1, Default: 0 },
-  Range,
+  Range: holder('start', 'end'),
   StatusBarAlignment: { Left: 1, Right: 2 },
-  ThemeColor,
-  ThemeIcon,
+  ThemeColor: holder('id'),
+  ThemeIcon: holder('id', 'color'),
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },

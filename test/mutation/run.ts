@@ -4,13 +4,14 @@
 //   npm run mutate -- --in src/api,src/base           random faults in some of the folders or files
 //   npm run mutate -- --at src/api/errors.ts:42       every fault of one line
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { findFaults, type Fault } from './faults.ts';
-import { filesBelow, suitesBySource } from './suites.ts';
+import { suitesBySource } from './suites.ts';
 
 const FLOORS = ['src/api', 'src/model', 'src/base'];
 const LOWEST_SHARE = 0.9;
@@ -31,7 +32,7 @@ const { values } = parseArgs({
     at: { type: 'string' },
   },
 });
-const suites = suitesBySource(projectRoot);
+const suites = suitesBySource();
 const mutations = await pickMutations();
 const running = new Set<number>();
 process.once('SIGINT', () => {
@@ -49,9 +50,9 @@ report();
 
 async function pickMutations(): Promise<readonly Mutation[]> {
   const all: Mutation[] = [];
-  for (const file of FLOORS.flatMap((floor) => filesBelow(projectRoot, floor, '.ts'))) {
+  for (const file of FLOORS.flatMap((floor) => projectFiles(floor, '.ts'))) {
     if (!isChosen(file)) continue;
-    const faults = await findFaults(readFileSync(path.join(projectRoot, file), 'utf8'));
+    const faults = await findFaults(readText(file));
     all.push(...faults.map((fault) => ({ ...fault, file })));
   }
   if (values.at !== undefined) return all.filter(({ file, line }) => `${file}:${line}` === values.at);
@@ -115,7 +116,7 @@ async function judge(copy: string, { file, start, end, after }: Mutation): Promi
   const relevant = suites.get(file) ?? [];
   if (relevant.length === 0) return 'survived';
   const target = path.join(copy, file);
-  const original = readFileSync(inProject(file), 'utf8');
+  const original = readText(file);
   writeFileSync(target, original.slice(0, start) + after + original.slice(end));
   try {
     return (await passes(copy, relevant, limitMs)) ? 'survived' : 'caught';

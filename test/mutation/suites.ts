@@ -1,32 +1,28 @@
 /** Finds the unit suites that load a module, by following the imports of every suite. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { projectFiles, readText } from '../helpers/projectFiles.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.[^']+\.ts)'/g;
 
-/** Returns the files below `folder` whose names end with `suffix`, as paths from `root`. */
-export function filesBelow(root: string, folder: string, suffix: string): readonly string[] {
-  const names = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith(suffix)).map((name) => path.posix.join(folder, name));
-}
-
 /** Maps each source file to the suites that load it. The suites of the file's own floor come first. */
-export function suitesBySource(root: string): ReadonlyMap<string, readonly string[]> {
+export function suitesBySource(): ReadonlyMap<string, readonly string[]> {
   const suites = new Map<string, string[]>();
-  for (const suite of filesBelow(root, 'test/unit', '.test.ts')) {
-    for (const file of loadedBy(root, suite)) suites.set(file, [...(suites.get(file) ?? []), suite]);
+  for (const suite of projectFiles('test/unit', '.test.ts')) {
+    for (const file of loadedBy(suite)) suites.set(file, [...(suites.get(file) ?? []), suite]);
   }
   for (const [file, all] of suites) all.sort((one, other) => distance(file, one) - distance(file, other));
   return suites;
 }
 
-function loadedBy(root: string, suite: string): ReadonlySet<string> {
+function loadedBy(suite: string): ReadonlySet<string> {
   const loaded = new Set([suite]);
   for (const file of loaded) {
-    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/\bimport type [^;]+;/g, '');
+    const text = readText(file).replaceAll(/\bimport type [^;]+;/g, '');
     for (const [, imported = ''] of text.matchAll(IMPORT)) {
       const target = path.posix.join(path.posix.dirname(file), imported);
-      if (existsSync(path.join(root, target))) loaded.add(target);
+      if (existsSync(path.join(projectRoot, target))) loaded.add(target);
     }
   }
   return loaded;

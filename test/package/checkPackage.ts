@@ -143,16 +143,13 @@ const textOf = (entries: readonly ZipEntry[], name: string): string =>
 
 /** Returns what is wrong, by the title of each check. */
 export function runChecks(contents: PackageContents): Map<string, readonly string[]> {
-  const results = Object.entries(everyPackage).map(([title, check]) => [title, check(contents)] as const);
-  if (contents.target === undefined) {
-    const more = Object.entries(withoutPostgres).map(([title, check]) => [title, check(contents)] as const);
-    return new Map([...results, ...more]);
-  }
-  const platform = targets[contents.target];
-  const more = Object.entries(withPostgres).map(
-    ([title, check]) => [title, check(contents, platform)] as const,
-  );
-  return new Map([...results, ...more]);
+  const run = <Rest extends readonly unknown[]>(
+    checks: Readonly<Record<string, Check<Rest>>>,
+    ...rest: Rest
+  ) => Object.entries(checks).map(([title, check]) => [title, check(contents, ...rest)] as const);
+  const { target } = contents;
+  const more = target === undefined ? run(withoutPostgres) : run(withPostgres, targets[target]);
+  return new Map([...run(everyPackage), ...more]);
 }
 
 /** @returns a message for each problem */

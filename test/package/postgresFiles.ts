@@ -8,7 +8,7 @@ import { readBinary } from './binary/binary.ts';
 import { sliceOf } from './binary/machO.ts';
 import type { Platform } from './targets.ts';
 
-export interface PackagedFile {
+interface PackagedFile {
   /** Relative to the Postgres folder, with slashes. */
   readonly path: string;
   readonly bytes: Buffer;

@@ -35,7 +35,7 @@ export async function thirdPartyNotices(meta: Meta, root: string): Promise<strin
   return ['Hosted Postgres includes work by others, under these licences.\n', ...sections].join('\n');
 }
 
-export interface Notice {
+interface Notice {
   readonly title: string;
   readonly text: string;
 }

@@ -1,21 +1,19 @@
 /** The dev container, which needs Docker to run. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
-const root = path.resolve(import.meta.dirname, '../..');
-const folder = path.join(root, '.devcontainer');
-const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+import { temporaryFolder } from '../helpers/localService.ts';
+import { readText } from '../helpers/projectFiles.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 describe('The dev container', () => {
   it('uses the feature next to it, which brings the extension', () => {
-    const config = JSON.parse(read('.devcontainer/devcontainer.json').replaceAll(/^\/\/.*$/gm, ''));
+    const config = JSON.parse(readText('.devcontainer/devcontainer.json').replaceAll(/^\/\/.*$/gm, ''));
     assert.deepEqual(Object.keys(config.features), ['./hosted-postgres']);
-    const feature = JSON.parse(read('.devcontainer/hosted-postgres/devcontainer-feature.json'));
+    const feature = JSON.parse(readText('.devcontainer/hosted-postgres/devcontainer-feature.json'));
     assert.equal(feature.id, 'hosted-postgres', 'the name of its folder');
-    const { publisher, name } = JSON.parse(read('package.json'));
+    const { publisher, name } = JSON.parse(readText('package.json'));
     assert.deepEqual(feature.customizations.vscode.extensions, [`${publisher}.${name}`]);
   });
 
@@ -25,17 +23,13 @@ describe('The dev container', () => {
   ] as const) {
     it(`installs Postgres and PgBouncer with ${manager}`, function () {
       if (process.platform === 'win32') return this.skip();
-      const programs = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
-      try {
-        const program = path.join(programs, manager);
-        writeFileSync(program, `#!/bin/sh\necho ${manager} "$@"\n`);
-        chmodSync(program, 0o755);
-        const install = path.join(folder, 'hosted-postgres', 'install.sh');
-        const output = execFileSync('/bin/sh', [install], { env: { PATH: programs }, encoding: 'utf8' });
-        assert.match(output, expected);
-      } finally {
-        rmSync(programs, { recursive: true });
-      }
+      const programs = temporaryFolder();
+      const program = path.join(programs, manager);
+      writeFileSync(program, `#!/bin/sh\necho ${manager} "$@"\n`);
+      chmodSync(program, 0o755);
+      const install = path.join(projectRoot, '.devcontainer/hosted-postgres/install.sh');
+      const output = execFileSync('/bin/sh', [install], { env: { PATH: programs }, encoding: 'utf8' });
+      assert.match(output, expected);
     });
   }
 });

@@ -1,10 +1,9 @@
 /** The documents against the repository: links, files and scripts that they name. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-
-const root = path.resolve(import.meta.dirname, '../..');
-const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+import { projectFiles, readText } from '../helpers/projectFiles.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -13,20 +12,16 @@ const DOCUMENTS = [
   '.github/ARCHITECTURE.md',
   '.github/SECURITY.md',
 ];
-const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(read('package.json'));
-const files = ['src', 'test', 'l10n'].flatMap((folder) =>
-  readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map(
-    (name) => `/${folder}/${name.split(path.sep).join('/')}`,
-  ),
-);
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readText('package.json'));
+const files = ['src', 'test', 'l10n'].flatMap((folder) => projectFiles(folder)).map((file) => `/${file}`);
 
 for (const document of DOCUMENTS) {
   describe(document, () => {
-    const text = read(document);
+    const text = readText(document);
 
     it('has only links to files that exist', () => {
       const links = [...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
-      const isMissing = (link: string) => !existsSync(path.join(root, path.dirname(document), link));
+      const isMissing = (link: string) => !existsSync(path.join(projectRoot, path.dirname(document), link));
       assert.deepEqual(links.filter(isMissing), []);
     });
 
@@ -54,6 +49,6 @@ for (const document of DOCUMENTS) {
 
 describe('README.md', () => {
   it('is short', () => {
-    assert.ok(read('README.md').trimEnd().split('\n').length <= 130);
+    assert.ok(readText('README.md').trimEnd().split('\n').length <= 130);
   });
 });

@@ -1,12 +1,11 @@
 /** Compares the schema of settings documents with the manifest and the service's rules. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { settingsUri } from '../../src/model/settings/pgSettings.ts';
+import { readText } from '../helpers/projectFiles.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
-const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+const read = (file: string) => JSON.parse(readText(file));
 
 interface Setting {
   readonly description?: string;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { readText } from '../helpers/projectFiles.ts';
 import { isPreRelease, notesOf, problemsOf, withAbsoluteLinks, withRepository } from '../release/release.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
 const REPOSITORY = 'https://example.com/owner/name';
 const CHANGELOG =
   '# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n\n### Fixed\n\n- A fix.\n\n## [1.1.0]\n\nFirst.\n';
@@ -61,11 +59,7 @@ describe('A release', () => {
       `![A](${REPOSITORY}/raw/v1.2.0/media/a.png) [b](${REPOSITORY}/blob/v1.2.0/.github/B.md), ` +
         '[c](https://c.test/) and [d](#d)',
     );
-    const readme = withAbsoluteLinks(
-      readFileSync(path.join(root, 'README.md'), 'utf8'),
-      REPOSITORY,
-      'v1.2.0',
-    );
+    const readme = withAbsoluteLinks(readText('README.md'), REPOSITORY, 'v1.2.0');
     assert.doesNotMatch(readme, /\]\((?!https:)/);
   });
 });

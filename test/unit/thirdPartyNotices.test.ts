@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../package/thirdPartyNotices.ts';
-
-const root = path.resolve(import.meta.dirname, '../..');
+import { temporaryFolder } from '../helpers/localService.ts';
+import { readText } from '../helpers/projectFiles.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 /** As esbuild describes a bundle: bytes by input file. */
 const bundleOf = (inputs: Readonly<Record<string, number>>) => ({
@@ -29,10 +29,9 @@ describe('The third-party notices', () => {
   };
 
   beforeEach(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-notices-'));
+    folder = temporaryFolder();
     for (const { licence } of SHIPPED_FILES) write(licence, 'The licence of a file\n');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('have every bundled package once, with its licence', async () => {
     addPackage('one', { LICENSE: 'Licence of one\n' });
@@ -67,14 +66,14 @@ describe('The third-party notices', () => {
   });
 
   it('have the Postgres licence, for the descriptions of its settings', async () => {
-    const notices = await thirdPartyNotices(bundleOf({}), root);
+    const notices = await thirdPartyNotices(bundleOf({}), projectRoot);
     assert.match(notices, /pg-settings\.schema\.json/);
     assert.match(notices, /Copyright \(c\) [\d-]+,? PostgreSQL Global Development Group/);
     assert.match(notices, /IN NO EVENT SHALL THE UNIVERSITY OF CALIFORNIA BE LIABLE/);
   });
 
   it('are part of the package', () => {
-    const rules = readFileSync(path.join(root, '.vscodeignore'), 'utf8').split('\n');
+    const rules = readText('.vscodeignore').split('\n');
     assert.ok(rules.includes(`!${NOTICES}`));
   });
 });

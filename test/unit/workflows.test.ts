@@ -1,10 +1,12 @@
 /** The workflows of GitHub Actions, which only run there. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { load } from 'js-yaml';
+import { readText } from '../helpers/projectFiles.ts';
+import { projectRoot } from '../workbench/folders.ts';
 
 interface Step {
   readonly uses?: string;
@@ -26,11 +28,8 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
-const root = path.resolve(import.meta.dirname, '../..');
-const folder = path.join(root, '.github/workflows');
-const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
-  readFileSync(path.join(root, 'package.json'), 'utf8'),
-);
+const folder = '.github/workflows';
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readText('package.json'));
 
 /** Rights that a job may have, next to reading the repository. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -53,9 +52,9 @@ async function loadLinter() {
   }
 }
 
-for (const name of readdirSync(folder)) {
+for (const name of readdirSync(path.join(projectRoot, folder))) {
   describe(`The workflow ${name}`, () => {
-    const text = readFileSync(path.join(folder, name), 'utf8');
+    const text = readText(`${folder}/${name}`);
     const workflow = load(text) as Workflow;
     const jobs = Object.entries(workflow.jobs);
     const steps = jobs.flatMap(([, job]) => job.steps ?? []);
@@ -133,7 +132,7 @@ for (const name of readdirSync(folder)) {
       );
       const files = [...commands.matchAll(/[\w./-]+\.(?:ts|mjs)\b/g)].map(([file]) => file);
       assert.deepEqual(
-        files.filter((file) => !existsSync(path.join(root, file))),
+        files.filter((file) => !existsSync(path.join(projectRoot, file))),
         [],
       );
     });
@@ -152,7 +151,7 @@ describe('The tools that publish', () => {
       string,
       { integrity?: string; resolved?: string; dependencies?: Record<string, string> }
     >;
-  } = JSON.parse(readFileSync(path.join(root, '.github/release/package-lock.json'), 'utf8'));
+  } = JSON.parse(readText('.github/release/package-lock.json'));
 
   it('are locked by content, without the address of a registry', () => {
     const { '': own, ...packages } = lock.packages;

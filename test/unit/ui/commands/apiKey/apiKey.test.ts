@@ -16,7 +16,7 @@ describe('requireKeyAccess', () => {
   });
   afterEach(async () => {
     apiKeys.dispose();
-    await store.dispose();
+    await store.close();
   });
 
   const calls = [

@@ -32,7 +32,7 @@ describe('resetPassword', () => {
     });
   });
   afterEach(async () => {
-    await store.dispose();
+    await store.close();
     answers.length = 0;
   });
 

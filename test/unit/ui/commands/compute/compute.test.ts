@@ -23,7 +23,7 @@ describe('Commands of a compute', () => {
     );
   });
   afterEach(async () => {
-    await store.dispose();
+    await store.close();
     answers.length = 0;
   });
 

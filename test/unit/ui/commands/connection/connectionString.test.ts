@@ -25,7 +25,7 @@ describe('askForUri', () => {
       uri: `postgresql://owner:p%27%24%28id%29@${host}/app?channel_binding=require`,
       hasPassword: true,
     });
-    await store.dispose();
+    await store.close();
   });
 });
 

@@ -33,7 +33,7 @@ describe('Open psql', () => {
     fakeTerminals.opened.length = 0;
   });
   afterEach(async () => {
-    await store.dispose();
+    await store.close();
     rmSync(folder, { recursive: true });
   });
 

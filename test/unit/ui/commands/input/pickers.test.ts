@@ -16,7 +16,7 @@ describe('pickers', () => {
     endpoints = [computeRecord('ep-first')];
     store = await connectScripted(() => ({ endpoints }));
   });
-  afterEach(() => store.dispose());
+  afterEach(() => store.close());
 
   const find = async (computeId: string) =>
     (await requireCompute(store, { projectId: 'shop', computeId })).id;
@@ -65,7 +65,7 @@ describe('pickCompute', () => {
     await store.inventory.projects?.load();
     await store.inventory.loadComputes('shop');
   });
-  afterEach(() => store.dispose());
+  afterEach(() => store.close());
 
   const open = async () => {
     const computesView = { view: { selection: [] } };
@@ -172,6 +172,6 @@ describe('computeSteps in a large account', () => {
     assert.deepEqual([question.items.length, question.active], [2 * PAGE, 'p1']);
     question.cancel();
     assert.equal(await picked, undefined);
-    await store.dispose();
+    await store.close();
   });
 });
