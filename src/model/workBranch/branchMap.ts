@@ -38,9 +38,9 @@ export const isSameBranch = (one: BranchRef, other: BranchRef | 'none' | undefin
   one.projectId === other.projectId &&
   one.branchId === other.branchId;
 
-/** Whether the map has the database branch, also as the parent. */
-export const isInMap = ({ branches, parent }: BranchMap, ref: BranchRef): boolean =>
-  [...branches.values(), parent].some((mapped) => isSameBranch(ref, mapped));
+/** Whether the map has the database branch, also as the parent or for a git branch that is gone. */
+export const isInMap = ({ branches, parent, created }: BranchMap, ref: BranchRef): boolean =>
+  [...branches.values(), parent, ...created].some((mapped) => isSameBranch(ref, mapped));
 
 /** Entries that aren't valid are left out. @param folder in the repository */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {

@@ -91,9 +91,10 @@ describe('The map of git branches to database branches', () => {
   it('contains its branches and the parent', async () => {
     await writer.setBranch('one', ref('br-one'));
     await writer.setParent(ref('br-root'));
+    await writer.addCreated({ ...ref('br-old'), gitBranch: 'deleted' });
     const map = await read();
-    const found = ['br-one', 'br-root', 'br-other'].map((id) => isInMap(map, ref(id)));
-    assert.deepEqual(found, [true, true, false]);
+    const found = ['br-one', 'br-root', 'br-old', 'br-other'].map((id) => isInMap(map, ref(id)));
+    assert.deepEqual(found, [true, true, true, false]);
     assert.equal(isInMap(map, ref('br-one', 'https://example.com')), false);
   });
 });
