@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
+import { randomNumbers } from '../helpers/randomNumbers.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { findFaults, type Fault } from './faults.ts';
 import { suitesBySource } from './suites.ts';
@@ -65,17 +66,6 @@ async function pickMutations(): Promise<readonly Mutation[]> {
 
 function isChosen(file: string): boolean {
   return values.in.split(',').some((chosen) => `${file}/`.startsWith(`${chosen}/`));
-}
-
-/** Mulberry32: numbers from 0 to 1, the same for the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function makeCopy(): string {
