@@ -30,7 +30,6 @@ import * as records from './records/records.ts';
 import type { ComputePatch, ComputeCreation, ProjectCreation } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
-export { PROJECTS_PER_PAGE } from './paths.ts';
 export type { ProjectPage } from './projectPages.ts';
 
 /** A changed compute, if the reply contains it, and the operations that the change started. */

@@ -1,5 +1,5 @@
 /** Loads all projects of a large account, compared with the same requests without the model. */
-import { PROJECTS_PER_PAGE } from '../../src/api/client.ts';
+import { PROJECTS_PER_PAGE } from '../../src/api/paths.ts';
 import { comparison, measureInTurns, median, medianRatio, ms, timeOf, type Result } from './result.ts';
 import { bareGet, connectModel, startStubService, type StubService } from './stubService.ts';
 

@@ -13,7 +13,7 @@ import {
   type CallInfo,
 } from './errorMapping.ts';
 import { sendOnce, type Fetch, type HttpRequest, type RawResponse } from './request.ts';
-import { DEFAULT_RETRY_LIMITS, retryDelay, type RetryLimits } from './retry.ts';
+import { retryDelay, type RetryLimits } from './retry.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -36,22 +36,16 @@ export interface CallOptions {
 /** Limits in milliseconds. */
 interface TimeLimits {
   /** From the request to the end of the response body. */
-  readonly attempt: number;
+  readonly attempt?: number;
   /** All attempts and the waits between them. */
-  readonly total: number;
+  readonly total?: number;
 }
 
-const DEFAULT_TIME_LIMITS: TimeLimits = { attempt: 30_000, total: 120_000 };
-
-export interface HttpOptions {
+export interface HttpOptions extends RetryLimits {
   readonly baseUrl: BaseUrl;
   readonly key: string;
   readonly fetch: Fetch;
-  readonly limits?: Partial<TimeLimits> | undefined;
-  /** Attempts after the first. There are more for 423, which lasts until another operation has finished. */
-  readonly retries?: number | undefined;
-  /** The longest wait between two attempts, in milliseconds. */
-  readonly maxDelay?: number | undefined;
+  readonly limits?: TimeLimits;
 }
 
 export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
@@ -68,12 +62,8 @@ interface CallContent {
 }
 
 export class Http {
+  readonly #options: HttpOptions;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #baseUrl: BaseUrl;
-  readonly #key: string;
-  readonly #fetch: Fetch;
-  readonly #timeLimits: TimeLimits;
-  readonly #retryLimits: RetryLimits;
 
   /** @throws {ApiError} invalidRequest for a key that is not safe in a header */
   constructor(options: HttpOptions) {
@@ -82,12 +72,7 @@ export class Http {
         'The API key is empty or contains spaces, line breaks or characters that no API key has';
       throw new ApiError(message, { kind: 'invalidRequest' });
     }
-    this.#baseUrl = options.baseUrl;
-    this.#key = options.key;
-    this.#fetch = options.fetch;
-    this.#timeLimits = { ...DEFAULT_TIME_LIMITS, ...options.limits };
-    const { retries = DEFAULT_RETRY_LIMITS.retries, maxDelay = DEFAULT_RETRY_LIMITS.maxDelay } = options;
-    this.#retryLimits = { retries, maxDelay };
+    this.#options = options;
     this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
 
@@ -129,7 +114,7 @@ export class Http {
   }
 
   #callInfo(method: Method, path: string): CallInfo {
-    return { requestLine: `${method} ${path}`, isChange: method !== 'GET', key: this.#key };
+    return { requestLine: `${method} ${path}`, isChange: method !== 'GET', key: this.#options.key };
   }
 
   #request(method: Method, path: string, { query = {}, body }: CallContent): HttpRequest {
@@ -139,7 +124,7 @@ export class Http {
     }
     return {
       method,
-      url: `${this.#baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
+      url: `${this.#options.baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
       headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
@@ -147,13 +132,14 @@ export class Http {
 
   /** Sends the request until it succeeds or must not be retried. @throws the error of the last attempt */
   async #send(call: CallInfo, request: HttpRequest, { signal, onRetry }: CallOptions): Promise<RawResponse> {
-    const deadline = performance.now() + this.#timeLimits.total;
+    const { limits: { total = 120_000 } = {} } = this.#options;
+    const deadline = performance.now() + total;
     for (let failures = 1; ; failures += 1) {
       if (signal?.aborted === true) throw cancelled(call, false);
       try {
         return await this.#attempt(call, request, signal, deadline - performance.now());
       } catch (error) {
-        const delay = retryDelay(error, call.isChange, failures, this.#retryLimits);
+        const delay = retryDelay(error, call.isChange, failures, this.#options);
         // Waiting beyond the time limit would only replace the reason by a timeout.
         if (delay === undefined || performance.now() + delay >= deadline) throw error;
         onRetry?.({ status: statusOf(error), attempt: failures, delay });
@@ -169,10 +155,11 @@ export class Http {
     callerSignal: AbortSignal | undefined,
     remaining: number,
   ): Promise<RawResponse> {
-    const limit = Math.max(1, Math.ceil(Math.min(this.#timeLimits.attempt, remaining)));
+    const { fetch, limits: { attempt = 30_000 } = {} } = this.#options;
+    const limit = Math.max(1, Math.ceil(Math.min(attempt, remaining)));
     const timeout = AbortSignal.timeout(limit);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
-    const response = await sendOnce(this.#fetch, request, signal).catch((error: unknown) => {
+    const response = await sendOnce(fetch, request, signal).catch((error: unknown) => {
       if (callerSignal?.aborted === true) throw cancelled(call, call.isChange);
       if (timeout.aborted) throw timedOut(call, limit);
       throw requestError(call, error);

@@ -2,13 +2,11 @@
 import { faultOf, isCertificateCode, type ApiError } from '../errors.ts';
 
 export interface RetryLimits {
-  /** Attempts after the first. */
-  readonly retries: number;
-  /** The longest delay between two attempts, in milliseconds. */
-  readonly maxDelay: number;
+  /** Attempts after the first. There are more for 423, which lasts until another operation has finished. */
+  readonly retries?: number | undefined;
+  /** The longest wait between two attempts, in milliseconds. */
+  readonly maxDelay?: number | undefined;
 }
-
-export const DEFAULT_RETRY_LIMITS: RetryLimits = { retries: 5, maxDelay: 30_000 };
 
 const FIRST_DELAY = 300;
 
@@ -40,19 +38,19 @@ export function retryDelay(
   error: unknown,
   isChange: boolean,
   failures: number,
-  limits: RetryLimits,
+  { retries = 5, maxDelay = 30_000 }: RetryLimits,
 ): number | undefined {
   const fault = faultOf(error);
   if (fault === undefined || !isRetried(error as ApiError, isChange)) return undefined;
   const { status, retryAfter = 0 } = fault.kind === 'rejected' ? fault : {};
   const isLocked = status === LOCKED.status;
-  if (failures > limits.retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
+  if (failures > retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   const requestedDelay = retryAfter * 1000;
   // If the service asks for a longer delay, the caller gets the error and decides.
-  if (requestedDelay > 0) return requestedDelay <= limits.maxDelay ? requestedDelay : undefined;
-  const maxDelay = isLocked ? Math.min(limits.maxDelay, LOCKED.maxDelay) : limits.maxDelay;
+  if (requestedDelay > 0) return requestedDelay <= maxDelay ? requestedDelay : undefined;
+  const longest = isLocked ? Math.min(maxDelay, LOCKED.maxDelay) : maxDelay;
   // Jitter spreads the retries of several windows that failed at the same moment.
-  return Math.min(maxDelay, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
+  return Math.min(longest, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }
 
 /** Seconds. This also keeps delays below the maximum of a timer. */
