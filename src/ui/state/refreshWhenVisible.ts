@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 
 /** Refreshes in the background while the view is visible and the window has the focus. */
 export function refreshWhenVisible(
-  refresh: BackgroundRefresh,
+  refresh: Pick<BackgroundRefresh, 'setVisible'>,
   view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
   config: Pick<Config, 'onDidChange'>,
 ): Disposable {

@@ -73,8 +73,10 @@ describe('approve', () => {
   });
 
   it('asks for the name if another client has moved the compute to a protected branch', async () => {
-    const isProtected = { id: 'br-main', project_id: 'shop', name: 'main', protected: true };
-    branches = [isProtected, { id: 'br-dev', project_id: 'shop', name: 'dev' }];
+    branches = [
+      { id: 'br-main', project_id: 'shop', name: 'main', protected: true },
+      { id: 'br-dev', project_id: 'shop', name: 'dev' },
+    ];
     let branch_id = 'br-dev';
     service.script = (call) =>
       call.endsWith('/branches')
@@ -153,7 +155,7 @@ describe('approve', () => {
       assert.deepEqual(questions, []);
     });
 
-  it('rejects each change of a project marked as read-only, and offers to change the mark', async () => {
+  it('rejects each change of a project or account marked as read-only, and offers to change the mark', async () => {
     store.marks['shop'] = 'readOnly';
     const error: unknown = await approve(store.guards, severe).catch((reason: unknown) => reason);
     assert.deepEqual(explainError(error), {
@@ -161,6 +163,9 @@ describe('approve', () => {
       action: 'mark',
     });
     assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
+    store.marks[service.baseUrl] = 'readOnly';
+    for (const one of [change, { name: 'ci', question: 'Revoke ci?', button: 'Revoke' }])
+      await assert.rejects(approve(store.guards, one), /this account as read-only/);
     assert.deepEqual(questions, []);
   });
 
@@ -206,12 +211,5 @@ describe('approve', () => {
       answers.push('Create');
       assert.equal(await approve(store.guards, key, since), true);
     });
-  });
-
-  it('rejects each change of an account marked as read-only', async () => {
-    store.marks[service.baseUrl] = 'readOnly';
-    await assert.rejects(approve(store.guards, change), /this account as read-only/);
-    const key = { name: 'ci', question: 'Revoke ci?', button: 'Revoke' };
-    await assert.rejects(approve(store.guards, key), /this account as read-only/);
   });
 });

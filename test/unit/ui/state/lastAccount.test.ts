@@ -35,8 +35,4 @@ describe('rememberAccount', () => {
     store.dispose();
     await service.close();
   });
-
-  it('reads an invalid value as none', () => {
-    assert.equal(lastAccount({ get: () => ({ odd: true }) as never }), 'none');
-  });
 });

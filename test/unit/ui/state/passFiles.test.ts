@@ -28,15 +28,12 @@ describe('PassFiles', () => {
     const terminal = open('secret\n');
     const file = terminal?.env?.['PGPASSFILE'] ?? '';
     assert.equal(terminal?.env?.['LANG'], 'C');
+    assert.equal(terminal?.env?.['PGPASSWORD'], null, 'libpq would prefer it to the file');
     assert.equal(readFileSync(file, 'utf8'), 'secret\n');
     assert.doesNotMatch(JSON.stringify(terminal), /secret/);
     if (process.platform === 'win32') return;
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
-  });
-
-  it('removes PGPASSWORD, which libpq would prefer to the file', () => {
-    assert.equal(open('secret\n')?.env?.['PGPASSWORD'], null);
   });
 
   it('removes the file when its terminal closes', () => {

@@ -13,6 +13,7 @@ const rejected = (status: number): Fault => ({
   requestId: undefined,
   retryAfter: undefined,
 });
+const network = (code: string): Fault => ({ kind: 'network', code });
 const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): Fault => ({
   kind: 'unexpectedReply',
   status: 200,
@@ -33,22 +34,10 @@ describe('explainError', () => {
     ['too many requests', rejected(429), /service says/, 'retry'],
     ['a violated rule', rejected(422), /service says/, 'log'],
     ['a service that is down', rejected(503), /service says/, 'retry'],
-    ['no network', { kind: 'network', code: 'ENOTFOUND' }, /offline/, 'retry', 'failedAddress'],
-    [
-      'a closed port',
-      { kind: 'network', code: 'ECONNREFUSED' },
-      /Nothing is listening/,
-      'retry',
-      'failedUnreachable',
-    ],
-    [
-      'an invalid certificate',
-      { kind: 'network', code: 'CERT_HAS_EXPIRED' },
-      /certificate/,
-      'retry',
-      'failedCertificate',
-    ],
-    ['a reset', { kind: 'network', code: 'ECONNRESET' }, /ECONNRESET/, 'retry', 'failedUnreachable'],
+    ['no network', network('ENOTFOUND'), /offline/, 'retry', 'failedAddress'],
+    ['a closed port', network('ECONNREFUSED'), /Nothing is listening/, 'retry', 'failedUnreachable'],
+    ['an invalid certificate', network('CERT_HAS_EXPIRED'), /certificate/, 'retry', 'failedCertificate'],
+    ['a reset', network('ECONNRESET'), /ECONNRESET/, 'retry', 'failedUnreachable'],
     ['silence', { kind: 'timeout' }, /too long/, 'retry', 'failedUnreachable'],
     ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
     ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],

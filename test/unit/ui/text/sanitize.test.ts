@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { escapeMarkdown, nameOrId, sanitize } from '../../../../src/ui/text/sanitize.ts';
 
-describe('plain', () => {
+describe('sanitize', () => {
   it('breaks links in notifications', () => {
     // VS Code's own pattern for links in notifications.
     const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)/i;
@@ -13,26 +13,18 @@ describe('plain', () => {
     );
   });
 
-  it('returns one line of limited length without bidi characters', () => {
-    assert.equal(sanitize('a\r\nb\u202ec'), 'a b c');
-    assert.equal(sanitize('x'.repeat(10_000)).length, 500);
-  });
-
-  it('limits the length', () => {
-    assert.equal(sanitize('x'.repeat(50), 40), `${'x'.repeat(39)}…`);
-  });
-
-  it('breaks icons', () => {
-    assert.doesNotMatch(sanitize('$(trash) $$(trash) $(sync~spin)'), /\$\(/);
-  });
-
-  it('removes invisible characters and lone surrogates', () => {
-    assert.equal(sanitize('a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800'), 'a b c d e f\ufffd');
-  });
-
-  it('leaves ordinary names unchanged', () => {
-    assert.equal(sanitize('Shop (EU) – [prod] #1 “β”'), 'Shop (EU) – [prod] #1 “β”');
-  });
+  for (const [what, text, clean] of [
+    ['joins lines and removes bidi characters', 'a\r\nb\u202ec', 'a b c'],
+    [
+      'removes invisible characters and lone surrogates',
+      'a\u061cb\u200bc\u2066d\ufeffe\u2028f\ud800',
+      'a b c d e f\ufffd',
+    ],
+    ['breaks icons', '$(trash) $$(trash)', '$ (trash) $$ (trash)'],
+    ['limits the length', 'x'.repeat(10_000), `${'x'.repeat(499)}…`],
+    ['leaves ordinary names unchanged', 'Shop (EU) – [prod] #1 “β”', 'Shop (EU) – [prod] #1 “β”'],
+  ] as const)
+    it(what, () => assert.equal(sanitize(text), clean));
 });
 
 describe('nameOrId', () => {
@@ -42,19 +34,14 @@ describe('nameOrId', () => {
   });
 });
 
-describe('markdown', () => {
-  const rows = [
-    [
-      '[x](command:hostedPostgres.compute.delete)',
-      '\\[x\\]\\(command\\:hostedPostgres\\.compute\\.delete\\)',
-    ],
+describe('escapeMarkdown', () => {
+  for (const [text, escaped] of [
+    ['[x](command:a.b)', '\\[x\\]\\(command\\:a\\.b\\)'],
     ['<img src=x>', '&lt;img src=x\\>'],
     ['a|b', 'a\\|b'],
     ['$(trash)', '\\$\\(trash\\)'],
     ['`rm`', '\\`rm\\`'],
     ['&lt;', '&amp;lt;'],
-  ] as const;
-  for (const [text, escaped] of rows) {
+  ] as const)
     it(`escapes ${text}`, () => assert.equal(escapeMarkdown(text), escaped));
-  }
 });

@@ -15,27 +15,23 @@ describe('markItem', () => {
     accessibilityInformation: { label: 'Project shop' },
   });
 
-  it('shows the mark of a project as text, color and badge', () => {
-    const item = markItem(row(), { kind: 'project', projectId: 'shop' }, 'production');
-    assert.equal(item.description, 'eu · production');
-    assert.equal(item.accessibilityInformation?.label, 'Project shop, production');
-    assert.equal(decorate(item.resourceUri)?.badge, 'P');
-    assert.match(JSON.stringify(decorate(item.resourceUri)), /hostedPostgres\.productionForeground/);
-  });
+  const ids = { projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' };
+  // VS Code would open a compute with a URI that is dropped into an editor, instead of inserting its host.
+  for (const [kind, mark, description, spoken, badge] of [
+    ['project', 'production', 'eu · production', 'Project shop, production', 'P'],
+    ['branch', 'readOnly', 'eu', 'Project shop, read-only', 'R'],
+    ['compute', 'production', 'eu · production', 'Project shop, production', undefined],
+  ] as const)
+    it(`shows the mark of a ${kind}`, () => {
+      const item = markItem(row(), { kind, ...ids }, mark);
+      assert.equal(item.description, description);
+      assert.equal(item.accessibilityInformation?.label, spoken);
+      assert.equal(decorate(item.resourceUri)?.badge, badge);
+    });
 
-  it('shows the mark of a branch as color and badge', () => {
-    const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' } as const;
-    const item = markItem(row(), node, 'readOnly');
-    assert.equal(item.description, 'eu');
-    assert.equal(item.accessibilityInformation?.label, 'Project shop, read-only');
-    assert.equal(decorate(item.resourceUri)?.badge, 'R');
-  });
-
-  it('shows the mark of a compute as text, so that dropping it into an editor inserts its host', () => {
-    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' } as const;
-    const item = markItem(row(), node, 'production');
-    assert.equal(item.description, 'eu · production');
-    assert.equal(item.resourceUri, undefined);
+  it('has a color for each mark', () => {
+    const { resourceUri } = markItem(row(), { kind: 'project', ...ids }, 'production');
+    assert.match(JSON.stringify(decorate(resourceUri)), /hostedPostgres\.productionForeground/);
   });
 
   it('decorates no other resources', () => {
