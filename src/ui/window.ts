@@ -32,12 +32,11 @@ const safeLines = (text: string): string => text.split('\n').map(safeText).join(
 
 /** A copy with the text fields made safe; fields that are missing or not text stay as they are. */
 function safeFields<T extends object>(shown: T, names: readonly (keyof T)[]): T {
-  const copy = { ...shown };
-  for (const name of names) {
-    const value: unknown = copy[name];
-    if (typeof value === 'string') Object.assign(copy, { [name]: safeText(value) });
-  }
-  return copy;
+  const texts = names.flatMap((name) => {
+    const value: unknown = shown[name];
+    return typeof value === 'string' ? [[name, safeText(value)]] : [];
+  });
+  return { ...shown, ...Object.fromEntries(texts) };
 }
 
 export const safeItem = <T extends QuickPickItem>(item: T): T =>
@@ -104,12 +103,8 @@ export const window = {
 
   async showInputBox({ validateInput, ...options }: SafeInputBoxOptions): Promise<string | undefined> {
     const safe = safeFields<InputBoxOptions>(options, ['title', 'prompt', 'placeHolder']);
-    if (validateInput !== undefined)
-      safe.validateInput = (text) => {
-        const problem = validateInput(text);
-        return problem === undefined ? undefined : safeText(problem);
-      };
-    return await vscodeWindow.showInputBox(safe);
+    const problemOf = (text: string) => safeText(validateInput(text) ?? '');
+    return await vscodeWindow.showInputBox({ ...safe, validateInput: problemOf });
   },
 
   withProgress: <T>(
@@ -142,7 +137,7 @@ export const window = {
 };
 
 interface SafeInputBoxOptions extends InputBoxOptions {
-  validateInput?: (text: string) => string | undefined;
+  validateInput: (text: string) => string | undefined;
 }
 
 export type StatusBarItem = ReturnType<typeof window.createStatusBarItem>;

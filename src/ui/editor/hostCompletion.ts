@@ -1,5 +1,13 @@
 /** Completion items: one for each host of a compute, and one that loads more computes. */
-import { CompletionItem, CompletionItemKind, l10n, Range, SnippetString, TextEdit } from 'vscode';
+import {
+  CompletionItem,
+  CompletionItemKind,
+  l10n,
+  Range,
+  SnippetString,
+  TextEdit,
+  type MarkdownString,
+} from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
@@ -22,13 +30,11 @@ export interface ItemContext {
 }
 
 class HostItem extends CompletionItem {
-  readonly computeHost: ComputeHost;
-  readonly branchName: string | undefined;
+  readonly details: () => MarkdownString;
 
-  constructor(computeHost: ComputeHost, label: CompletionItem['label'], branchName: string | undefined) {
+  constructor(label: CompletionItem['label'], details: () => MarkdownString) {
     super(label, CompletionItemKind.Value);
-    this.computeHost = computeHost;
-    this.branchName = branchName;
+    this.details = details;
   }
 }
 
@@ -41,7 +47,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
     const description = parts.filter((part) => part !== '').join(' · ');
     const branchName = context.branchName(compute);
-    const item = new HostItem(computeHost, { label: host, description }, branchName);
+    const item = new HostItem({ label: host, description }, () => computeTable(compute, branchName));
     const projectName = context.projectName(compute.project_id);
     const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
     item.detail = sanitize([labelOf(compute), ...names].join(' · '));
@@ -65,7 +71,7 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
 
 /** VS Code calls this for the focused item only. */
 export function addDocumentation(item: CompletionItem): CompletionItem {
-  if (item instanceof HostItem) item.documentation = computeTable(item.computeHost.compute, item.branchName);
+  if (item instanceof HostItem) item.documentation = item.details();
   return item;
 }
 

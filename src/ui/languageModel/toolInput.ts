@@ -54,14 +54,17 @@ export function requireToolConnection({ session }: ToolParts): AccountConnection
   return session.connection;
 }
 
-/** Reads the compute from the service. @throws {Error} for invalid or unknown ids */
-export async function findComputeOfTool(parts: ToolParts, input: unknown): Promise<Compute> {
-  requireToolConnection(parts);
+/** Reads the compute from the service. @throws {Error} without a connection, and for invalid or unknown ids */
+export async function findComputeOfTool(
+  parts: ToolParts,
+  input: unknown,
+): Promise<{ readonly connection: AccountConnection; readonly compute: Compute }> {
+  const connection = requireToolConnection(parts);
   const target = targetOf(input);
   if (target === undefined)
     throw new Error(l10n.t('projectId and computeId must be ids from the list of computes.'));
   await parts.inventory.refreshComputes(target.projectId);
   const compute = parts.inventory.compute(target.projectId, target.computeId);
   if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', target.computeId));
-  return compute;
+  return { connection, compute };
 }

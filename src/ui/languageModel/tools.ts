@@ -91,7 +91,8 @@ const getCompute: Tool = {
     const target = targetOf(input);
     return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
-  invoke: async (parts, input) => computeDetails(parts.inventory, await findComputeOfTool(parts, input)),
+  invoke: async (parts, input) =>
+    computeDetails(parts.inventory, (await findComputeOfTool(parts, input)).compute),
 };
 
 /** A change that needs no input but the compute. */
@@ -112,8 +113,7 @@ function changeTool({ progress, question, effect, send }: ComputeChange): Tool {
       return { invocationMessage: progress(name), confirmationMessages: { title: question(name), message } };
     },
     async invoke(parts, input, token) {
-      const connection = requireToolConnection(parts);
-      const compute = await findComputeOfTool(parts, input);
+      const { connection, compute } = await findComputeOfTool(parts, input);
       await approveTool(parts, compute, question(computeName(compute)), connection);
       const result = await cancellable(token, connection, (options) =>
         send(parts.computeActions, computeNodeOf(compute), options),
@@ -162,8 +162,7 @@ const resizeCompute: Tool = {
     };
   },
   async invoke(parts, input, token) {
-    const connection = requireToolConnection(parts);
-    const compute = await findComputeOfTool(parts, input);
+    const { connection, compute } = await findComputeOfTool(parts, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
     const size = sizeText(sizeFields(requireSize(input)));

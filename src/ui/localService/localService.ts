@@ -12,17 +12,11 @@ import { LocalServiceError, type Lease } from './localServiceLease.ts';
 import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
 
-export interface LocalServiceParts {
-  /** The bundled service. */
-  readonly script: string;
-  /** The folder with its state. */
-  readonly dataDir: string;
+export interface LocalServiceParts extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
   readonly config: Pick<Config, 'postgresPath'>;
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
-  /** See {@link LocalServiceOptions.grace}. */
-  readonly grace?: number;
 }
 
 /** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */

@@ -17,6 +17,7 @@ import { findAddress, findOwner } from './localServiceFiles.ts';
 export interface LocalServiceOptions {
   /** The bundled service. */
   readonly script: string;
+  /** The folder with its state. */
   readonly dataDir: string;
   readonly key: string;
   /** Its last port, so that addresses stay the same; 0 for any. */

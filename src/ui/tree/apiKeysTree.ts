@@ -91,18 +91,9 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 }
 
-/** Shown instead of keys if the key in use may not list them. */
-export interface HiddenKeysNode {
-  readonly kind: 'hiddenKeys';
-}
-
-/** A record that couldn't be parsed. Shown rather than dropped. */
-export interface UnreadableKeyNode {
-  readonly kind: 'unreadableKey';
-  readonly index: number;
-}
-
-export type KeysNode = ApiKeyNode | HiddenKeysNode | UnreadableKeyNode;
+/** `hiddenKeys`: the key in use may not list keys. `unreadableKey`: a record that couldn't be parsed, which is shown too. */
+export type KeysNode =
+  ApiKeyNode | { readonly kind: 'hiddenKeys' } | { readonly kind: 'unreadableKey'; readonly index: number };
 
 function keysNodeId(node: KeysNode): string {
   if (node.kind === 'apiKey') return String(node.keyId);

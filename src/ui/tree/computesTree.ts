@@ -1,12 +1,12 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
 import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { Event } from '../../base/event.ts';
 import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
+import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -19,24 +19,12 @@ import { setViewDescription, setViewMessage } from '../window.ts';
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-/** Whether the local service has Postgres. */
-export interface PostgresState {
-  /** The text for users that says why no compute can start. */
-  readonly postgresProblem: string | undefined;
-  readonly onDidChangePostgres: Event<void>;
-}
-
-/** The user's marks. */
-export interface TreeGuards extends Pick<Guards, 'accountMark' | 'cachedMark'> {
-  readonly onDidChange: Event<void>;
-}
-
-export interface ComputesTreeParts {
+interface ComputesTreeParts {
   readonly session: Pick<Session, 'connection'>;
   readonly inventory: Inventory;
   readonly log: Pick<Log, 'error'>;
-  readonly localService: PostgresState;
-  readonly guards: TreeGuards;
+  readonly localService: Pick<LocalService, 'postgresProblem' | 'onDidChangePostgres'>;
+  readonly guards: Pick<Guards, 'accountMark' | 'cachedMark' | 'onDidChange'>;
 }
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
@@ -169,7 +157,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Without projects, VS Code shows the welcome view instead. */
   get #needsPostgres(): boolean {
-    return this.#postgresProblem !== undefined && roots(this.#inventory, 1).length > 0;
+    return this.#postgresProblem !== undefined && this.#inventory.projects?.isEmpty === false;
   }
 
   get #postgresProblem(): string | undefined {
@@ -246,7 +234,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
   #showFailure(message: string): void {
-    const isEmpty = roots(this.#inventory, 1).length === 0;
+    const isEmpty = this.#inventory.projects?.isEmpty !== false;
     if (isEmpty) setViewDescription(this.view, message);
     setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
   }

@@ -21,19 +21,15 @@ export interface HintNode {
   readonly projectId: string;
 }
 
-/** The last root if there are more projects than shown. */
-export interface MoreNode {
-  readonly kind: 'more';
-  readonly shown: number;
-}
-
-/** The first root if the local service has no Postgres. */
-export interface SetUpPostgresNode {
-  readonly kind: 'setUpPostgres';
-}
-
+/** `more`: the last root if there are more projects than shown. `setUpPostgres`: the first one if the local service has no Postgres. */
 export type TreeNode =
-  ProjectNode | BranchNode | ComputeNode | UnreadableNode | HintNode | MoreNode | SetUpPostgresNode;
+  | ProjectNode
+  | BranchNode
+  | ComputeNode
+  | UnreadableNode
+  | HintNode
+  | { readonly kind: 'more'; readonly shown: number }
+  | { readonly kind: 'setUpPostgres' };
 
 /** Stable, and unique in the whole tree. */
 export function nodeId(node: TreeNode): string {
@@ -70,13 +66,12 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
 export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];
-  const nodes: TreeNode[] = [];
-  for (const projectId of list.entries.keys()) {
-    if (nodes.length === shown) break;
-    nodes.push({ kind: 'project', projectId });
-  }
-  if (nodes.length < list.entries.size) return [...nodes, { kind: 'more', shown: nodes.length }];
-  return [...nodes, ...unreadable(undefined, list.unreadable)];
+  const ids = [...list.entries.keys()].slice(0, shown);
+  const isAll = ids.length === list.entries.size;
+  return [
+    ...ids.map((projectId): TreeNode => ({ kind: 'project', projectId })),
+    ...(isAll ? unreadable(undefined, list.unreadable) : [{ kind: 'more', shown } as const]),
+  ];
 }
 
 export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
