@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { ComputeIndex } from '../../../../src/model/inventory/computeIndex.ts';
-import { connectInventory, type ConnectedInventory } from '../../../helpers/connectedInventory.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import {
   analytics,
@@ -17,7 +17,7 @@ import {
 describe('ComputeIndex', () => {
   const folder = temporaryFolder();
   let service: LocalService;
-  let connected: ConnectedInventory;
+  let connected: ConnectedModel;
   let index: ComputeIndex;
   const host = (id: string) => connected.inventory.compute(shop, id)?.host ?? '';
   const found = (text: string) => {
@@ -35,12 +35,15 @@ describe('ComputeIndex', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    connected = await connectInventory(service);
+    connected = await connectModel(service, { key: service.key });
     await connected.inventory.projects?.firstPage();
     await connected.inventory.loadComputes(shop);
     index = new ComputeIndex(connected.inventory);
   });
-  afterEach(() => index.dispose());
+  afterEach(() => {
+    index.dispose();
+    connected.dispose();
+  });
 
   it('finds computes that were loaded before it, by id and by host', () => {
     assert.equal(found(primary), primary);
@@ -105,7 +108,8 @@ describe('ComputeIndex', () => {
   });
 
   it('is empty after signing out', async () => {
-    await connected.signOut();
+    await connected.accounts.choose(undefined);
+    await connected.session.reread();
     assert.equal(found(primary), undefined);
     assert.deepEqual(ids(''), []);
   });
