@@ -86,8 +86,8 @@ export async function connectModel(
   await accounts.add(account, options.key ?? 'key');
   // By default as for a local service: most tests of the tracker are not about the budget.
   const budget = options.budget ?? new RequestBudget({ isUnlimited: () => true, clock });
-  const open = async (of: Account, key: string) =>
-    new Client({ baseUrl: of.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
+  const open = async ({ baseUrl: address }: Account, key: string) =>
+    new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries: 0 });
   const session = disposables.add(new Session(accounts, open));
   const inventory = disposables.add(new Inventory(session, () => undefined));
   const errors: unknown[] = [];
@@ -126,17 +126,10 @@ export async function connectModel(
 
 export interface ScriptedModel extends ConnectedModel {
   readonly service: ScriptedService;
-  /** Ends both. */
-  close(): Promise<void>;
 }
 
-/** Creates the model connected to a new service with these replies. */
+/** Creates the model connected to a new service with these replies. Both end with the test. */
 export async function connectScripted(script: Script): Promise<ScriptedModel> {
   const service = await scriptService(script);
-  const model = await connectModel(service);
-  const close = async () => {
-    model.dispose();
-    await service.close();
-  };
-  return Object.assign(model, { service, close });
+  return Object.assign(await connectModel(service), { service });
 }

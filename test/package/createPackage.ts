@@ -3,6 +3,7 @@
  * commit always gives the same bytes: vsce gets copies with fixed modes, and a fixed time, time zone and language.
  */
 import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,7 +14,7 @@ import { problemsOf } from './checkPackage.ts';
 import { fetchPostgres } from './fetchPostgres.ts';
 import { postgresFiles } from './postgresFiles.ts';
 import { postgresNotices } from './postgresLicenses.ts';
-import { targets, type Target } from './targets.ts';
+import { packageName, targets, type Target } from './targets.ts';
 import { NOTICES } from './thirdPartyNotices.ts';
 
 interface PackageOptions {
@@ -47,6 +48,22 @@ export async function createPackage({ root = projectRoot, target, out }: Package
   }
   const problems = await problemsOf(out, target);
   if (problems.length > 0) throw new Error(`${out}:\n${problems.join('\n')}`);
+}
+
+const built = new Map<Target | undefined, Promise<string>>();
+
+/** Packages the last production build once for all suites of a process. @returns the package's file */
+export function builtPackage(target: Target | undefined): Promise<string> {
+  const known = built.get(target);
+  if (known !== undefined) return known;
+  if (!existsSync(path.join(projectRoot, NOTICES)))
+    throw new Error('Run "node esbuild.mjs --tests --production" first');
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-built-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const out = path.join(folder, packageName(target));
+  const building = createPackage({ target, out }).then(() => out);
+  built.set(target, building);
+  return building;
 }
 
 /** Only what .vscodeignore includes. vsce would first list all files of the project, which takes 8 s with a VS Code in it. */

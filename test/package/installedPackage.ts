@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { launchBrowser } from '../workbench/chromium.ts';
 import { installWebWorkbench } from '../workbench/install.ts';
-import { builtPackage } from './builtPackage.ts';
+import { builtPackage } from './createPackage.ts';
 import { runIsolated } from './isolation.ts';
 import type { Target } from './targets.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stage } from '../bench/staging.ts';
-import { builtPackage } from './builtPackage.ts';
+import { builtPackage } from './createPackage.ts';
 import { readPackage, runChecks } from './checkPackage.ts';
 import { packageName } from './targets.ts';
 

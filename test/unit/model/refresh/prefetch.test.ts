@@ -21,7 +21,6 @@ describe('Prefetch', () => {
   beforeEach(async () => {
     connected = await connectScripted(manyProjects);
   });
-  afterEach(() => connected.close());
 
   it('loads the first projects once, and is partial if there are others', async () => {
     const prefetch = new Prefetch(connected.inventory, noError);
@@ -73,7 +72,6 @@ describe('Prefetch', () => {
       const errors: unknown[] = [];
       await new Prefetch(failing.inventory, (error) => errors.push(error)).start();
       assert.equal(errors.length, expected);
-      await failing.close();
     }
   });
 

@@ -14,10 +14,7 @@ describe('requireKeyAccess', () => {
     store = await connectScripted((call) => (call === 'GET /auth' ? { auth_method: method } : 403));
     apiKeys = new ApiKeyList(store.session);
   });
-  afterEach(async () => {
-    apiKeys.dispose();
-    await store.close();
-  });
+  afterEach(() => apiKeys.dispose());
 
   const calls = [
     ['list the keys', () => apiKeys.load()],

@@ -25,7 +25,6 @@ describe('askForUri', () => {
       uri: `postgresql://owner:p%27%24%28id%29@${host}/app?channel_binding=require`,
       hasPassword: true,
     });
-    await store.close();
   });
 });
 

@@ -29,7 +29,6 @@ describe('The inputs of tasks', () => {
       return reply === undefined ? { projects } : reply[1];
     });
   });
-  afterEach(() => store.close());
 
   const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
     const session = { connection: { isLocal: false } as AccountConnection };

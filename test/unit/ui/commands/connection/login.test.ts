@@ -32,7 +32,6 @@ describe('askForLogin and knownLogin', () => {
     const session = { connection: { isLocal: false } as AccountConnection };
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
   });
-  afterEach(() => store.close());
 
   const config = { connectionString: () => ({ role: '', database: '' }) } as unknown as Config;
   const context = () => ({ session: store.session, connectionDefaults, config });

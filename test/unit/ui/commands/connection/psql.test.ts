@@ -1,13 +1,13 @@
 import { fakeTerminals } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { openPsql } = await import('../../../../../src/ui/commands/connection/psql.ts');
@@ -20,7 +20,7 @@ describe('Open psql', () => {
   let answer: unknown;
 
   beforeEach(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'psql-'));
+    folder = temporaryFolder();
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
     const endpoints = [computeRecord('ep-one')];
     store = await connectScripted((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
@@ -31,10 +31,6 @@ describe('Open psql', () => {
     const others = { connectionDefaults, config, lastCompute: new LastCompute(store.session, memory) };
     context = { ...store, ...others } as unknown as CommandContext;
     fakeTerminals.opened.length = 0;
-  });
-  afterEach(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
   });
 
   const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };

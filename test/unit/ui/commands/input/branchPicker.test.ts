@@ -17,7 +17,6 @@ describe('requireBranches', () => {
   beforeEach(async () => {
     store = await connectScripted(() => (typeof branches === 'number' ? branches : { branches }));
   });
-  afterEach(() => store.close());
 
   it('shows no reason against a change that another client has removed', async () => {
     const dev = { id: 'br-dev', name: 'dev', parent_id: 'br-main' };
@@ -57,7 +56,6 @@ describe('pickBranch', () => {
     });
     lastCompute = new LastCompute(store.session, new MemoryMap());
   });
-  afterEach(() => store.close());
 
   const row = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' } as const;
   const lastOne: ComputeNode = { ...row, kind: 'compute', computeId: 'ep-one' };

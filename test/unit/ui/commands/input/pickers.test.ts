@@ -16,7 +16,6 @@ describe('pickers', () => {
     endpoints = [computeRecord('ep-first')];
     store = await connectScripted(() => ({ endpoints }));
   });
-  afterEach(() => store.close());
 
   const find = async (computeId: string) =>
     (await requireCompute(store, { projectId: 'shop', computeId })).id;
@@ -65,7 +64,6 @@ describe('pickCompute', () => {
     await store.inventory.projects?.load();
     await store.inventory.loadComputes('shop');
   });
-  afterEach(() => store.close());
 
   const open = async () => {
     const computesView = { view: { selection: [] } };
@@ -172,6 +170,5 @@ describe('computeSteps in a large account', () => {
     assert.deepEqual([question.items.length, question.active], [2 * PAGE, 'p1']);
     question.cancel();
     assert.equal(await picked, undefined);
-    await store.close();
   });
 });
