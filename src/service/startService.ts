@@ -1,6 +1,5 @@
 /** The whole service: opens the data, wires control plane and HTTP server, and closes them again. */
 import { newLeaseSecret } from '../api/leaseProof.ts';
-import { newKeyValue } from './controlPlane/apiKeys.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
 import type { ServiceClock } from './core/clock.ts';
@@ -34,15 +33,13 @@ export interface Service {
   readonly baseUrl: string;
   /** New at each start; clients that know it may hold a lease without a key. See `leaseProof.ts`. */
   readonly leaseSecret: string;
-  /** Whether the account is new. */
-  readonly isNew: boolean;
   close(): Promise<void>;
 }
 
 /** Milliseconds to wait for the computes' addresses: a long recovery must not delay the API. */
 const ATTACHING_TIME = 100;
 
-/** @throws {StartError | StartError | EngineError} */
+/** @throws {StartError | EngineError} */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { options, clock, log, engine } = parts;
   const { plan, operationDelay, postgres: runsPostgres } = options;
@@ -66,7 +63,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       },
     );
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
-    return { baseUrl: baseUrlAt(server.port), leaseSecret, isNew: store.isNew, close };
+    return { baseUrl: baseUrlAt(server.port), leaseSecret, close };
   } catch (error) {
     // A second error does not matter: the first one says why the service did not start.
     await close().catch(() => undefined);
@@ -84,30 +81,25 @@ function portFailure(port: number, error: unknown): StartError {
 }
 
 async function openStore(parts: ServiceParts): Promise<Store> {
-  const { options, clock, folder, log, projects } = parts;
+  const { options, clock, folder, log, projects, engine } = parts;
   const { plan, postgres: runsPostgres } = options;
-  const store = await Store.open({
-    folder,
-    seed: () => seedAccount({ projects, engine: parts.engine, clock, plan, runsPostgres }),
-    onFailure: (error) => parts.onEnd(error.message),
-  });
+  const seed = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
+  const store = await Store.open({ folder, seed, onFailure: (error) => parts.onEnd(error.message) });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;
 }
 
+/** Adds the key that the service was started with, or else a new one to a new account. */
 function addFirstKey(plane: ControlPlane, apiKey: string | undefined, log: (line: string) => void): void {
-  if (apiKey !== undefined) {
-    if (plane.keys.isRevoked(apiKey)) {
-      const message =
-        'The given API key was revoked and cannot be used again. Pass another with --api-key or --api-key-stdin.';
-      throw new StartError('revokedKey', message);
-    }
-    plane.keys.add('given at start', apiKey);
+  if (apiKey === undefined) {
+    if (plane.store.isNew) log(`API key (shown only now): ${plane.keys.create('first key').key}`);
     return;
   }
-  if (!plane.store.isNew) return;
-  const value = newKeyValue();
-  plane.keys.add('first key', value);
-  log(`API key (shown only now): ${value}`);
+  if (plane.keys.isRevoked(apiKey)) {
+    const message =
+      'The given API key was revoked and cannot be used again. Pass another with --api-key or --api-key-stdin.';
+    throw new StartError('revokedKey', message);
+  }
+  plane.keys.add('given at start', apiKey);
 }

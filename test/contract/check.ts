@@ -67,10 +67,10 @@ function requestProblems(
 function* parameterProblems(operation: Operation, query: URLSearchParams): Iterable<string> {
   for (const parameter of operation.parameters) {
     const { name, required, schema } = parameter;
-    const given = parameter.in === 'path' ? operation.pathValues[name] : query.get(name);
-    if (given === null || given === undefined) {
+    const value = parameter.in === 'path' ? operation.pathValues[name] : query.get(name);
+    if (value === null || value === undefined) {
       if (required) yield `the parameter ${name} is missing`;
-    } else if (!validatorOf(schema)(typed(given, schema))) {
+    } else if (!validatorOf(schema)(typed(value, schema))) {
       yield `the parameter ${name} is not valid`;
     }
   }

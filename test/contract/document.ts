@@ -93,9 +93,9 @@ export function parts(schema: Schema): readonly Schema[] {
 
 export const ERROR_SCHEMA: Schema = { $ref: `${ID}#/components/schemas/GeneralError` };
 
-/** @param wanted the parts of the path after the base address; the first is empty */
-export function findOperation(method: string, wanted: readonly string[]): Operation | undefined {
-  const found = Object.keys(paths).filter((template) => pathValues(template, wanted) !== undefined);
+/** @param pathParts the parts of the path after the base address; the first is empty */
+export function findOperation(method: string, pathParts: readonly string[]): Operation | undefined {
+  const found = Object.keys(paths).filter((template) => pathValues(template, pathParts) !== undefined);
   // A fixed name wins over a parameter: /projects/shared is not a project.
   const [template] = found.toSorted((a, b) => a.split('{').length - b.split('{').length);
   const item = paths[template ?? ''];
@@ -107,7 +107,7 @@ export function findOperation(method: string, wanted: readonly string[]): Operat
   return {
     name: `${method} ${template}`,
     parameters: all.map((parameter) => resolved<Parameter>(parameter)),
-    pathValues: pathValues(template, wanted) ?? {},
+    pathValues: pathValues(template, pathParts) ?? {},
     requestBody: schema && { schema, isRequired: requestBody?.required === true },
     response(status) {
       const response = responses[status] ?? (status >= 400 ? responses['default'] : undefined);
@@ -125,14 +125,14 @@ export const allCalls = (): (readonly [method: string, template: string])[] =>
   );
 
 /** Returns undefined if the path does not match. */
-function pathValues(template: string, wanted: readonly string[]): Record<string, string> | undefined {
+function pathValues(template: string, pathParts: readonly string[]): Record<string, string> | undefined {
   const names = template.split('/');
   const values: Record<string, string> = {};
   const isMatch = names.every((name, index) => {
-    const value = wanted[index] ?? '';
+    const value = pathParts[index] ?? '';
     if (!name.startsWith('{')) return name === value;
     values[name.slice(1, -1)] = value;
     return value !== '';
   });
-  return isMatch && names.length === wanted.length ? values : undefined;
+  return isMatch && names.length === pathParts.length ? values : undefined;
 }

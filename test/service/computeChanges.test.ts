@@ -32,19 +32,19 @@ describe('Compute changes', () => {
       assert.deepEqual(actions(await change(id, { branch_id: FREE, autoscaling_limit_min_cu: 0.25 })), []);
     });
 
-    for (const wanted of [
+    for (const patch of [
       { autoscaling_limit_max_cu: 2 },
       { settings: { pg_settings: { work_mem: '5MB' } } },
       { pooler_enabled: true },
     ] satisfies ComputePatch[]) {
-      it(`of ${Object.keys(wanted).join()} keeps the compute active`, async () => {
+      it(`of ${Object.keys(patch).join()} keeps the compute active`, async () => {
         const { id } = await create();
-        const outcome = await change(id, wanted);
+        const outcome = await change(id, patch);
         assert.deepEqual(actions(outcome), ['apply_config running']);
         assert.equal(outcome.compute?.pending_state, 'active');
         const compute = await settled(id);
         assert.equal(compute.current_state, 'active');
-        for (const [name, value] of Object.entries(wanted))
+        for (const [name, value] of Object.entries(patch))
           assert.deepEqual(Reflect.get(compute, name), value);
       });
     }

@@ -287,8 +287,8 @@ describe('An engine that fails to open', () => {
     const test = await startInProcess({ engine });
     try {
       await test.client.updateCompute(PROJECT, IDLE, { name: 'still here' });
-      const wanted = { branch_id: 'br-frosty-lake-110382', type: 'read_only' } as const;
-      await assert.rejects(test.client.createCompute(PROJECT, wanted), /data directory of version 19/);
+      const creation = { branch_id: 'br-frosty-lake-110382', type: 'read_only' } as const;
+      await assert.rejects(test.client.createCompute(PROJECT, creation), /data directory of version 19/);
       await assert.rejects(test.client.restartCompute(PROJECT, IDLE), /data directory of version 19/);
       assert.match(test.log.join('\n'), /data directory of version 19/);
     } finally {

@@ -41,13 +41,6 @@ describe('The program with leases', () => {
     assert.equal(await service.ended, 0, service.stderr());
   });
 
-  it('ends after the last client has released its own', async () => {
-    const service = await start({ args: ['--end-with-leases', GRACE_OPTION] });
-    const held = [await lease(service), await lease(service)];
-    for (const { release } of held) release();
-    assert.equal(await service.ended, 0);
-  });
-
   it('survives a reload of the only window that takes a minute, and ends when that window is gone', async () => {
     const clock = new ManualClock();
     let ended = 0;

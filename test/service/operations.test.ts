@@ -23,8 +23,8 @@ describe('Operations', () => {
     test.client.findOperation(PROJECT, id ?? '');
   const states = async (operations: readonly Operation[]) =>
     Promise.all(operations.map(async ({ id }) => (await operation(id))?.status));
-  const reach = (operations: readonly Operation[], ...wanted: string[]) =>
-    until(String(wanted), async () => String(await states(operations)) === String(wanted));
+  const reach = (operations: readonly Operation[], ...expected: string[]) =>
+    until(String(expected), async () => String(await states(operations)) === String(expected));
   /** Lets all operations end. */
   const settle = () =>
     until('everything settled', async () => {

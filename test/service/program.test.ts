@@ -194,23 +194,19 @@ describe('The program', () => {
     }
   });
 
-  it('exits with 6 if a newer version wrote its data, and does not change them', async () => {
-    await (await start()).stop();
-    const account = accountFile(folder);
-    const newer = `${JSON.stringify({ format: FORMAT + 1 })}\n`;
-    writeFileSync(account, newer);
-    await assert.rejects(start(), didNotStart(6, /newer version/));
-    assert.equal(readFileSync(account, 'utf8'), newer);
-  });
-
-  it('exits with 7 if its data is damaged, and does not change it', async () => {
-    await (await start()).stop();
-    const account = accountFile(folder);
-    const damaged = readFileSync(account, 'utf8').replace(/name/, 'nama');
-    writeFileSync(account, damaged);
-    await assert.rejects(start(), didNotStart(7, /is damaged/));
-    assert.equal(readFileSync(account, 'utf8'), damaged);
-  });
+  const unreadable: readonly (readonly [number, RegExp, (account: string) => string])[] = [
+    [6, /newer version/, () => `${JSON.stringify({ format: FORMAT + 1 })}\n`],
+    [7, /is damaged/, (account) => account.replace(/name/, 'nama')],
+  ];
+  for (const [code, message, change] of unreadable)
+    it(`exits with ${code} if its data has this problem: ${message.source}, and does not change it`, async () => {
+      await (await start()).stop();
+      const account = accountFile(folder);
+      const changed = change(readFileSync(account, 'utf8'));
+      writeFileSync(account, changed);
+      await assert.rejects(start(), didNotStart(code, message));
+      assert.equal(readFileSync(account, 'utf8'), changed);
+    });
 
   it('reads a projects file only for a new account', async () => {
     await (await start()).stop();

@@ -38,38 +38,16 @@ describe('Projects', () => {
     after(() => service.stop());
     const get = (path: string) => call(service.baseUrl, { path, key: service.key });
 
-    it('count usage in whole seconds, and the size of branches also in bytes', async () => {
+    it('have the user as owner, usage in whole seconds, and the size of branches also in bytes', async () => {
       const { projects } = (await get('/projects')).json as { projects: Record<string, unknown>[] };
+      const { id: user } = (await get('/users/me')).json as { id: string };
       assert(projects.length >= 3);
       for (const project of projects) {
+        assert.equal(project['owner_id'], user);
         assert(Number.isInteger(project['cpu_used_sec']) && Number.isInteger(project['active_time']));
         const bytes = Number(project['branch_logical_size_limit']) * 1024 ** 2;
         assert.equal(project['branch_logical_size_limit_bytes'], bytes);
       }
-    });
-
-    it('are listed with the maps of applications and integrations, which are empty', async () => {
-      const { applications, integrations } = (await get('/projects')).json as Record<string, unknown>;
-      assert.deepEqual([applications, integrations], [{}, {}]);
-    });
-
-    it('include primaries, replicas, size ranges, all states and a disabled compute', async () => {
-      const { projects } = (await get('/projects')).json as Page;
-      const lists = await Promise.all(projects.map(({ id }) => service.client.listComputes(id)));
-      const first = lists[0]?.items.filter(({ type }) => type === 'read_write') ?? [];
-      assert.equal(new Set(first.map(({ branch_id }) => branch_id)).size, 2);
-      const all = lists.flatMap(({ items }) => items);
-      const isFixed = (compute: (typeof all)[number]) =>
-        compute.autoscaling_limit_min_cu === compute.autoscaling_limit_max_cu;
-      assert(all.some((compute) => compute.type === 'read_only'));
-      assert(all.some(isFixed) && !all.every(isFixed));
-      assert(all.some((compute) => compute.current_state === 'active'));
-      assert(all.some((compute) => compute.current_state === 'idle'));
-      assert(all.some((compute) => compute.disabled === true));
-      const { branches } = (await get(`/projects/${projects[0]?.id}/branches`)).json as {
-        branches: { id: string }[];
-      };
-      assert(branches.some(({ id }) => !lists[0]?.items.some((compute) => compute.branch_id === id)));
     });
 
     it('can be read one by one', async () => {
@@ -87,6 +65,12 @@ describe('Projects', () => {
       );
       assert.deepEqual(((await get('/projects?search=zzz')).json as Page).projects, []);
       assert.equal(((await get('/projects?org_id=org-1')).json as Page).projects.length, 3);
+    });
+
+    it('include no deleted project that could be recovered', async () => {
+      assert.deepEqual(((await get('/projects?recoverable=true')).json as Page).projects, []);
+      assert.equal(((await get('/projects?recoverable=false')).json as Page).projects.length, 3);
+      assert.equal((await get('/projects?recoverable=x')).status, 400);
     });
   });
 

@@ -37,12 +37,12 @@ export function sampleProject(service: () => LocalService) {
     found,
     settled,
     /** Creates a read replica and waits until it is active. */
-    create: async (wanted: Partial<ComputeCreation> = {}): Promise<Compute> => {
-      const { compute } = await service().client.createCompute(PROJECT, { ...replica, ...wanted });
+    create: async (creation: Partial<ComputeCreation> = {}): Promise<Compute> => {
+      const { compute } = await service().client.createCompute(PROJECT, { ...replica, ...creation });
       assert(compute);
       return settled(compute.id);
     },
-    change: (id: string, wanted: ComputePatch) => service().client.updateCompute(PROJECT, id, wanted),
+    change: (id: string, patch: ComputePatch) => service().client.updateCompute(PROJECT, id, patch),
     raw: (method: string, path: string, body?: unknown) => {
       const { baseUrl, key } = service();
       return call(baseUrl, { method, path: `/projects/${PROJECT}${path}`, key, body });

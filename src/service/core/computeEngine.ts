@@ -170,7 +170,7 @@ export interface ComputeEngine extends EngineFacts {
   /**
    * Reads the databases and roles of a branch from Postgres, or says what they will be while the branch has no data yet.
    * Starts no compute.
-   * @param passwordOf the role whose password is wanted
+   * @param passwordOf the role whose password the catalog contains
    * @throws {EngineError}
    */
   catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;

@@ -63,19 +63,19 @@ export class AccountFile {
 /** Records are immutable, so the JSON of an unchanged one is made once. */
 const jsonOfRecords = new WeakMap<object, string>();
 
-function jsonOf(change: Mutation): string {
-  if (!('set' in change)) return JSON.stringify(change);
-  const known = jsonOfRecords.get(change.value);
-  const json = known ?? JSON.stringify(change);
-  if (known === undefined) jsonOfRecords.set(change.value, json);
+function jsonOf(mutation: Mutation): string {
+  if (!('set' in mutation)) return JSON.stringify(mutation);
+  const known = jsonOfRecords.get(mutation.value);
+  const json = known ?? JSON.stringify(mutation);
+  if (known === undefined) jsonOfRecords.set(mutation.value, json);
   return json;
 }
 
 const checksum = (lines: string): string => createHash('sha256').update(lines).digest('hex');
 
-function encodeAccount(changes: Iterable<Mutation>): string {
+function encodeAccount(mutations: Iterable<Mutation>): string {
   let lines = '';
-  for (const change of changes) lines += `${jsonOf(change)}\n`;
+  for (const mutation of mutations) lines += `${jsonOf(mutation)}\n`;
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
 }
 

@@ -36,7 +36,7 @@ export class Store {
     const file = path.join(folder, 'account.json');
     const account = new AccountState();
     const stored = readAccountFile(file);
-    for (const change of stored ?? (await seed())) account.apply(change);
+    for (const mutation of stored ?? (await seed())) account.apply(mutation);
     const accountFile = new AccountFile(file, () => account.snapshot(), onFailure);
     // Reports a folder that can't be written at the start rather than at the first change.
     accountFile.write();
@@ -44,10 +44,10 @@ export class Store {
     return new Store(account, accountFile, stored === undefined);
   }
 
-  /** Applies the changes together. Either all of them or none survive a crash; see {@link whenDurable}. */
-  commit(...changes: readonly Mutation[]): void {
-    if (changes.length === 0) return;
-    for (const change of changes) this.account.apply(change);
+  /** Applies the mutations together. Either all of them or none survive a crash; see {@link whenDurable}. */
+  commit(...mutations: readonly Mutation[]): void {
+    if (mutations.length === 0) return;
+    for (const mutation of mutations) this.account.apply(mutation);
     this.#file.write();
   }
 
@@ -118,29 +118,32 @@ export class AccountState {
     return [...this.computes()].filter(({ record }) => record.current_state === 'active');
   }
 
-  apply(change: Mutation): void {
-    if ('removed' in change) return this.#remove(change);
-    switch (change.set) {
+  apply(mutation: Mutation): void {
+    if ('removed' in mutation) return this.#remove(mutation);
+    switch (mutation.set) {
       case 'project':
-        return this.#setProject(change.value);
+        return this.#setProject(mutation.value);
       case 'branch':
-        return this.#setBranch(change.value);
+        return this.#setBranch(mutation.value);
       case 'compute':
-        return this.#setCompute(change.value);
+        return this.#setCompute(mutation.value);
       case 'operation':
-        this.#lastSequence = Math.max(this.#lastSequence, change.value.sequence);
-        this.project(change.value.record.project_id).operations.set(change.value.record.id, change.value);
+        this.#lastSequence = Math.max(this.#lastSequence, mutation.value.sequence);
+        this.project(mutation.value.record.project_id).operations.set(
+          mutation.value.record.id,
+          mutation.value,
+        );
         return;
       case 'key':
-        this.#lastKeyId = Math.max(this.#lastKeyId, change.value.id);
-        this.keys.set(change.value.id, change.value);
+        this.#lastKeyId = Math.max(this.#lastKeyId, mutation.value.id);
+        this.keys.set(mutation.value.id, mutation.value);
         return;
       case 'leftover':
-        this.leftovers.set(change.value.projectId, change.value);
+        this.leftovers.set(mutation.value.projectId, mutation.value);
     }
   }
 
-  /** Returns the whole account as the changes that produce it. */
+  /** Returns the whole account as the mutations that produce it. */
   *snapshot(): Iterable<Mutation> {
     for (const project of this.projects.values()) {
       yield { set: 'project', value: project.record };
@@ -184,21 +187,21 @@ export class AccountState {
     this.#projectOfBranch.set(value.id, project);
   }
 
-  #remove(change: Extract<Mutation, { removed: unknown }>): void {
-    switch (change.removed) {
+  #remove(mutation: Extract<Mutation, { removed: unknown }>): void {
+    switch (mutation.removed) {
       case 'key':
-        return this.#removeKey(change.id, change.hash);
+        return this.#removeKey(mutation.id, mutation.hash);
       case 'operation':
-        this.project(change.projectId).operations.delete(change.id);
+        this.project(mutation.projectId).operations.delete(mutation.id);
         return;
       case 'compute':
-        return this.#removeCompute(this.project(change.projectId), change.id);
+        return this.#removeCompute(this.project(mutation.projectId), mutation.id);
       case 'branch':
-        return this.#removeBranch(this.project(change.projectId), change.id);
+        return this.#removeBranch(this.project(mutation.projectId), mutation.id);
       case 'project':
-        return this.#removeProject(change.projectId);
+        return this.#removeProject(mutation.projectId);
       case 'leftover':
-        this.leftovers.delete(change.projectId);
+        this.leftovers.delete(mutation.projectId);
     }
   }
 

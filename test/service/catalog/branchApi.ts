@@ -15,6 +15,9 @@ export interface Reply extends RawReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+type Kind = 'databases' | 'roles';
+export type Rejected = readonly [status: number, method: string, path: string, body?: unknown];
+
 export function branchApi(service: () => LocalService, branch = BRANCH) {
   const project = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const { baseUrl, key } = service();
@@ -32,6 +35,11 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
     });
     return project('GET', `/connection_uri?${query.toString()}`);
   };
+  const names = async (kind: Kind) => {
+    const list = (await on('GET', `/${kind}`)).body[kind];
+    assert(Array.isArray(list));
+    return list.map(({ name }: { readonly name: string }) => name);
+  };
   const primary = async () =>
     until('the primary has settled', async () => {
       const { items } = await service().client.listComputes(PROJECT);
@@ -47,10 +55,16 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
     createDatabase: (name: string, owner = 'app_owner') =>
       on('POST', '/databases', { database: { name, owner_name: owner } }),
     createRole: (name: string, more: object = {}) => on('POST', '/roles', { role: { name, ...more } }),
-    names: async (kind: 'databases' | 'roles') => {
-      const list = (await on('GET', `/${kind}`)).body[kind];
-      assert(Array.isArray(list));
-      return list.map(({ name }: { readonly name: string }) => name);
+    names,
+    /** Sends requests, each of which must be rejected with its status and change nothing. The paths begin after the kind. */
+    async expectRejections(kind: Kind, rejected: readonly Rejected[]) {
+      const before = await names(kind);
+      for (const [status, method, path, sent] of rejected) {
+        const reply = await on(method, `/${kind}${path}`, sent);
+        assert.equal(reply.status, status, `${method} ${path} ${JSON.stringify(sent)}`);
+        assert.deepEqual(Object.keys(reply.body).toSorted(), ['code', 'message', 'request_id']);
+      }
+      assert.deepEqual(await names(kind), before);
     },
     /** The reply to the call for a connection URI. */
     askForUri: uri,

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';
-import { BRANCH, branchApi, encoded, ODD_NAMES, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
+import {
+  BRANCH,
+  branchApi,
+  encoded,
+  ODD_NAMES,
+  queryAt,
+  WITHOUT_COMPUTE,
+  type Rejected,
+} from './branchApi.ts';
 
 describe('databases of a branch', () => {
   let service: LocalService;
@@ -128,47 +136,34 @@ describe('databases of a branch', () => {
   });
 
   it('rejects what it cannot do, and changes nothing', async () => {
-    const before = await api.names('databases');
-    const create = (name: unknown, owner_name: unknown = 'app_owner') => [
+    const create = (status: number, name: unknown, owner_name: unknown = 'app_owner'): Rejected => [
+      status,
       'POST',
-      '/databases',
+      '',
       { database: { name, owner_name } },
     ];
-    const rejected: [number, unknown[]][] = [
-      [409, create('app')],
-      [404, create('new', 'stranger')],
-      [404, create('new', 'postgres')],
-      ...[
-        'postgres',
-        'template0',
-        'template1',
-        '',
-        'a\nb',
-        'a\0b',
-        'x'.repeat(64),
-        'ü'.repeat(32),
-        '\ud800',
-      ].map((name): [number, unknown[]] => [422, create(name)]),
-      [400, create(7)],
-      [400, create('new', null)],
-      [400, ['POST', '/databases', { database: { name: 'new' } }]],
-      [400, ['POST', '/databases', { database: { name: 'new', owner_name: 'app_owner', size: 1 } }]],
-      [400, ['POST', '/databases', {}]],
-      [404, ['GET', '/databases/postgres']],
-      [404, ['GET', '/databases/none']],
-      [404, ['PATCH', '/databases/none', { database: { name: 'new' } }]],
-      [404, ['PATCH', '/databases/app', { database: { owner_name: 'stranger' } }]],
-      [409, ['PATCH', '/databases/calm', { database: { name: 'app' } }]],
-      [422, ['PATCH', '/databases/app', { database: { name: 'postgres' } }]],
-      [422, ['PATCH', '/databases/template1', { database: { name: 'new' } }]],
-      [422, ['DELETE', '/databases/postgres']],
-    ];
-    for (const [status, [method, path, body]] of rejected) {
-      const reply = await api.project(String(method), `/branches/${BRANCH}${String(path)}`, body);
-      assert.equal(reply.status, status, `${String(method)} ${String(path)} ${JSON.stringify(body)}`);
-      assert.deepEqual(Object.keys(reply.body).toSorted(), ['code', 'message', 'request_id']);
-    }
-    assert.deepEqual(await api.names('databases'), before);
+    const reserved = ['postgres', 'template0', 'template1'];
+    const invalid = ['', 'a\nb', 'a\0b', 'x'.repeat(64), 'ü'.repeat(32), '\ud800'];
+    await api.createDatabase('second');
+    await api.expectRejections('databases', [
+      create(409, 'app'),
+      create(404, 'new', 'stranger'),
+      create(404, 'new', 'postgres'),
+      ...[...reserved, ...invalid].map((name) => create(422, name)),
+      create(400, 7),
+      create(400, 'new', null),
+      [400, 'POST', '', { database: { name: 'new' } }],
+      [400, 'POST', '', { database: { name: 'new', owner_name: 'app_owner', size: 1 } }],
+      [400, 'POST', '', {}],
+      [404, 'GET', '/postgres'],
+      [404, 'GET', '/none'],
+      [404, 'PATCH', '/none', { database: { name: 'new' } }],
+      [404, 'PATCH', '/app', { database: { owner_name: 'stranger' } }],
+      [409, 'PATCH', '/second', { database: { name: 'app' } }],
+      [422, 'PATCH', '/app', { database: { name: 'postgres' } }],
+      [422, 'PATCH', '/template1', { database: { name: 'new' } }],
+      [422, 'DELETE', '/postgres'],
+    ]);
   });
 
   it('rejects an unknown branch or project', async () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../helpers/call.ts';
-import { startLocalService } from '../../helpers/localService.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
 import { connectTo, eventually, query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
@@ -36,14 +35,6 @@ describe('databases and roles', () => {
       assert.equal((json as { message: string }).message, 'permission denied');
       assert.deepEqual(await operations(), before);
     });
-  });
-
-  it('are rejected by a service without Postgres', async () => {
-    const service = await startLocalService({ postgres: false });
-    const { status, json } = await call(service.baseUrl, { path: DATABASES, key: service.key });
-    await service.stop();
-    assert.equal(status, 409);
-    assert.match((json as { message: string }).message, /simulates computes/);
   });
 
   it('are known before the data of a new branch is created, and the same after', async () => {

@@ -4,7 +4,16 @@ import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';
-import { BRANCH, branchApi, encoded, ODD_NAMES, PROJECT, queryAt, WITHOUT_COMPUTE } from './branchApi.ts';
+import {
+  BRANCH,
+  branchApi,
+  encoded,
+  ODD_NAMES,
+  PROJECT,
+  queryAt,
+  WITHOUT_COMPUTE,
+  type Rejected,
+} from './branchApi.ts';
 
 const noPooler = findPooler() === undefined ? ' (skipped: PgBouncer is not installed)' : '';
 
@@ -194,32 +203,29 @@ describe('roles of a branch', () => {
   });
 
   it('rejects what it cannot do, and changes nothing', async () => {
-    const before = await api.names('roles');
-    const role = (name: unknown, more: object = {}) => ['POST', '', { role: { name, ...more } }];
-    const rejected: [number, unknown[]][] = [
-      [409, role('app_owner')],
-      ...['postgres', 'service_replicator', 'pg_new', 'public', 'none', '', 'a\tb', 'x'.repeat(64)].map(
-        (name): [number, unknown[]] => [422, role(name)],
-      ),
-      [400, role(null)],
-      [400, role('new', { no_login: 'yes' })],
-      [400, role('new', { superuser: true })],
-      [404, ['GET', '/postgres']],
-      [404, ['GET', '/pg_monitor']],
-      [404, ['GET', '/stranger/reveal_password']],
-      [404, ['GET', '/postgres/reveal_password']],
-      [404, ['POST', '/stranger/reset_password']],
-      [422, ['POST', '/postgres/reset_password']],
-      [422, ['DELETE', '/service_replicator']],
-      [409, ['DELETE', '/app_owner']],
+    const create = (status: number, name: unknown, more: object = {}): Rejected => [
+      status,
+      'POST',
+      '',
+      { role: { name, ...more } },
     ];
-    for (const [status, [method, path, body]] of rejected) {
-      const at = `/branches/${BRANCH}/roles${String(path)}`;
-      const reply = await api.project(String(method), at, body);
-      assert.equal(reply.status, status, `${String(method)} ${String(path)} ${JSON.stringify(body)}`);
-      assert.deepEqual(Object.keys(reply.body).toSorted(), ['code', 'message', 'request_id']);
-    }
-    assert.deepEqual(await api.names('roles'), before);
+    const reserved = ['postgres', 'service_replicator', 'pg_new', 'public', 'none'];
+    const invalid = ['', 'a\tb', 'x'.repeat(64)];
+    await api.expectRejections('roles', [
+      create(409, 'app_owner'),
+      ...[...reserved, ...invalid].map((name) => create(422, name)),
+      create(400, null),
+      create(400, 'new', { no_login: 'yes' }),
+      create(400, 'new', { superuser: true }),
+      [404, 'GET', '/postgres'],
+      [404, 'GET', '/pg_monitor'],
+      [404, 'GET', '/stranger/reveal_password'],
+      [404, 'GET', '/postgres/reveal_password'],
+      [404, 'POST', '/stranger/reset_password'],
+      [422, 'POST', '/postgres/reset_password'],
+      [422, 'DELETE', '/service_replicator'],
+      [409, 'DELETE', '/app_owner'],
+    ]);
   });
 
   it('gives connection URIs only for roles and databases that exist', async () => {
@@ -241,8 +247,8 @@ describe('roles of a branch', () => {
       ({ branch_id }) => branch_id === BRANCH,
     );
     assert(compute);
-    const wanted = { computeId: compute.id, branchId: BRANCH, host: compute.host, pooled: false };
-    const uri = await connectionUri(service.client, PROJECT, { ...wanted, role, database });
+    const target = { computeId: compute.id, branchId: BRANCH, host: compute.host, pooled: false };
+    const uri = await connectionUri(service.client, PROJECT, { ...target, role, database });
     assert.deepEqual(await queryAt(uri, 'select current_user::text, current_database()::text'), [
       role,
       database,
