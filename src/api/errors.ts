@@ -21,7 +21,7 @@ export interface UnexpectedReply {
   readonly detail: string | undefined;
 }
 
-/** Code of the local service's errors without a usable Postgres: no compute can start. */
+/** The local service's error code if there is no usable Postgres, so that no compute can start. */
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
 /**

@@ -70,7 +70,7 @@ function matches(pid: number, actual: number | undefined, startedAt: number): bo
 }
 
 /**
- * Distinguishes a process from all others that ever have its pid, even if the clock changes.
+ * Identifies a process among all that ever have its pid, even if the clock is changed.
  * @returns undefined for a process that has ended, and on systems whose start times do not depend on the current clock
  */
 export function uniqueProcessId(pid: number): string | undefined {

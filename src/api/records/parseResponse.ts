@@ -20,7 +20,7 @@ export interface ParsedList<T> {
 
 export interface ListReply<T> {
   readonly list: ParsedList<T>;
-  /** The text that it was read from. */
+  /** The response body that the list was read from. */
   readonly body: string;
 }
 
@@ -58,7 +58,7 @@ function read<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { fiel
   return { field: path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
 }
 
-/** Records of a list have one of these. Roles have no id. */
+/** Each record of a list has an id or a name. Roles have no id. */
 type Listable = { readonly id: string | number } | { readonly name: string };
 
 const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);

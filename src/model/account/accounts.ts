@@ -16,7 +16,7 @@ export interface SecretStore {
   /** Like `store`, but rejects unless the value outlives this window. */
   storeDurably(entry: string, value: string): Promise<void>;
   delete(entry: string): Promise<void>;
-  /** An entry that changed, in any window. */
+  /** Fires with the name of an entry that changed, in any window. */
   readonly onDidChange: Event<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Replaces the API key of an account: creates a new key, tests it, stores it, and only then revokes the old one. Until one
- * of both is gone, a note on disk names them, so that the next start can say which keys an interrupted rotation left.
+ * of them is gone, a note on disk names them, so that the next start can say which keys an interrupted rotation left.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';

@@ -29,7 +29,7 @@ export interface FormatParts extends ConnectionStringParts {
   readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
 }
 
-/** A secret if `parts` has a password. Without one, the text names none. */
+/** The result is a secret if `parts` has a password. Otherwise it mentions none. */
 export function formatConnection(format: ConnectionFormat, parts: FormatParts): string {
   switch (format) {
     case 'url':
@@ -146,7 +146,7 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
   return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
 }
 
-/** Inside a container, the address of this machine would mean the container. */
+/** Inside a container, a loopback address means the container itself. */
 export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
   if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
   if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;

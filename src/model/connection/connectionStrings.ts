@@ -55,7 +55,7 @@ export function securityOf(parts: ConnectionStringParts): readonly (readonly [st
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
-/** What is left needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
+/** Percent-encodes text, which then needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
 export const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

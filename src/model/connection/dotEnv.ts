@@ -57,7 +57,7 @@ function lastValue(file: string, name: string): Pick<Replacement, 'start' | 'end
   return last;
 }
 
-/** Needs no quotes in a shell or for a library that reads such files. */
+/** Values that need no quotes, in a shell and for libraries that read such files. */
 const BARE = /^[\w./:@%+,=?~-]+$/;
 
 function quoteValue(value: string): string {

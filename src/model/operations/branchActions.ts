@@ -163,7 +163,7 @@ export class BranchActions {
     const { connection } = this.#session;
     if (connection === undefined || accountId(connection.account) !== branch.account)
       throw new Error('Another account');
-    const isThere = await this.update(branch, { protected: true }, { initialConnection: connection }).then(
+    const exists = await this.update(branch, { protected: true }, { initialConnection: connection }).then(
       () => true,
       async (error: unknown) => {
         if (!isRejected(error, 404) && !(await this.#isProtected(branch))) throw error;
@@ -171,7 +171,7 @@ export class BranchActions {
       },
     );
     this.#unprotected.remove(branch);
-    return isThere;
+    return exists;
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */

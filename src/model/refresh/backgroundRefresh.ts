@@ -19,7 +19,7 @@ interface BackgroundRefreshOptions {
   readonly expanded: () => Iterable<string>;
   /** Projects that something else polls. */
   readonly polledElsewhere: () => ReadonlySet<string>;
-  /** Milliseconds; 0 is never. */
+  /** Milliseconds; 0 means never. */
   readonly interval: () => number;
   /** Whether the service is on this machine, where frequent requests cost little. */
   readonly isLocal?: () => boolean;

@@ -25,10 +25,10 @@ describe('a lease proof', () => {
       assert.ok(!isLeaseProof('window', { ...challenge, [name]: `${challenge[name]}2` }, proof), name);
   });
 
-  it('is never a text of another length, or something else', () => {
+  it('is no text of another length and no other value', () => {
     const proof = leaseProof('window', challenge);
-    for (const given of ['', proof.slice(1), `${proof}x`, [proof], null, undefined, 7])
-      assert.ok(!isLeaseProof('window', challenge, given));
+    for (const value of ['', proof.slice(1), `${proof}x`, [proof], null, undefined, 7])
+      assert.ok(!isLeaseProof('window', challenge, value));
   });
 
   it('has a new secret of 32 bytes each time', () => {
@@ -44,7 +44,7 @@ describe('parsePostgresLine', () => {
     assert.equal(parsePostgresLine(postgresLine('missing')), 'missing');
   });
 
-  it('throws for a line that the end of the service has cut', () => {
+  it('throws for an incomplete line', () => {
     for (const line of ['', '{', '{"problem":"mis'])
       assert.throws(() => parsePostgresLine(line), SyntaxError);
   });

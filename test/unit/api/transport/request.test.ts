@@ -51,7 +51,7 @@ describe('sendOnce', () => {
     assert.ok(!inspect(response, { depth: 9 }).includes('key=1'));
   });
 
-  it('ends with its signal even if fetch does not listen to it', async () => {
+  it('rejects when its signal is aborted, even if fetch ignores it', async () => {
     const hanging = new Response(new ReadableStream({ pull: () => never }));
     for (const fetch of [() => never, async () => hanging]) {
       const abort = new AbortController();

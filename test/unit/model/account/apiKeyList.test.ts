@@ -156,7 +156,7 @@ describe('ApiKeyList', () => {
   });
 
   describe('when the reply to a change is lost', () => {
-    /** The change is made, and its answer lost; the list replies as given. */
+    /** The service makes the change and loses the reply. Then it replies to a request for the list. */
     const lose = (list: () => unknown) => {
       service.script = (call) => (call.startsWith('GET') ? list() : 504);
     };

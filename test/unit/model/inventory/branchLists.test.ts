@@ -68,7 +68,7 @@ describe('BranchLists', () => {
   });
 
   for (const status of [403, 404, 405])
-    it(`does not call a service again that answers ${status}`, async () => {
+    it(`does not call a service again that replies ${status}`, async () => {
       branches = status;
       assert.equal(await store.inventory.branches.ensureLoaded('shop'), undefined);
       assert.deepEqual(changes, ['project']);
@@ -81,7 +81,7 @@ describe('BranchLists', () => {
     });
 
   for (const status of [403, 404])
-    it(`asks for branches of other projects after a ${status} if the computes can't be read either`, async () => {
+    it(`requests branches of other projects after a ${status} if the computes can't be read either`, async () => {
       const { script } = service;
       service.script = (call) => (call.startsWith('GET /projects/gone') ? status : script(call));
       await store.inventory.branches.ensureLoaded('gone');

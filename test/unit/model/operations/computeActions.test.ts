@@ -26,13 +26,13 @@ describe('ComputeActions', () => {
   });
 
   /** Replies to changes; the lists stay as they are. */
-  const answerChangesWith = (answer: () => unknown) => {
-    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : answer());
+  const replyToChanges = (reply: () => unknown) => {
+    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : reply());
   };
 
   it('shows the reply at once and follows its operations', async () => {
     const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
-    answerChangesWith(() => ({ endpoint, operations: [operationRecord(1)] }));
+    replyToChanges(() => ({ endpoint, operations: [operationRecord(1)] }));
     const { isPending } = await store.computeActions.restart(node, store.options);
     assert.equal(isPending, true);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.pending_state, 'idle');
@@ -40,7 +40,7 @@ describe('ComputeActions', () => {
   });
 
   it('refreshes the list when there is nothing to follow', async () => {
-    answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
+    replyToChanges(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
     computes = [];
     const { isPending } = await store.computeActions.delete(node, store.options);
     assert.equal(isPending, false);
@@ -48,7 +48,7 @@ describe('ComputeActions', () => {
   });
 
   it("throws the service's error and changes nothing", async () => {
-    answerChangesWith(() => 422);
+    replyToChanges(() => 422);
     const creation = { branch_id: 'br-main', type: 'read_write' } as const;
     await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 422/);
     assert.deepEqual(store.tracker.pending, []);
@@ -67,7 +67,7 @@ describe('ComputeActions', () => {
   });
 
   it('refreshes the list when the error shows that it is out of date', async () => {
-    answerChangesWith(() => {
+    replyToChanges(() => {
       computes.push(computeRecord('ep-other', { type: 'read_write' }));
       return 409;
     });
@@ -78,7 +78,7 @@ describe('ComputeActions', () => {
 
   for (const status of [502, 503, 504]) {
     it(`finds a created compute in the list after status ${status} from a gateway, and sends nothing twice`, async () => {
-      answerChangesWith(() => {
+      replyToChanges(() => {
         computes.push(computeRecord('ep-new', { type: 'read_only', current_state: 'init' }));
         return status;
       });
@@ -90,14 +90,14 @@ describe('ComputeActions', () => {
   }
 
   it('takes no compute for the new one that another window created before', async () => {
-    answerChangesWith(() => 502);
+    replyToChanges(() => 502);
     computes.push(computeRecord('ep-early', { type: 'read_only' }));
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
     await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
   });
 
   it('throws if more than one compute is new after a lost reply', async () => {
-    answerChangesWith(() => {
+    replyToChanges(() => {
       for (const id of ['ep-new', 'ep-other']) computes.push(computeRecord(id, { type: 'read_only' }));
       return 502;
     });
@@ -107,7 +107,7 @@ describe('ComputeActions', () => {
 
   for (const fields of [{ name: 'other' }, { branch_id: 'br-dev' }, { type: 'read_write' }])
     it(`ignores a new compute with ${JSON.stringify(fields)} after a lost reply`, async () => {
-      answerChangesWith(() => {
+      replyToChanges(() => {
         computes.push(computeRecord('ep-other', { type: 'read_only', name: 'mine', ...fields }));
         return 502;
       });
@@ -118,7 +118,7 @@ describe('ComputeActions', () => {
 
   it('finds the edit in the list after a lost reply', async () => {
     const change = { name: 'new', settings: { pg_settings: { work_mem: '8MB' } } };
-    answerChangesWith(() => {
+    replyToChanges(() => {
       // The service may have further settings.
       const settings = { pg_settings: { work_mem: '8MB' }, other_settings: {} };
       computes = [computeRecord('ep-one', { name: 'new', settings })];
@@ -126,7 +126,7 @@ describe('ComputeActions', () => {
     });
     await store.computeActions.update(node, change, store.options);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.name, 'new');
-    answerChangesWith(() => 504);
+    replyToChanges(() => 504);
     await assert.rejects(
       store.computeActions.update(node, { ...change, name: 'newer' }, store.options),
       /status 504/,
@@ -141,7 +141,7 @@ describe('ComputeActions', () => {
 
   it('follows each kind of change under its own name, and hides a compute that is being deleted', async () => {
     let number = 0;
-    answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(++number)] }));
+    replyToChanges(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(++number)] }));
     computes = [];
     await store.inventory.refreshComputes('shop');
     await store.computeActions.delete(node, store.options);
@@ -155,7 +155,7 @@ describe('ComputeActions', () => {
 
   it('follows nothing when the account has changed before the reply', async () => {
     const reply = Promise.withResolvers<unknown>();
-    answerChangesWith(() => reply.promise);
+    replyToChanges(() => reply.promise);
     const making = store.computeActions.restart(node, store.options);
     making.catch(() => undefined);
     await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
@@ -173,19 +173,19 @@ describe('ComputeActions', () => {
     const other = state === 'active' ? 'idle' : 'active';
 
     it(`follows the operations of a ${verb}`, async () => {
-      answerChangesWith(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(1)] }));
+      replyToChanges(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(1)] }));
       assert.equal((await store.computeActions[verb](node, store.options))?.isPending, true);
       assert.equal(store.tracker.pending[0]?.verb, verb);
     });
 
     it(`finds the ${verb} in the list after a lost reply`, async () => {
-      answerChangesWith(() => {
+      replyToChanges(() => {
         computes = [computeRecord('ep-one', { current_state: other, pending_state: state })];
         return 504;
       });
       assert.deepEqual(await store.computeActions[verb](node, store.options), { isPending: false });
       computes = [computeRecord('ep-one', { current_state: other })];
-      answerChangesWith(() => 504);
+      replyToChanges(() => 504);
       await assert.rejects(store.computeActions[verb](node, store.options), /status 504/);
     });
   }
@@ -193,7 +193,7 @@ describe('ComputeActions', () => {
   for (const verb of ['start', 'suspend'] as const) {
     for (const status of [403, 404, 405]) {
       it(`says that the service does not offer it if it replies ${status} to a ${verb}`, async () => {
-        answerChangesWith(() => status);
+        replyToChanges(() => status);
         const features: string[] = [];
         store.sender.onNotOffered((feature) => features.push(feature));
         await assert.rejects(store.computeActions[verb](node, store.options), { name: 'NotOfferedError' });
@@ -202,7 +202,7 @@ describe('ComputeActions', () => {
     }
 
     it(`throws if the compute to ${verb} was deleted`, async () => {
-      answerChangesWith(() => 404);
+      replyToChanges(() => 404);
       computes = [];
       await assert.rejects(store.computeActions[verb](node, store.options), /status 404/);
     });
@@ -232,7 +232,7 @@ describe('ComputeActions', () => {
   });
 
   it('finds the deletion in the list after a lost reply', async () => {
-    answerChangesWith(() => {
+    replyToChanges(() => {
       computes = [];
       return 504;
     });

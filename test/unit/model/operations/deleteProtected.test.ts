@@ -21,7 +21,7 @@ describe('Deleting a protected branch', () => {
   let notes: NoteMap<UnprotectedBranch>;
   let branch: { readonly id: string; readonly name: string; readonly protected: boolean } | undefined;
   /** What the service does with each change; by default what the local service does. */
-  let answerTo: (call: string, count: number) => unknown;
+  let replyTo: (call: string, count: number) => unknown;
 
   const sent = () => service.requests.filter((call) => !call.startsWith('GET'));
   const setProtected = (isProtected: boolean) => ({
@@ -40,13 +40,13 @@ describe('Deleting a protected branch', () => {
     setProtected(true);
     notes = new NoteMap();
     let isRemoved = false;
-    answerTo = (call) => {
+    replyTo = (call) => {
       if (call === DELETE) return isProtected() ? 422 : remove();
       isRemoved = !isRemoved;
       return setProtected(!isRemoved);
     };
     service = await scriptService((call) => {
-      if (!call.startsWith('GET')) return answerTo(call, sent().length);
+      if (!call.startsWith('GET')) return replyTo(call, sent().length);
       return call.endsWith('/branches') ? { branches: branch ? [branch] : [] } : { endpoints: [] };
     });
     store = await connectModel(service);
@@ -54,7 +54,7 @@ describe('Deleting a protected branch', () => {
     await store.inventory.branches.ensureLoaded('shop');
   });
   it('removes the protection only when the service refuses the deletion for it', async () => {
-    answerTo = remove;
+    replyTo = remove;
     await changes.delete(dev, { unprotect: true }, store.options);
     assert.deepEqual(sent(), [DELETE]);
   });
@@ -77,8 +77,8 @@ describe('Deleting a protected branch', () => {
 
   for (const failed of [409, 502])
     it(`protects it again if it is still there after a ${failed}`, async () => {
-      const answer = answerTo;
-      answerTo = (call, count) => (count === 3 ? failed : answer(call, count));
+      const reply = replyTo;
+      replyTo = (call, count) => (count === 3 ? failed : reply(call, count));
       await assert.rejects(
         changes.delete(dev, { unprotect: true }, store.options),
         new RegExp(`status ${failed}`),
@@ -89,7 +89,7 @@ describe('Deleting a protected branch', () => {
 
   for (const failed of [403, 502])
     it(`does not say that the protection is lost if it could not be removed (${failed})`, async () => {
-      answerTo = (call) => (call === DELETE ? 422 : failed);
+      replyTo = (call) => (call === DELETE ? 422 : failed);
       await assert.rejects(
         changes.delete(dev, { unprotect: true }, store.options),
         new RegExp(`status ${failed}`),
@@ -98,8 +98,8 @@ describe('Deleting a protected branch', () => {
     });
 
   it('says that the branch is no longer protected if it cannot be protected again', async () => {
-    const answer = answerTo;
-    answerTo = (call, count) => (count > 2 ? 502 : answer(call, count));
+    const reply = replyTo;
+    replyTo = (call, count) => (count > 2 ? 502 : reply(call, count));
     await assert.rejects(changes.delete(dev, { unprotect: true }, store.options), (error: Error) => {
       assert.match(String(error.cause), /status 502/);
       return error.name === 'ProtectionLostError';
@@ -108,16 +108,16 @@ describe('Deleting a protected branch', () => {
   });
 
   it('says only why the deletion failed if the branch is gone', async () => {
-    const answer = answerTo;
-    answerTo = (call, count) => (count > 2 ? 404 : answer(call, count));
+    const reply = replyTo;
+    replyTo = (call, count) => (count > 2 ? 404 : reply(call, count));
     await assert.rejects(changes.delete(dev, { unprotect: true }, store.options), /status 404/);
     assert.deepEqual(notes.all(), []);
   });
 
   it('lets the next window protect it again after a reload in the middle', async () => {
-    const answer = answerTo;
+    const reply = replyTo;
     const deletion = Promise.withResolvers<unknown>();
-    answerTo = (call, count) => (count === 3 ? deletion.promise : answer(call, count));
+    replyTo = (call, count) => (count === 3 ? deletion.promise : reply(call, count));
     const account = accountId(store.account);
     const unprotected = new UnprotectedBranches(notes);
     void changes.delete(dev, { unprotect: true }, store.options).catch(() => undefined);
