@@ -13,7 +13,7 @@ describe('Session', () => {
   let store: ConnectedModel;
 
   beforeEach(async () => {
-    service = await scriptService(() => ({ projects: [project('shop')] }));
+    service = await scriptService(() => ({ projects: [project('shop')], endpoints: [] }));
     other = await scriptService(() => ({ projects: [project('other')] }));
     store = await connectModel(service);
   });
@@ -35,9 +35,15 @@ describe('Session', () => {
   });
 
   it('is signed out when any window removes the account', async () => {
+    await store.inventory.loadComputes('shop');
+    let event: string | undefined;
+    store.inventory.onDidChange((changes) => (event = changes.at(-1)?.kind));
     await store.accounts.remove(store.account);
     await becomes('signedOut');
-    assert.equal(store.inventory.projects, undefined);
+    assert.deepEqual(
+      [event, store.inventory.projects, store.inventory.computesOf('shop')],
+      ['all', undefined, undefined],
+    );
   });
 
   it('has failed when nothing loads, keeps the key, and recovers with the next refresh', async () => {

@@ -36,12 +36,6 @@ describe('connectionString', () => {
     assert.deepEqual([host, 'ep-a-1.example.com'].map(tlsQuery), ['', '?sslmode=require']);
   });
 
-  it('has the TLS mode that the service asks for', () => {
-    const login = { host: '127.0.0.1:15432', role: 'me', database: 'app' };
-    const uri = connectionString({ ...login, sslMode: 'verify-full', channelBinding: true });
-    assert.equal(uri, 'postgresql://me@127.0.0.1:15432/app?sslmode=verify-full&channel_binding=require');
-  });
-
   it('replaces a lone surrogate', () => {
     const uri = connectionString({ host: 'h.example.com', role: 'a\ud800', database: 'd' });
     assert.equal(uri, 'postgresql://a%EF%BF%BD@h.example.com/d?sslmode=require');

@@ -239,12 +239,4 @@ describe('Inventory', () => {
     const shown = [...(list?.branches() ?? [])].map(([id, all]) => [id, ...all.map((each) => each.id)]);
     assert.deepEqual(shown, [['br-main', 'ep-z', 'ep-a', 'ep-b']]);
   });
-
-  it('starts empty with another account', async () => {
-    await store.inventory.loadComputes('shop');
-    await store.accounts.remove(store.account);
-    await until('the end of the session', async () => store.inventory.state.kind === 'signedOut');
-    assert.equal(events.at(-1), 'all');
-    assert.equal(store.inventory.computesOf('shop'), undefined);
-  });
 });

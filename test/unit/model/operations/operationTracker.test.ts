@@ -125,32 +125,24 @@ describe('OperationTracker', () => {
     assert.equal((await end()).reason, 'no capacity');
   });
 
-  it('polls a running operation with growing pauses', async () => {
-    settle();
-    follow();
-    const { script } = service;
-    const asked: number[] = [];
-    service.script = (call) => {
-      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
-      return script(call);
-    };
-    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
-    assert.equal(service.requests.filter((call) => call === LIST).length, 50);
-    assert.deepEqual(asked, [0, 1, 3, 7, 15, 30, 45]);
-    assert.deepEqual(ends, []);
-  });
-
-  it('polls the operation of an unsettled compute every 15 seconds', async () => {
-    follow();
-    const { script } = service;
-    const asked: number[] = [];
-    service.script = (call) => {
-      if (call.includes('/operations/')) asked.push(store.clock.now() / 1000);
-      return script(call);
-    };
-    for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
-    assert.deepEqual(asked, [15, 30, 45]);
-  });
+  for (const [state, times] of [
+    ['settled', [0, 1, 3, 7, 15, 30, 45]],
+    ['unsettled', [15, 30, 45]],
+  ] as const)
+    it(`polls the operation of a compute that is ${state} after ${times.join(', ')} seconds`, async () => {
+      if (state === 'settled') settle();
+      follow();
+      const { script } = service;
+      const requestedAt: number[] = [];
+      service.script = (call) => {
+        if (call.includes('/operations/')) requestedAt.push(store.clock.now() / 1000);
+        return script(call);
+      };
+      for (let turns = 0; turns < 50; turns += 1) await store.clock.turn();
+      assert.equal(service.requests.filter((call) => call === LIST).length, 50);
+      assert.deepEqual(requestedAt, times);
+      assert.deepEqual(ends, []);
+    });
 
   it('sends one request per project and tick, however many operations are pending', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `ep-${index}`);
