@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 /** How much longer the longer text is. Quadratic work takes eight times as long again. */
 const FACTOR = 8;
 /** Between what linear (1) and quadratic (8) work take beyond the factor. */
-const MOST = 3.5;
+const MAX_RATIO = 3.5;
 const TRIES = 4;
 
 /** Microseconds of CPU time. */
@@ -29,7 +29,7 @@ export function assertLinear(unit: string, length: number, run: (text: string) =
   const ratios: number[] = [];
   while (ratios.length < TRIES) {
     const ratio = fastest(() => run(long)) / fastest(() => run(short)) / FACTOR;
-    if (ratio < MOST) return;
+    if (ratio < MAX_RATIO) return;
     ratios.push(Math.round(ratio * 10) / 10);
   }
   assert.fail(`${FACTOR} times the text took ${ratios.join(', ')} times as long for each character`);

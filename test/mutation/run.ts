@@ -59,7 +59,7 @@ async function pickMutations(): Promise<readonly Mutation[]> {
   if (values.at !== undefined) return all.filter(({ file, line }) => `${file}:${line}` === values.at);
   const random = randomNumbers(Number(values.seed));
   const shuffled = all.map((mutation) => ({ mutation, order: random() }));
-  shuffled.sort((one, other) => one.order - other.order);
+  shuffled.sort((a, b) => a.order - b.order);
   console.log(`${all.length} possible faults in ${values.in}`);
   return shuffled.slice(0, Number(values.count)).map(({ mutation }) => mutation);
 }

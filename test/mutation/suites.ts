@@ -12,7 +12,7 @@ export function suitesBySource(): ReadonlyMap<string, readonly string[]> {
   for (const suite of projectFiles('test/unit', '.test.ts')) {
     for (const file of loadedBy(suite)) suites.set(file, [...(suites.get(file) ?? []), suite]);
   }
-  for (const [file, all] of suites) all.sort((one, other) => distance(file, one) - distance(file, other));
+  for (const [file, all] of suites) all.sort((a, b) => distance(file, a) - distance(file, b));
   return suites;
 }
 

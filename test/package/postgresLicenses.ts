@@ -1,4 +1,4 @@
-/** The licences of what a package contains of Postgres. Every program and library must match an entry. */
+/** The licenses of what a package contains of Postgres. Every program and library must match an entry. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
@@ -55,10 +55,10 @@ const LICENSES: readonly License[] = [
   { title: 'winpthreads of mingw-w64 (postgres/)', file: text('winpthreads'), covers: /\/libwinpthread-/ },
 ];
 
-/** @param binaries paths of programs and libraries. @throws {Error} if one has no licence */
+/** @param binaries paths of programs and libraries. @throws {Error} if one has no license */
 export function licensesOf(binaries: readonly string[]): License[] {
   const unknown = binaries.filter((file) => !LICENSES.some(({ covers }) => covers.test(file)));
-  if (unknown.length > 0) throw new Error(`Add the licence of ${unknown.join(', ')} to postgresLicenses.ts`);
+  if (unknown.length > 0) throw new Error(`Add the license of ${unknown.join(', ')} to postgresLicenses.ts`);
   return LICENSES.filter(({ covers }) => binaries.some((file) => covers.test(file)));
 }
 

@@ -11,15 +11,15 @@ import { createPackage } from './createPackage.ts';
 import { isTarget, packageName, targets, type Target } from './targets.ts';
 
 process.chdir(projectRoot);
-const wanted = wantedTargets();
+const chosen = chosenTargets();
 execFileSync(process.execPath, ['esbuild.mjs', '--production'], { stdio: 'inherit' });
-for (const target of wanted) {
+for (const target of chosen) {
   const out = path.join('dist', packageName(target));
   await createPackage({ target, out });
   console.log(`${out.padEnd(40)}${((await stat(out)).size / 1_000_000).toFixed(1).padStart(6)} MB`);
 }
 
-function wantedTargets(): (Target | undefined)[] {
+function chosenTargets(): (Target | undefined)[] {
   const options = { target: { type: 'string' }, all: { type: 'boolean' } } as const;
   const { target, all } = parseArgs({ options }).values;
   if (all === true) return [undefined, ...Object.keys(targets).filter(isTarget)];

@@ -1,15 +1,15 @@
-// The licences of what ships and is not ours: packages that are bundled, and texts taken from Postgres.
+// The licenses of what ships and is not ours: packages that are bundled, and texts taken from Postgres.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Where the build writes them, and the package has them. */
 export const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt';
 
-/** Files in the package with parts by others, which no bundle describes. Add a licence here with every such file. */
+/** Files in the package with parts by others, which no bundle describes. Add a license here with every such file. */
 export const SHIPPED_FILES = [
   {
     title: 'PostgreSQL (descriptions of settings in media/pg-settings.schema.json)',
-    licence: 'media/pg-settings.LICENSE',
+    license: 'media/pg-settings.LICENSE',
   },
 ] as const;
 
@@ -20,19 +20,19 @@ interface Meta {
   >;
 }
 
-/** @param root the folder that paths are relative to @throws {Error} when a licence is missing */
+/** @param root the folder that paths are relative to @throws {Error} when a license is missing */
 export async function thirdPartyNotices(meta: Meta, root: string): Promise<string> {
   const packages = await Promise.all(
     bundledPackages(meta).map((folder) => noticeOf(path.join(root, folder))),
   );
   const files = await Promise.all(
-    SHIPPED_FILES.map(async ({ title, licence }) => ({
+    SHIPPED_FILES.map(async ({ title, license }) => ({
       title,
-      text: await readFile(path.join(root, licence), 'utf8'),
+      text: await readFile(path.join(root, license), 'utf8'),
     })),
   );
   const sections = [...packages, ...files].map(noticeSection);
-  return ['Hosted Postgres includes work by others, under these licences.\n', ...sections].join('\n');
+  return ['Hosted Postgres includes work by others, under these licenses.\n', ...sections].join('\n');
 }
 
 interface Notice {
@@ -56,17 +56,17 @@ function bundledPackages({ outputs }: Meta): string[] {
 /** The start of a path up to the innermost package, whose name may have a scope. */
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Some packages have their licence only in the README, as its last section. */
-const README_LICENCE = /^#+ *licen[cs]e\s*$([\s\S]*)/im;
+/** Some packages have their license only in the README, as its last section. */
+const README_LICENSE = /^#+ *licen[cs]e\s*$([\s\S]*)/im;
 
 async function noticeOf(folder: string): Promise<Notice> {
   const { name, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const title = `${name} ${version}`;
   const files = await readdir(folder);
-  const licence = files.find((file) => /^(?:licen[cs]e|copying)(?:\.|$)/i.test(file));
-  if (licence !== undefined) return { title, text: await readFile(path.join(folder, licence), 'utf8') };
+  const license = files.find((file) => /^(?:licen[cs]e|copying)(?:\.|$)/i.test(file));
+  if (license !== undefined) return { title, text: await readFile(path.join(folder, license), 'utf8') };
   const readme = files.find((file) => /^readme\.md$/i.test(file));
-  const text = readme && README_LICENCE.exec(await readFile(path.join(folder, readme), 'utf8'))?.[1];
-  if (!text) throw new Error(`There is no licence in ${folder}`);
+  const text = readme && README_LICENSE.exec(await readFile(path.join(folder, readme), 'utf8'))?.[1];
+  if (!text) throw new Error(`There is no license in ${folder}`);
   return { title, text };
 }

@@ -23,27 +23,27 @@ describe('The third-party notices', () => {
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
     writeFileSync(path.join(folder, file), text);
   };
-  const addPackage = (name: string, licence: Readonly<Record<string, string>>) => {
+  const addPackage = (name: string, license: Readonly<Record<string, string>>) => {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.2.3' }));
-    for (const [file, text] of Object.entries(licence)) write(`node_modules/${name}/${file}`, text);
+    for (const [file, text] of Object.entries(license)) write(`node_modules/${name}/${file}`, text);
   };
 
   beforeEach(() => {
     folder = temporaryFolder();
-    for (const { licence } of SHIPPED_FILES) write(licence, 'The licence of a file\n');
+    for (const { license } of SHIPPED_FILES) write(license, 'The license of a file\n');
   });
 
-  it('have every bundled package once, with its licence', async () => {
-    addPackage('one', { LICENSE: 'Licence of one\n' });
-    addPackage('@scope/two', { 'license.md': 'Licence of two\n' });
-    addPackage('one/node_modules/three', { COPYING: 'Licence of three\n' });
+  it('have every bundled package once, with its license', async () => {
+    addPackage('one', { LICENSE: 'License of one\n' });
+    addPackage('@scope/two', { 'license.md': 'License of two\n' });
+    addPackage('one/node_modules/three', { COPYING: 'License of three\n' });
     const files = ['one/a.js', 'one/b.js', '@scope/two/a.js', 'one/node_modules/three/a.js'];
     const bundle = bundleOf(Object.fromEntries(files.map((file) => [`node_modules/${file}`, 10])));
     const notices = await thirdPartyNotices(bundle, folder);
     for (const name of ['one', 'two', 'three'])
-      assert.equal(notices.split(`Licence of ${name}`).length, 2, name);
+      assert.equal(notices.split(`License of ${name}`).length, 2, name);
     assert.match(notices, /^@scope\/two 1\.2\.3$/m);
-    assert.match(notices, /The licence of a file/);
+    assert.match(notices, /The license of a file/);
   });
 
   it('leave out what is not in the bundle', async () => {
@@ -51,21 +51,21 @@ describe('The third-party notices', () => {
     assert.doesNotMatch(notices, /one/);
   });
 
-  it('cannot be made without the licence of a package', async () => {
+  it('cannot be made without the license of a package', async () => {
     addPackage('one', { 'README.md': '' });
     await assert.rejects(
       thirdPartyNotices(bundleOf({ 'node_modules/one/a.js': 1 }), folder),
-      /no licence.*one/,
+      /no license.*one/,
     );
   });
 
-  it('cannot be made without the licence of a shipped file', async () => {
+  it('cannot be made without the license of a shipped file', async () => {
     const [first] = SHIPPED_FILES;
-    rmSync(path.join(folder, first?.licence ?? ''));
+    rmSync(path.join(folder, first?.license ?? ''));
     await assert.rejects(thirdPartyNotices(bundleOf({}), folder), /ENOENT/);
   });
 
-  it('have the Postgres licence, for the descriptions of its settings', async () => {
+  it('have the Postgres license, for the descriptions of its settings', async () => {
     const notices = await thirdPartyNotices(bundleOf({}), projectRoot);
     assert.match(notices, /pg-settings\.schema\.json/);
     assert.match(notices, /Copyright \(c\) [\d-]+,? PostgreSQL Global Development Group/);

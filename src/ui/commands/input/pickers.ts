@@ -177,7 +177,7 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
         value: { kind: 'compute', projectId, branchId, computeId },
       };
     })
-    .sort((one, other) => rank(one) - rank(other));
+    .sort((a, b) => rank(a) - rank(b));
 }
 
 /** All computes, and the projects whose computes aren't loaded. */
@@ -196,7 +196,7 @@ async function loadComputeItems(
   const placeOf = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
   const known = () => {
     const items: RowItem[] = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
-    if (places.size > 0) items.sort((one, other) => placeOf(one) - placeOf(other));
+    if (places.size > 0) items.sort((a, b) => placeOf(a) - placeOf(b));
     for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
     return items;
   };
