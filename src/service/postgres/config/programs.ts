@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { installationFolder } from '../../core/installation.ts';
-import { changeableByOthers, realPath } from './trustedPath.ts';
+import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */

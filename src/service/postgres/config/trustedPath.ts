@@ -1,7 +1,22 @@
-/** Checks whether other users can replace a program, by writing to it or to a folder above it. */
+/** Where the running program is, and whether other users can replace a program, by writing to it or a folder above it. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { programFile } from '../../core/installation.ts';
+
+/** The bundle, or this file if the source itself runs. */
+const programFile = import.meta.filename;
+
+/** From this source, from `dist/`, and from the bundle of `npm run service` in `node_modules/.cache/hosted-postgres/`. */
+const PATH_TO_ROOT: Readonly<Record<string, string>> = {
+  '.ts': '../../../..',
+  '.js': '..',
+  '.mjs': '../../..',
+};
+
+/** The root folder of the extension or the clone. */
+export const installationFolder = path.resolve(
+  path.dirname(programFile),
+  PATH_TO_ROOT[path.extname(programFile)] ?? '.',
+);
 
 /** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
 const MACOS_ADMIN = 80;
