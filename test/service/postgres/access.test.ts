@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
 import { connectTo, eventually, query } from './clients.ts';
@@ -33,19 +32,6 @@ describe('access to a compute', () => {
       await assert.rejects(query(as(user, password), 'select 1'), { code: '28P01' }, user);
     }
     await assert.rejects(query(uri.replace(/:[^:@/]+@/, '@'), 'select 1'), /password/i);
-  });
-
-  it('uses SCRAM', async () => {
-    const socket = net.connect(compute.address.port, '127.0.0.1');
-    const parameters = Buffer.from('user\0app_owner\0database\0app\0\0');
-    const head = Buffer.alloc(8);
-    head.writeInt32BE(parameters.length + 8, 0);
-    head.writeInt32BE(196608, 4);
-    socket.write(Buffer.concat([head, parameters]));
-    const answer = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
-    socket.destroy();
-    assert.equal(answer.toString('latin1', 0, 1), 'R');
-    assert.match(answer.toString('latin1', 9), /^SCRAM-SHA-256\0/);
   });
 
   it('gives the branch role rights on its database, but not on the server and its files', async () => {
