@@ -24,7 +24,7 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /projects': (call) => listProjects(plane, call),
   'POST /projects': (call) => createProject(plane, call),
   'GET /projects/:project_id': (call) =>
-    reply({ project: shown(plane, findProject(plane.store.account, call)) }),
+    reply({ project: projectResponse(plane, findProject(plane.store.account, call)) }),
   'PATCH /projects/:project_id': (call) => updateProject(plane, call),
   'DELETE /projects/:project_id': (call) => deleteProject(plane, call),
 });
@@ -96,17 +96,17 @@ async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
   const project = findProject(plane.store.account, call);
   plane.projects.update(project, patch);
-  return reply({ project: shown(plane, project), operations: [] });
+  return reply({ project: projectResponse(plane, project), operations: [] });
 }
 
 function deleteProject(plane: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(plane.store.account, call);
-  const deleted = shown(plane, project);
+  const deleted = projectResponse(plane, project);
   plane.projects.delete(project);
   return reply({ project: deleted });
 }
 
-const shown = ({ clock }: ControlPlane, project: ProjectState) =>
+const projectResponse = ({ clock }: ControlPlane, project: ProjectState) =>
   toProjectResponse(withUsage(project, clock.now()));
 
 /** The local service has no billing period, so usage counts from the creation of the project and is never reset. */

@@ -16,7 +16,7 @@ export interface Reply extends RawReply {
 }
 
 type Kind = 'databases' | 'roles';
-export type Rejected = readonly [status: number, method: string, path: string, body?: unknown];
+export type RejectedRequest = readonly [status: number, method: string, path: string, body?: unknown];
 
 export function branchApi(service: () => LocalService, branch = BRANCH) {
   const project = async (method: string, path: string, body?: unknown): Promise<Reply> => {
@@ -57,7 +57,7 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
     createRole: (name: string, more: object = {}) => on('POST', '/roles', { role: { name, ...more } }),
     names,
     /** Sends requests, each of which must be rejected with its status and change nothing. The paths begin after the kind. */
-    async expectRejections(kind: Kind, rejected: readonly Rejected[]) {
+    async expectRejections(kind: Kind, rejected: readonly RejectedRequest[]) {
       const before = await names(kind);
       for (const [status, method, path, sent] of rejected) {
         const reply = await on(method, `/${kind}${path}`, sent);

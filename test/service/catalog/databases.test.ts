@@ -9,7 +9,7 @@ import {
   ODD_NAMES,
   queryAt,
   WITHOUT_COMPUTE,
-  type Rejected,
+  type RejectedRequest,
 } from './branchApi.ts';
 
 describe('databases of a branch', () => {
@@ -136,7 +136,7 @@ describe('databases of a branch', () => {
   });
 
   it('rejects what it cannot do, and changes nothing', async () => {
-    const create = (status: number, name: unknown, owner_name: unknown = 'app_owner'): Rejected => [
+    const create = (status: number, name: unknown, owner_name: unknown = 'app_owner'): RejectedRequest => [
       status,
       'POST',
       '',

@@ -12,7 +12,7 @@ import {
   PROJECT,
   queryAt,
   WITHOUT_COMPUTE,
-  type Rejected,
+  type RejectedRequest,
 } from './branchApi.ts';
 
 const noPooler = findPooler() === undefined ? ' (skipped: PgBouncer is not installed)' : '';
@@ -203,7 +203,7 @@ describe('roles of a branch', () => {
   });
 
   it('rejects what it cannot do, and changes nothing', async () => {
-    const create = (status: number, name: unknown, more: object = {}): Rejected => [
+    const create = (status: number, name: unknown, more: object = {}): RejectedRequest => [
       status,
       'POST',
       '',
