@@ -106,11 +106,10 @@ function createViews(
   { computesView, apiKeysView, filesChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
-  const { session, apiKeys } = model;
   let hostProvider: HostProvider | undefined;
   return {
     computesView: disposables.add(new ComputesTree(model, computesView)),
-    apiKeysView: disposables.add(new ApiKeysTree(session, apiKeys, apiKeysView)),
+    apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),

@@ -1,15 +1,11 @@
-/** The API Keys view: its nodes, their tree items, and when they are drawn again. */
+/** The API Keys view: its nodes and their tree items. */
 import { EventEmitter, l10n, TreeItem, ThemeColor, ThemeIcon, type TreeView } from 'vscode';
 import type { ApiKey } from '../../api/records/records.ts';
 import { DisposableStore, toDisposable, type Disposable } from '../../base/disposable.ts';
-import { isEqual } from '../../base/equal.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
-import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { Session } from '../../model/account/session.ts';
 import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { setViewMessage } from '../window.ts';
-import { NodeCache } from './nodeCache.ts';
 import { isRejected } from '../../api/errors.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, ago } from '../text/timeText.ts';
@@ -18,77 +14,46 @@ import { nameOrId } from '../text/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 
+/** Drawn as a whole with each change: it has few rows and no children. */
 export class ApiKeysTree implements Tree<KeysNode>, Disposable {
-  readonly #session: Session;
   readonly #keys: ApiKeyList;
-  readonly #nodes = new NodeCache(keysNodeId);
-  readonly #changed = new EventEmitter<KeysNode[] | undefined>();
+  readonly #changed = new EventEmitter<undefined>();
   readonly #disposables = new DisposableStore();
-  /** The keys as last drawn. */
-  readonly #drawn = new Map<number, ApiKey | undefined>();
-
-  #connection: AccountConnection | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;
 
-  constructor(session: Session, keys: ApiKeyList, view: TreeView<KeysNode>) {
-    this.#session = session;
+  constructor(keys: ApiKeyList, view: TreeView<KeysNode>) {
     this.#keys = keys;
-    this.#disposables.add(this.#changed);
-    this.#disposables.add(keys.onDidChange(() => this.#update()));
     this.view = view;
-    this.#disposables.add(redrawRelativeTimes(view, () => this.#redraw()));
+    const redraw = () => this.#changed.fire(undefined);
+    const update = () => {
+      setViewMessage(view, messageOf(keys));
+      redraw();
+    };
+    for (const each of [this.#changed, keys.onDidChange(update), redrawRelativeTimes(view, redraw)])
+      this.#disposables.add(each);
   }
 
   async getChildren(): Promise<KeysNode[]> {
-    if (this.#session.connection !== undefined) await this.#keys.ensureLoaded();
-    return this.#nodes.setChildren(undefined, keysNodes(this.#keys));
+    await this.#keys.ensureLoaded();
+    return keysNodes(this.#keys);
   }
 
   getTreeItem(node: KeysNode): TreeItem {
-    if (node.kind === 'apiKey') this.#drawn.set(node.keyId, this.#keys.key(node.keyId));
     return keysItem(this.#keys, node);
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
+}
 
-  #update(): void {
-    setViewMessage(this.view, this.#message() ?? '');
-    const nodes = keysNodes(this.#keys);
-    const { connection } = this.#session;
-    const isKeyChanged = connection !== this.#connection;
-    const isAccountChanged = isKeyChanged && connection?.isSameAccount(this.#connection) !== true;
-    this.#connection = connection;
-    // The connection decides which key is in use.
-    if (isKeyChanged) this.#drawn.clear();
-    if (isAccountChanged) this.#nodes.clear();
-    if (isAccountChanged || this.#nodes.childrenDiffer(undefined, nodes)) {
-      this.#drawn.clear();
-      return this.#changed.fire(undefined);
-    }
-    this.#redraw(nodes.filter((node) => this.#isChanged(node)));
-  }
-
-  #redraw(nodes = keysNodes(this.#keys)): void {
-    const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
-    if (cached.length > 0) this.#changed.fire(cached);
-  }
-
-  #isChanged(node: KeysNode): boolean {
-    if (node.kind !== 'apiKey') return node.kind === 'unreadableKey';
-    return !isEqual(this.#keys.key(node.keyId), this.#drawn.get(node.keyId));
-  }
-
-  #message(): string | undefined {
-    const { failure } = this.#keys;
-    if (failure === undefined || areKeysHidden(this.#keys)) return undefined;
-    const { message } = explainError(failure);
-    const isEmpty = keysNodes(this.#keys).length === 0;
-    return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
-  }
+function messageOf(list: ApiKeyList): string {
+  if (list.failure === undefined || areKeysHidden(list)) return '';
+  const { message } = explainError(list.failure);
+  const isEmpty = keysNodes(list).length === 0;
+  return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
 }
 
 /** `hiddenKeys`: the key in use may not list keys. `unreadableKey`: a record that couldn't be parsed, which is shown too. */
