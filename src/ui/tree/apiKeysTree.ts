@@ -76,11 +76,8 @@ export function keysNodes(list: ApiKeyList): KeysNode[] {
   ];
 }
 
-export function keysItem(list: ApiKeyList, node: KeysNode): TreeItem {
-  const item = itemOf(list, node);
-  item.id = keysNodeId(node);
-  return item;
-}
+export const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
+  Object.assign(itemOf(list, node), { id: keysNodeId(node) });
 
 function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
   if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));

@@ -13,7 +13,7 @@ import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, nodeId, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import { childrenOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
 
 /** Projects per page: VS Code calls the extension for each root it draws. */
@@ -30,7 +30,7 @@ interface ComputesTreeParts {
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #parts: ComputesTreeParts;
   readonly #inventory: Inventory;
-  readonly #nodes = new NodeCache(nodeId);
+  readonly #nodes = new NodeCache();
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();
@@ -152,17 +152,14 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   #roots(): readonly TreeNode[] {
     const nodes = roots(this.#inventory, this.#shownRoots);
-    return this.#needsPostgres ? [{ kind: 'setUpPostgres' }, ...nodes] : nodes;
+    return this.#postgresProblem === undefined ? nodes : [{ kind: 'setUpPostgres' }, ...nodes];
   }
 
   /** Without projects, VS Code shows the welcome view instead. */
-  get #needsPostgres(): boolean {
-    return this.#postgresProblem !== undefined && this.#inventory.projects?.isEmpty === false;
-  }
-
   get #postgresProblem(): string | undefined {
     const { session, localService } = this.#parts;
-    return session.connection?.account.local === true ? localService.postgresProblem : undefined;
+    const isLocal = session.connection?.account.local === true;
+    return isLocal && this.#inventory.projects?.isEmpty === false ? localService.postgresProblem : undefined;
   }
 
   #show(roots: number): void {
@@ -226,10 +223,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const account = this.#parts.session.connection?.account;
     const label = account === undefined ? '' : markedLabel(account, this.#parts.guards.accountMark);
     setViewDescription(this.view, label);
+    const problem = this.#postgresProblem;
     if (failure !== undefined) this.#showFailure(explainError(failure).message);
     else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
-    else if (!this.#needsPostgres) setViewMessage(this.view, '');
-    else setViewMessage(this.view, l10n.t("Computes can't start. {0}", this.#postgresProblem ?? ''));
+    else setViewMessage(this.view, problem === undefined ? '' : l10n.t("Computes can't start. {0}", problem));
   }
 
   /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */

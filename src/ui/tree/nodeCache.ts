@@ -1,30 +1,27 @@
+import { nodeId, type TreeNode } from './nodes.ts';
+
 /** Keeps one object per node id, so that VS Code gets the same object every time. Nodes without a parent are dropped. */
-export class NodeCache<Node> {
-  readonly #idOf: (node: Node) => string;
-  readonly #nodes = new Map<string, Node>();
+export class NodeCache {
+  readonly #nodes = new Map<string, TreeNode>();
   readonly #children = new Map<string, readonly string[]>();
 
-  constructor(idOf: (node: Node) => string) {
-    this.#idOf = idOf;
-  }
-
   /** The object that VS Code has for this id, if any. */
-  find(node: Node): Node | undefined {
-    return this.#nodes.get(this.#idOf(node));
+  find(node: TreeNode): TreeNode | undefined {
+    return this.#nodes.get(nodeId(node));
   }
 
   /** The object to return to VS Code for this id. */
-  get(node: Node): Node {
-    const id = this.#idOf(node);
+  get(node: TreeNode): TreeNode {
+    const id = nodeId(node);
     const cached = this.#nodes.get(id);
     if (cached === undefined) this.#nodes.set(id, node);
     return cached ?? node;
   }
 
   /** Replaces the children of a parent (undefined: the roots). */
-  setChildren(parent: Node | undefined, nodes: readonly Node[]): Node[] {
-    const parentId = parent === undefined ? '' : this.#idOf(parent);
-    const ids = nodes.map(this.#idOf);
+  setChildren(parent: TreeNode | undefined, nodes: readonly TreeNode[]): TreeNode[] {
+    const parentId = parent === undefined ? '' : nodeId(parent);
+    const ids = nodes.map(nodeId);
     const remaining = new Set(ids);
     for (const id of this.#children.get(parentId) ?? []) if (!remaining.has(id)) this.#forget(id);
     this.#children.set(parentId, ids);
@@ -32,10 +29,10 @@ export class NodeCache<Node> {
   }
 
   /** Whether VS Code has other children than these. False if it has none yet. */
-  childrenDiffer(parent: Node | undefined, nodes: readonly Node[]): boolean {
-    const last = this.#children.get(parent === undefined ? '' : this.#idOf(parent));
+  childrenDiffer(parent: TreeNode | undefined, nodes: readonly TreeNode[]): boolean {
+    const last = this.#children.get(parent === undefined ? '' : nodeId(parent));
     if (last === undefined) return false;
-    return last.length !== nodes.length || nodes.some((node, index) => this.#idOf(node) !== last[index]);
+    return last.length !== nodes.length || nodes.some((node, index) => nodeId(node) !== last[index]);
   }
 
   clear(): void {

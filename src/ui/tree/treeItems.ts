@@ -26,11 +26,8 @@ import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/account/guards.ts';
 import { markText } from '../text/accountLabel.ts';
 
-export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
-  const item = itemOf(inventory, node);
-  item.id = nodeId(node);
-  return item;
-}
+export const treeItem = (inventory: Inventory, node: TreeNode): TreeItem =>
+  Object.assign(itemOf(inventory, node), { id: nodeId(node) });
 
 function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
   switch (node.kind) {

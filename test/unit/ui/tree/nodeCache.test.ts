@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { NodeCache } from '../../../../src/ui/tree/nodeCache.ts';
 
-interface Node {
-  readonly id: string;
-}
-const node = (id: string): Node => ({ id });
+const node = (projectId: string) => ({ kind: 'project', projectId }) as const;
 
 describe('NodeCache', () => {
   it('returns one object per id as long as it has a parent', () => {
-    const nodes = new NodeCache<Node>(({ id }) => id);
+    const nodes = new NodeCache();
     const [first] = nodes.setChildren(undefined, [node('a')]);
     assert.equal(nodes.setChildren(undefined, [node('a'), node('b')])[0], first);
     assert.equal(nodes.find(node('a')), first);
@@ -17,7 +14,7 @@ describe('NodeCache', () => {
   });
 
   it('drops the descendants of a removed node', () => {
-    const nodes = new NodeCache<Node>(({ id }) => id);
+    const nodes = new NodeCache();
     nodes.setChildren(undefined, [node('a')]);
     nodes.setChildren(node('a'), [node('a/b')]);
     nodes.setChildren(node('a/b'), [node('a/b/c')]);
@@ -26,7 +23,7 @@ describe('NodeCache', () => {
   });
 
   it('compares children with those returned last', () => {
-    const nodes = new NodeCache<Node>(({ id }) => id);
+    const nodes = new NodeCache();
     assert.equal(nodes.childrenDiffer(undefined, [node('a')]), false, 'no children returned yet');
     nodes.setChildren(undefined, [node('a'), node('b')]);
     assert.equal(nodes.childrenDiffer(undefined, [node('a'), node('b')]), false);
