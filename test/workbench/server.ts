@@ -88,35 +88,26 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
   };
 }
 
-function serverArguments(options: ServerOptions, socket: string): string[] {
-  const { dataFolder } = options;
-  return [
-    '--socket-path',
-    socket,
-    '--connection-token-file',
-    path.join(dataFolder, 'token'),
-    '--accept-server-license-terms',
-    '--server-data-dir',
-    dataFolder,
-    '--extensions-dir',
-    path.join(dataFolder, 'extensions'),
-    ...(options.builtinExtensionsFolder === undefined
-      ? []
-      : ['--builtin-extensions-dir', options.builtinExtensionsFolder]),
-    '--disable-telemetry',
-    ...(options.asksForTrust === true ? [] : ['--disable-workspace-trust']),
-    ...(options.testDriver === true ? ['--enable-smoke-test-driver'] : []),
-  ];
-}
-
 async function spawnServer(
   options: ServerOptions,
   socket: string,
   socketFolder: string,
 ): Promise<SupervisedProcess> {
-  const log = await open(path.join(options.dataFolder, 'server.log'), 'w');
+  const { dataFolder, builtinExtensionsFolder: builtinExtensions } = options;
+  const args = [
+    `--socket-path=${socket}`,
+    `--connection-token-file=${path.join(dataFolder, 'token')}`,
+    `--server-data-dir=${dataFolder}`,
+    `--extensions-dir=${path.join(dataFolder, 'extensions')}`,
+    ...(builtinExtensions === undefined ? [] : [`--builtin-extensions-dir=${builtinExtensions}`]),
+    '--accept-server-license-terms',
+    '--disable-telemetry',
+    ...(options.asksForTrust === true ? [] : ['--disable-workspace-trust']),
+    ...(options.testDriver === true ? ['--enable-smoke-test-driver'] : []),
+  ];
+  const log = await open(path.join(dataFolder, 'server.log'), 'w');
   try {
-    return startSupervised(process.execPath, [await serverProgram(), ...serverArguments(options, socket)], {
+    return startSupervised(process.execPath, [await serverProgram(), ...args], {
       env: { ...plainEnvironment(), XDG_RUNTIME_DIR: socketFolder, ...options.env },
       output: log.fd,
     });
