@@ -100,7 +100,7 @@ export class Accounts implements Disposable {
       if (!accounts.some((stored) => isSame(stored, account)))
         throw new Error('The account is no longer stored');
       await before();
-      return { accounts: accounts.map(changed), current: current && changed(current) };
+      return { accounts: accounts.map(changed), current };
     });
   }
 
