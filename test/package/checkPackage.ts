@@ -84,6 +84,8 @@ const withPostgres: Readonly<Record<string, Check<[Platform]>>> = {
     ['postgres', 'initdb', 'pg_ctl']
       .map((name) => `bin/${name}${programSuffix}`)
       .filter((file) => !postgres.has(file)),
+  'has pg_dump as WebAssembly': ({ postgres }) =>
+    ['pg_dump/pg_dump.cjs', 'pg_dump/pg_dump.wasm'].filter((file) => !postgres.has(file)),
   'has the locked version of Postgres': ({ postgres, version }, { programSuffix }) => {
     const program = postgres.get(`bin/postgres${programSuffix}`)?.bytes;
     return program?.includes(`postgres (PostgreSQL) ${version}\n`) === true ? [] : [`not ${version}`];

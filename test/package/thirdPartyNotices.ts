@@ -59,7 +59,7 @@ const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 /** Some packages have their license only in the README, as its last section. */
 const README_LICENSE = /^#+ *licen[cs]e\s*$([\s\S]*)/im;
 
-async function noticeOf(folder: string): Promise<Notice> {
+export async function noticeOf(folder: string): Promise<Notice> {
   const { name, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const title = `${name} ${version}`;
   const files = await readdir(folder);

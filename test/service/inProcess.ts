@@ -94,6 +94,7 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' ? { password: 'p/w:d@' } : {}),
   });
+  schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);
   changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => {
     await this.#do('changeCatalog', branch);
     return this.catalog(branch);

@@ -115,11 +115,22 @@ describe("The public service's tools, unmodified", () => {
     assert.equal(await branchNamed('renamed'), undefined);
   });
 
-  it('fail honestly to compare schemas, which the service does not offer', async () => {
-    await run('branches', 'create', '--name', 'compared', '--no-compute', ...IN_PROJECT);
+  it('compare the schemas of branches', async () => {
+    const created = await json<{ connection_uris: readonly { connection_uri: string }[] }>(
+      'branches',
+      'create',
+      '--name',
+      'compared',
+      ...IN_PROJECT,
+    );
+    await query(created.connection_uris[0]?.connection_uri ?? '', 'create table only_here (id int)');
     await settle();
-    const diff = run('diff', 'main', '--branch', 'compared', '--database', 'app', ...IN_PROJECT);
-    await assert.rejects(diff, /does not offer the schemas of branches/);
+    const on = ['--database', 'app', ...IN_PROJECT];
+    const added = /^--- .*\n\+\+\+ [^]*^\+CREATE TABLE public\.only_here \($/m;
+    assert.match(await run('branches', 'schema-diff', 'main', 'compared', ...on), added);
+    assert.match(await run('branches', 'schema-diff', 'compared', '^parent', ...on), added);
+    assert.match(await run('diff', 'main', '--branch', 'compared', ...on), added);
+    assert.doesNotMatch(await run('branches', 'schema-diff', 'main', 'main', ...on), /CREATE TABLE/);
     await run('branches', 'delete', 'compared', ...IN_PROJECT);
   });
 

@@ -39,6 +39,7 @@ export class ControlPlane {
   readonly plan: Plan;
   readonly keys: ApiKeys;
   readonly computes: Computes;
+  readonly catalogs: BranchCatalogs;
   readonly databases: Databases;
   readonly roles: Roles;
   readonly branches: Branches;
@@ -70,6 +71,7 @@ export class ControlPlane {
     this.#operations = operations;
     this.computes = new Computes({ ...shared, operations });
     const catalogs = new BranchCatalogs(shared);
+    this.catalogs = catalogs;
     this.databases = new Databases(catalogs);
     this.roles = new Roles(catalogs);
     this.branches = new Branches({ ...shared, operations, catalogs });

@@ -50,6 +50,22 @@ export interface BranchCatalog {
   readonly password?: string;
 }
 
+export type SchemaFormat = 'sql' | 'json';
+
+/** The schema of a database, in one of the formats: as pg_dump writes it, or its tables. */
+export interface BranchSchema {
+  readonly sql?: string;
+  readonly json?: { readonly tables: readonly SchemaTable[] };
+}
+
+/** With its columns and constraints, in the fields of the public service. */
+export interface SchemaTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly object[];
+  readonly constraints: readonly object[];
+}
+
 /** A change of databases or roles. Names are free of control characters and have 1 to 63 bytes. */
 export type CatalogCommand =
   | { readonly kind: 'createDatabase'; readonly name: string; readonly owner: string }
@@ -174,6 +190,9 @@ export interface ComputeEngine extends EngineFacts {
    * @throws {EngineError}
    */
   catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;
+
+  /** Starts no compute. @throws {EngineError} */
+  schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema>;
 
   /**
    * Changes the databases or roles of a branch completely or not at all, even if the service is killed. Starts no compute.

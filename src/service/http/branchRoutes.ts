@@ -3,7 +3,6 @@ import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../ap
 import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
 import type { BranchResult } from '../controlPlane/branches/branches.ts';
 import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
-import { HttpError } from '../core/errors.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ProjectState } from '../state/store.ts';
 import { choiceParameter, paginate, search } from './query.ts';
@@ -20,18 +19,10 @@ export const branchRoutes = (plane: ControlPlane): Routes => ({
   [`PATCH ${BRANCH}`]: (call) => updateBranch(plane, call),
   [`DELETE ${BRANCH}`]: (call) => removeBranch(plane, call),
   [`GET ${BRANCH}/endpoints`]: (call) => listComputes(plane, call),
-  [`GET ${BRANCH}/schema`]: (call) => rejectSchema(plane, call),
   [`POST ${BRANCH}/restore`]: (call) => restoreBranch(plane, call),
   [`POST ${BRANCH}/set_as_default`]: (call) =>
     branchReply(plane, call, plane.branches.setDefault(...target(plane, call))),
 });
-
-/** Not 404, which the public command line takes for an empty schema. */
-function rejectSchema(plane: ControlPlane, call: ApiCall): never {
-  findBranch(...target(plane, call));
-  const message = 'This service does not offer the schemas of branches. Use pg_dump --schema-only.';
-  throw new HttpError(405, 'NOT_OFFERED', message, { allow: '' });
-}
 
 const target = ({ store }: ControlPlane, call: ApiCall): [project: ProjectState, branchId: string] => [
   findProject(store.account, call),

@@ -1,26 +1,34 @@
-/** The public service's calls for databases, roles and connection URIs. */
+/** The public service's calls for databases, roles, schemas and connection URIs. */
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
-import { defaultBranch, findBranch, primaryOf } from '../controlPlane/branches/branchRecord.ts';
+import {
+  defaultBranch,
+  findBranch,
+  primaryOf,
+  rejectHistoryPosition,
+} from '../controlPlane/branches/branchRecord.ts';
 import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import { pooledHost } from '../controlPlane/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { notFound } from '../core/errors.ts';
+import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
-import { booleanParameter, queryParameter, requiredParameter } from './query.ts';
+import { booleanParameter, choiceParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
-const DATABASES = `${PROJECT}/branches/:branch_id/databases`;
+const BRANCH = `${PROJECT}/branches/:branch_id`;
+const DATABASES = `${BRANCH}/databases`;
 const DATABASE = `${DATABASES}/:database_name`;
-const ROLES = `${PROJECT}/branches/:branch_id/roles`;
+const ROLES = `${BRANCH}/roles`;
 const ROLE = `${ROLES}/:role_name`;
 
 export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
+  ...schemaRoutes(plane),
   [`GET ${PROJECT}/connection_uri`]: (call) => connectionUri(plane, call),
 });
 
@@ -60,6 +68,39 @@ function roleRoutes(plane: ControlPlane): Routes {
     [`POST ${ROLE}/reset_password`]: async (call) =>
       reply(await roles.resetPassword(target(call), name(call))),
   };
+}
+
+function schemaRoutes(plane: ControlPlane): Routes {
+  return {
+    [`GET ${BRANCH}/schema`]: async (call) => {
+      rejectHistory(call, ['lsn', 'timestamp']);
+      const format = choiceParameter(call, 'format', ['sql', 'json']);
+      const database = requiredParameter(call, 'db_name');
+      return reply(await plane.catalogs.schema(branchTarget(plane, call), database, format));
+    },
+    [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
+  };
+}
+
+/** Returns what is different in the branch, compared with its parent or the branch that the caller names. */
+async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  rejectHistory(call, ['lsn', 'timestamp', 'base_lsn', 'base_timestamp']);
+  const { project, branchId } = branchTarget(plane, call);
+  const database = requiredParameter(call, 'db_name');
+  const baseId = queryParameter(call, 'base_branch_id') ?? findBranch(project, branchId).parent_id;
+  if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
+  const sqlOf = async (id: string) =>
+    (await plane.catalogs.schema({ project, branchId: id }, database, 'sql')).sql ?? '';
+  const [before, after] = [await sqlOf(baseId), await sqlOf(branchId)];
+  if (before === after) return reply({ diff: '' });
+  const options = { headerOptions: FILE_HEADERS_ONLY };
+  const [from, to] = [`a/${database}`, `b/${database}`];
+  return reply({ diff: createTwoFilesPatch(from, to, before, after, undefined, undefined, options) });
+}
+
+/** @throws {HttpError} 422 */
+function rejectHistory(call: ApiCall, names: readonly string[]): void {
+  rejectHistoryPosition(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])));
 }
 
 const branchTarget = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({

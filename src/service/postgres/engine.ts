@@ -116,7 +116,7 @@ function branchMethods(
   tools: ServerTools,
 ): Pick<
   ComputeEngine,
-  'createBranch' | 'restoreBranch' | 'deleteBranch' | 'prepareBranch' | 'catalog' | 'changeCatalog'
+  'createBranch' | 'restoreBranch' | 'deleteBranch' | 'prepareBranch' | 'catalog' | 'schema' | 'changeCatalog'
 > {
   const catalogs = new Catalogs(tools);
   return {
@@ -125,6 +125,7 @@ function branchMethods(
     deleteBranch: async (branchId) => deleteBranch(tools, branchId),
     prepareBranch: async ({ id, owner }) => tools.branches.prepare(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
+    schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),
     changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
   };
 }

@@ -39,6 +39,7 @@ export function simulatedEngine(): ComputeEngine {
     deleteBranch: doNothing,
     prepareBranch: async () => ({ databases: [], roles: [] }),
     catalog: failWith(SIMULATED),
+    schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),
     close: doNothing,
   };
@@ -76,6 +77,7 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     deleteBranch: async (id) => removeAll(storage.branch(id)),
     prepareBranch: fail,
     catalog: fail,
+    schema: fail,
     changeCatalog: fail,
   };
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Programs } from '../postgres/config/programs.ts';
+import { pgDumpModule, type Programs } from '../postgres/config/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
@@ -39,6 +39,8 @@ function copyOf(folder: string): string {
     makeReadable(unfinished);
     for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
       linkTree(path.join(from, part), path.join(unfinished, part));
+    const pgDump = pgDumpModule(folder);
+    if (pgDump !== undefined) linkTree(path.dirname(pgDump), path.join(unfinished, 'pg_dump'));
     renameSync(unfinished, copy);
   }
   recordOwner(copy, folder);
@@ -49,7 +51,7 @@ function copyOf(folder: string): string {
 function folderOfCopy(folder: string): string {
   const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
   const version = createHash('sha256')
-    .update([path.dirname(folder), size, mtimeMs, ino].join('\n'))
+    .update(['pg_dump', path.dirname(folder), size, mtimeMs, ino].join('\n'))
     .digest('hex');
   return path.join(SYSTEM_FOLDER, `programs-${version.slice(0, 10)}`);
 }

@@ -1,10 +1,12 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
 import {
   type BranchCatalog,
+  type BranchSchema,
   type CatalogCommand,
   type ComputeEngine,
   isSystemDatabase,
   isSystemRole,
+  type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/store.ts';
@@ -38,6 +40,13 @@ export class BranchCatalogs {
     const { branch, engine } = await this.#find(target);
     requireReady(target.project, branch);
     return { branch, catalog: await engine.catalog(branch.id, passwordOf), operations: [] };
+  }
+
+  /** @throws {HttpError} like {@link read}, and 404 for an unknown database */
+  async schema(target: BranchTarget, database: string, format: SchemaFormat): Promise<BranchSchema> {
+    const { branch, catalog } = await this.read(target);
+    findNamed('database', catalog.databases, database);
+    return (await this.#options.engine).schema(branch.id, database, format);
   }
 
   /** Also returns the password of the only role. Without Postgres there is nothing. */

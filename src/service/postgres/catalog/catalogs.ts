@@ -1,12 +1,14 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
 import type Client from 'pg/lib/client.js';
-import type { BranchCatalog, CatalogCommand } from '../../core/computeEngine.ts';
+import type { BranchCatalog, BranchSchema, CatalogCommand, SchemaFormat } from '../../core/computeEngine.ts';
 import type { ServerTools } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { withBranchServer } from '../process/launchServer.ts';
 import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatements.ts';
+import { dumpSchema } from './pgDump.ts';
+import { readTables } from './readTables.ts';
 
 export class Catalogs {
   readonly #tools: ServerTools;
@@ -19,26 +21,48 @@ export class Catalogs {
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
-    const { branches } = this.#tools;
-    if (branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
-    const lock = branches.lock(branchId);
-    const read = async (server: Postmaster) => this.#inDatabase(server, undefined, readCatalog);
+    if (this.#tools.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
     const toResult = (rows: CatalogRows): BranchCatalog => {
       const passwords = this.#passwords(branchId);
       this.#remember(branchId, rows);
       const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
       return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
     };
-    // Does not wait for copies of the branch, unless a server must be started.
-    const cached = await lock.shared(async () => {
-      const primary = branches.primary(branchId);
-      const rows = primary === undefined ? this.#rowsOfIdle(branchId) : await read(primary);
+    const read = async (server: Postmaster) =>
+      toResult(await this.#inDatabase(server, undefined, readCatalog));
+    return this.#withServer(branchId, read, () => {
+      const rows = this.#rowsOfIdle(branchId);
       return rows && toResult(rows);
     });
-    if (cached !== undefined) return cached;
-    return lock.exclusive(async () =>
-      toResult(this.#rowsOfIdle(branchId) ?? (await withBranchServer(this.#tools, branchId, read))),
+  }
+
+  /** @throws {EngineError} or an error of Postgres or of the file system */
+  async schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema> {
+    return this.#withServer(branchId, async (server) =>
+      format === 'sql'
+        ? { sql: await dumpSchema(this.#tools, server.address, database) }
+        : { json: { tables: await this.#inDatabase(server, database, readTables) } },
     );
+  }
+
+  /**
+   * Reads from the branch's primary, or else from a server that runs for this only.
+   * @param cached what is known while no server runs
+   */
+  async #withServer<T>(
+    branchId: string,
+    read: (server: Postmaster) => Promise<T>,
+    cached: () => T | undefined = () => undefined,
+  ): Promise<T> {
+    const { branches } = this.#tools;
+    const lock = branches.lock(branchId);
+    // Does not wait for copies of the branch, unless a server must be started.
+    const result = await lock.shared(async () => {
+      const primary = branches.primary(branchId);
+      return primary === undefined ? cached() : read(primary);
+    });
+    if (result !== undefined) return result;
+    return lock.exclusive(async () => cached() ?? (await withBranchServer(this.#tools, branchId, read)));
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */

@@ -161,6 +161,20 @@ export function chooseBinaries(
   return another ?? problems[0] ?? missing;
 }
 
+/** Only the one next to the server's programs, which can read its catalogs. */
+export function pgDumpProgram(folder: string): string | undefined {
+  const program = realPath(path.join(folder, `pg_dump${EXE}`));
+  return program !== undefined && changeableByOthers(program) === undefined ? program : undefined;
+}
+
+/** pg_dump as WebAssembly: in a package next to the folder of Postgres's programs, in a clone from npm. */
+export const pgDumpModule = (folder: string): string | undefined =>
+  [path.join(folder, '..', 'pg_dump'), path.join(installationFolder, NPM_PG_DUMP)]
+    .map((parent) => path.join(parent, 'pg_dump.cjs'))
+    .find((file) => existsSync(file));
+
+const NPM_PG_DUMP = path.join('node_modules', '@electric-sql', 'pglite-tools', 'dist');
+
 const versionText = (program: string): string =>
   execFileSync(program, ['--version'], {
     encoding: 'utf8',

@@ -8,7 +8,12 @@ import type { EngineTools } from '../data/template.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
-const options = (major: number) => ({
+export const sessionOptions = (major: number): string =>
+  Object.entries(settings(major))
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+
+const settings = (major: number) => ({
   search_path: 'pg_catalog',
   role: 'none',
   default_transaction_read_only: 'off',
@@ -33,9 +38,7 @@ export async function connectAsSuperuser(
     password: logins.superuser,
     database,
     application_name: 'service',
-    options: Object.entries(options(binaries.major))
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    options: sessionOptions(binaries.major),
     // Given, so that no PG… variable of the environment is used.
     ssl: false,
     client_encoding: 'UTF8',

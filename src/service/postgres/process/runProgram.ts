@@ -9,6 +9,7 @@ import { reasonIn } from './serverLog.ts';
 interface ProgramOptions {
   readonly cwd: string;
   readonly input?: string;
+  readonly env?: NodeJS.ProcessEnv;
   /** Kills the program and its child processes when aborted. */
   readonly signal?: AbortSignal;
 }
@@ -22,7 +23,7 @@ export async function runProgram(
   options.signal?.throwIfAborted();
   const child = spawn(program, args, {
     cwd: options.cwd,
-    env: serverEnvironment(),
+    env: { ...serverEnvironment(), ...options.env },
     ...inBackground(),
     stdio: ['pipe', 'pipe', 'pipe'],
   });

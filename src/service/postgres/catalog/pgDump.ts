@@ -1,0 +1,53 @@
+/**
+ * The schema of a database as SQL, by pg_dump: the one that is installed next to Postgres, or else one compiled to
+ * WebAssembly, because the Postgres from npm has none.
+ */
+import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
+import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
+import type { EngineTools } from '../data/template.ts';
+import { hostAndPort, plainSocket, type ServerAddress } from '../network/serverAddress.ts';
+import { sessionOptions } from '../network/superuser.ts';
+import { runProgram } from '../process/runProgram.ts';
+import { runPgDumpModule } from './pgDumpModule.ts';
+
+/** It must not wait long for a user's open transaction, because the branch is locked in the meantime. */
+const ARGUMENTS = ['--schema-only', '--encoding=UTF8', '--lock-wait-timeout=10s'];
+
+/** @throws {EngineError} */
+export async function dumpSchema(
+  { binaries, logins, storage, shutdownSignal: signal }: EngineTools,
+  address: ServerAddress,
+  database: string,
+): Promise<string> {
+  const { host, port } = hostAndPort(address);
+  const login = {
+    host,
+    port: String(port),
+    user: SUPERUSER,
+    dbname: database,
+    options: sessionOptions(binaries.major),
+    sslmode: 'disable',
+  };
+  const program = pgDumpProgram(binaries.folder);
+  if (program !== undefined) {
+    const args = [...ARGUMENTS, '--dbname', connectionInfo(login)];
+    const env = { PGPASSWORD: logins.superuser };
+    return publicText(await runProgram(program, args, { cwd: storage.root, env, signal }));
+  }
+  const module = pgDumpModule(binaries.folder);
+  if (module === undefined)
+    throw new EngineError(
+      `The schema needs pg_dump, which is not in ${binaries.folder}. Install the client programs of Postgres ${binaries.major} there.`,
+    );
+  const args = [...ARGUMENTS, '--dbname', connectionInfo({ ...login, password: logins.superuser })];
+  return publicText(await runPgDumpModule(module, args, { ...plainSocket(address), signal }));
+}
+
+const connectionInfo = (login: Readonly<Record<string, string>>): string =>
+  Object.entries(login)
+    .map(([name, value]) => `${name}='${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`)
+    .join(' ');
+
+/** As the public service returns it: without the lines for psql, which have a new random key each time. */
+const publicText = (text: string): string =>
+  text.replaceAll(/^\\(?:un)?restrict .*\n/gm, '').replaceAll(/\n{3}(?=-- Dumped from|$)/g, '\n\n');
