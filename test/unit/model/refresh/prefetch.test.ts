@@ -54,6 +54,15 @@ describe('Prefetch', () => {
     assert.equal([...connected.inventory.allComputes()].length, PREFETCHED_PROJECTS);
   });
 
+  it('loads the only project of an account', async () => {
+    const small = await connectScripted((call) =>
+      call === 'GET /projects' ? { projects: [{ id: 'shop', name: '' }] } : { endpoints: [] },
+    );
+    await small.inventory.projects?.firstPage();
+    await new Prefetch(small.inventory, noError).start();
+    assert.equal(small.inventory.computesOf('shop')?.isLoaded, true);
+  });
+
   it('is complete when the computes of all projects are loaded', async () => {
     const prefetch = new Prefetch(connected.inventory, noError);
     await connected.inventory.projects?.load();
