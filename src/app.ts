@@ -16,6 +16,7 @@ import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
 import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
+import { Schemas } from './model/schema/schemas.ts';
 import { Session } from './model/account/session.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
 import { languageModelTool } from './ui/languageModel/tools.ts';
@@ -27,6 +28,7 @@ import { NameOrder } from './ui/text/idAndName.ts';
 import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { secretStore } from './ui/state/secrets.ts';
+import { SchemaDocuments } from './ui/schema/schemaDocuments.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { Config } from './ui/state/config.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
@@ -44,6 +46,7 @@ export interface ActiveViews {
   readonly apiKeysView: TreeView<KeysNode>;
   /** Changes of settings documents. */
   readonly filesChanged: EventEmitter<FileChangeEvent[]>;
+  readonly schemasChanged: EventEmitter<Uri>;
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -89,6 +92,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     tracker,
     sender,
     apiKeys: disposables.add(new ApiKeyList(session)),
+    schemas: new Schemas(session),
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
     guards: new Guards(session, inventory, config),
@@ -103,7 +107,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
 
 function createViews(
   model: Model,
-  { computesView, apiKeysView, filesChanged }: ActiveViews,
+  { computesView, apiKeysView, filesChanged, schemasChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
   let hostProvider: HostProvider | undefined;
@@ -111,6 +115,7 @@ function createViews(
     computesView: disposables.add(new ComputesTree(model, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
+    schemaDocuments: disposables.add(new SchemaDocuments(model.schemas, schemasChanged)),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: (name: string) => languageModelTool(model, name),

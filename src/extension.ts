@@ -2,9 +2,10 @@
  * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
  * (`app.ts`) is loaded on first use.
  */
-import { EventEmitter, type ExtensionContext, type FileChangeEvent } from 'vscode';
+import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent, type Uri } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
+import { SCHEMA_SCHEME } from './model/schema/schemaScheme.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
@@ -28,7 +29,11 @@ export function activate(context: ExtensionContext): void {
   context.subscriptions.push(disposables);
   const open = async (): Promise<App> => {
     const { createApp } = await import('./app.ts');
-    const opened = createApp(context, { computesView, apiKeysView, filesChanged }, disposables);
+    const opened = createApp(
+      context,
+      { computesView, apiKeysView, filesChanged, schemasChanged },
+      disposables,
+    );
     await opened.session.start();
     return opened;
   };
@@ -43,6 +48,12 @@ export function activate(context: ExtensionContext): void {
   });
   const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
   disposables.add(registerSettingsFiles(app, filesChanged));
+  const schemasChanged = disposables.add(new EventEmitter<Uri>());
+  const schemas = {
+    onDidChange: schemasChanged.event,
+    provideTextDocumentContent: async (uri: Uri) => (await app()).schemaDocuments.text(uri),
+  };
+  disposables.add(workspace.registerTextDocumentContentProvider(SCHEMA_SCHEME, schemas));
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, app));
   const account = () => lastAccount(context.globalState);

@@ -83,6 +83,13 @@ export class BranchCalls {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }
 
+  /** As pg_dump writes it. @throws {ApiError} also rejected with 404 for an unknown database */
+  async schema(projectId: string, id: string, database: string, options?: CallOptions): Promise<string> {
+    const path = `${branchPath(projectId, id)}/schema`;
+    const reply = await this.#http.call('GET', path, { query: { db_name: database } }, options);
+    return parseRecord(reply, undefined, records.Schema).sql;
+  }
+
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
     return readOutcome(method, reply);

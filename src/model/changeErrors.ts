@@ -10,7 +10,7 @@ export class AccountSwitchedError extends Error {
 }
 
 /** Calls that not every service or key has. */
-export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords';
+export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas';
 
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError';

@@ -211,6 +211,8 @@ const values = {
   QuickPickItemKind: { Separator: -1, Default: 0 },
   Range: holder('start', 'end'),
   StatusBarAlignment: { Left: 1, Right: 2 },
+  TabInputText: holder('uri'),
+  TabInputTextDiff: holder('original', 'modified'),
   ThemeColor: holder('id'),
   ThemeIcon: holder('id', 'color'),
   TreeItem,

@@ -135,6 +135,9 @@ const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0
 export const Database = z.object({ name: printable, owner_name: printable });
 export type Database = z.infer<typeof Database>;
 
+/** The schema of a database (public service). */
+export const Schema = z.object({ sql: z.string() });
+
 /** A Postgres role of a branch (public service). */
 export const Role = z.object({
   name: printable,

@@ -13,6 +13,7 @@ import * as branch from './branch/branch.ts';
 import { deleteBranch } from './branch/branch.ts';
 import { create as createBranch } from './branch/createBranch.ts';
 import { changeExpiry } from './branch/expiry.ts';
+import * as schema from './branch/schema.ts';
 import * as compute from './compute/compute.ts';
 import { create as createCompute } from './compute/createCompute.ts';
 import { edit } from './compute/editCompute.ts';
@@ -73,6 +74,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,
   'hostedPostgres.role.resetPassword': resetPassword,
+  'hostedPostgres.schema.compare': schema.compare,
+  'hostedPostgres.schema.open': schema.open,
+  'hostedPostgres.schema.refresh': schema.refresh,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showIdsFirst': showIdsFirst,

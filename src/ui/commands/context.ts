@@ -14,6 +14,7 @@ import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
+import type { Schemas } from '../../model/schema/schemas.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -45,6 +46,7 @@ export interface CommandContext {
   readonly computeActions: ComputeActions;
   readonly branchActions: BranchActions;
   readonly tracker: OperationTracker;
+  readonly schemas: Schemas;
   readonly apiKeys: ApiKeyList;
   readonly rotationNotes: Notes<RotationNote>;
   readonly config: Config;

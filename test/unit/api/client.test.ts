@@ -101,6 +101,12 @@ const ROWS: readonly Row[] = [
     { password: 'secret', sslMode: undefined, channelBinding: false },
   ],
   [
+    `GET ${shop}/branches/br-main/schema?db_name=a+b`,
+    (c) => c.branches.schema('shop', 'br-main', 'a b'),
+    { sql: 'CREATE TABLE a ();' },
+    'CREATE TABLE a ();',
+  ],
+  [
     `GET ${shop}/branches/br-main/databases`,
     (c) => c.listDatabases('shop', 'br-main'),
     {

@@ -1,0 +1,31 @@
+/** Counts what differs between two schemas, as pg_dump writes them. */
+
+export interface SchemaDifference {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}
+
+export function compareSchemas(before: string, after: string): SchemaDifference {
+  const [old, current] = [statementsOf(before), statementsOf(after)];
+  const common = [...current].filter(([name]) => old.has(name));
+  return {
+    added: current.size - common.length,
+    removed: old.size - common.length,
+    changed: common.filter(([name, text]) => old.get(name) !== text).length,
+  };
+}
+
+/** Its owner may change, and then it is still the same object. */
+const HEADER = /^--\n-- Name: (.*?)(?:; Owner: .*)?\n--$/m;
+
+/** What pg_dump writes for each object, such as a table or a grant, by its name and kind. */
+function statementsOf(sql: string): ReadonlyMap<string, string> {
+  const [, ...parts] = sql.replace(/\n--\n-- PostgreSQL database dump complete\n[^]*$/, '').split(HEADER);
+  const statements = new Map<string, string>();
+  for (let index = 0; index < parts.length; index += 2) {
+    const [name = '', text = ''] = parts.slice(index, index + 2);
+    statements.set(name, (statements.get(name) ?? '') + text.trim());
+  }
+  return statements;
+}

@@ -1,0 +1,158 @@
+/** Open and compare the schemas of branches. */
+import {
+  commands,
+  l10n,
+  ProgressLocation,
+  TabInputText,
+  TabInputTextDiff,
+  Uri,
+  window as editors,
+} from 'vscode';
+import type { CallOptions } from '../../../api/client.ts';
+import { compareSchemas } from '../../../model/schema/compareSchemas.ts';
+import { schemaOwner, schemaUri } from '../../../model/schema/schemas.ts';
+import { SCHEMA_SCHEME } from '../../../model/schema/schemaScheme.ts';
+import { branchTitle } from '../../text/branchText.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import { window } from '../../window.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { askBranch, pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { mapAnswer, runSteps } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
+import { pickOne } from '../input/quickInput.ts';
+
+export const open: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't open the schema");
+  const title = l10n.t('Open Schema');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.name);
+  const answers = await ask(context, title, picked, { baseId: picked.branchId });
+  if (answers === undefined) return;
+  const uri = uriOf(context, { ...picked, database: answers.database });
+  await load(context, [uri]);
+  await commands.executeCommand('vscode.open', uri, { preview: false });
+};
+
+export const compare: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't compare the schemas");
+  const title = l10n.t('Compare Schema');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.name);
+  if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));
+  const answers = await ask(context, title, picked, {});
+  if (answers === undefined) return;
+  const { projectId, branchId } = picked;
+  const { database, baseId } = answers;
+  const base = uriOf(context, { projectId, branchId: baseId, database });
+  await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
+};
+
+/** For the active editor, whose title has a button for it. */
+export const refresh: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't refresh the schema");
+  const input = editors.tabGroups.activeTabGroup.activeTab?.input;
+  if (input instanceof TabInputTextDiff && isSchema(input.modified))
+    await showDifference(context, input.original, input.modified);
+  else if (input instanceof TabInputText && isSchema(input.uri)) await load(context, [input.uri]);
+};
+
+const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
+
+function uriOf(context: CommandContext, owner: Parameters<typeof schemaUri>[1]): Uri {
+  return Uri.from(schemaUri(requireConnection(context).account, owner));
+}
+
+async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {
+  const [before = '', after = ''] = await load(context, [base, compared]);
+  const names = [base, compared].map((uri) => nameOf(context, uri));
+  const database = sanitize(schemaOwner(compared)?.database ?? '');
+  const title = `${database}: ${names.join(' ↔ ')} (${countText(before, after)})`;
+  const tab = editors.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .find(({ input }) => input instanceof TabInputTextDiff && isSame(input, base, compared));
+  const selection = tab?.isActive === true ? editors.activeTextEditor?.selection : undefined;
+  // The title of an open editor can't be changed.
+  if (tab !== undefined && tab.label !== title) await editors.tabGroups.close(tab);
+  const options = { preview: false, ...(selection && { selection }) };
+  await commands.executeCommand('vscode.diff', base, compared, title, options);
+}
+
+const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: Uri): boolean =>
+  original.toString() === base.toString() && modified.toString() === compared.toString();
+
+function nameOf({ inventory }: CommandContext, uri: Uri): string {
+  const { projectId = '', branchId = '' } = schemaOwner(uri) ?? {};
+  return branchTitle(branchId, inventory.branches.get(projectId, branchId));
+}
+
+function countText(before: string, after: string): string {
+  const { added, removed, changed } = compareSchemas(before, after);
+  const parts = [
+    added > 0 ? l10n.t('{0} added', added) : '',
+    removed > 0 ? l10n.t('{0} removed', removed) : '',
+    changed > 0 ? l10n.t('{0} changed', changed) : '',
+  ].filter((part) => part !== '');
+  return parts.join(', ') || l10n.t('no differences');
+}
+
+/** Loads schemas again. */
+function load({ schemas }: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
+  return withCancel(l10n.t('Loading the schema'), async (options) =>
+    Promise.all(uris.map((uri) => schemas.load(uri, options))),
+  );
+}
+
+async function withCancel<T>(title: string, task: (options: CallOptions) => Promise<T>): Promise<T> {
+  const location = ProgressLocation.Notification;
+  return await window.withProgress({ location, title, cancellable: true }, async (_progress, token) => {
+    const controller = new AbortController();
+    const listener = token.onCancellationRequested(() => controller.abort());
+    return task({ signal: controller.signal }).finally(() => listener.dispose());
+  });
+}
+
+interface SchemaState {
+  readonly baseId?: string | undefined;
+  readonly database?: string | undefined;
+}
+
+/** The branch to compare with, which is the parent unless the user picks another, and the database if there are several. */
+async function ask(
+  context: CommandContext,
+  title: string,
+  { projectId, branchId, branch, list }: PickedBranch,
+  start: SchemaState,
+): Promise<{ readonly baseId: string; readonly database: string } | undefined> {
+  const databases = await withCancel(l10n.t('Loading the databases'), (options) =>
+    context.schemas.databases(projectId, branchId, options),
+  );
+  const others = [...list.branches.keys()].filter((id) => id !== branchId);
+  const [onlyOther] = others.length === 1 ? others : [];
+  const [onlyDatabase] = databases.length === 1 ? databases : [];
+  const state = await runSteps<SchemaState>(title, { baseId: onlyOther, database: onlyDatabase, ...start }, [
+    {
+      applies: ({ baseId }) => baseId === undefined,
+      ask: async (page, answers) => {
+        const picked = await askBranch(context, page, {
+          projectId,
+          placeholder: l10n.t('Select the branch to compare with'),
+          current: branch.parent_id ?? undefined,
+          problem: (id) => (id === branchId ? l10n.t('the same branch') : undefined),
+        });
+        return mapAnswer(picked, (baseId) => ({ ...answers, baseId }));
+      },
+    },
+    {
+      applies: ({ database }) => database === undefined,
+      ask: async (page, answers) => {
+        const items = databases.map((label) => ({ label, value: label }));
+        const picked = await pickOne(page, { placeholder: l10n.t('Select a database'), items });
+        return mapAnswer(picked, (database) => ({ ...answers, database }));
+      },
+    },
+  ]);
+  if (state?.baseId === undefined || state.database === undefined) return undefined;
+  return { baseId: state.baseId, database: state.database };
+}

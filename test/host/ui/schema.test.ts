@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { branchCalls } from '../../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { branchApi, BRANCH as main, PROJECT } from '../../service/catalog/branchApi.ts';
+import { query } from '../../service/postgres/clients.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('The schema of a branch', () => {
+  const ui = useWorkbench();
+  const shown = async () => ui().page.locator('.tabs-container .tab.active').getAttribute('aria-label');
+  const waitForTitle = async (title: string) =>
+    until(
+      async () => `the tab ${title}; it is ${await shown()}`,
+      async () => (await shown())?.startsWith(title),
+    );
+  let service: LocalService;
+  let feature: string;
+  const execute = async (branch: string, sql: string) =>
+    query(await branchApi(() => service, branch).uri(), sql);
+
+  before(async () => {
+    service = await startLocalService();
+    await execute(main, 'create table users (id int primary key)');
+    const api = branchCalls(service);
+    const branch = { name: 'feature', parent_id: main };
+    const endpoints = [{ type: 'read_write' }];
+    feature = (await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
+    await execute(feature, 'alter table users add email text');
+    await connect(ui(), service, 'shop');
+    await ui().computes.waitFor(`Branch ${feature}, feature`);
+  });
+  after(() => service.stop());
+
+  it('is compared with the parent in a diff editor, which counts what differs', async () => {
+    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Compare Schema…');
+    const question = 'Select the branch to compare with';
+    await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
+    await ui().quickInput.accept(question);
+    await waitForTitle('app: main ↔ feature (1 changed)');
+    const added = ui().page.locator('.editor.modified .view-line').filter({ hasText: 'email text' });
+    await added.first().waitFor();
+    await execute(feature, 'create table orders (id int)');
+    await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
+    await waitForTitle('app: main ↔ feature (1 added, 1 changed)');
+    await ui().page.locator('.editor.modified .view-line').filter({ hasText: 'orders' }).first().waitFor();
+    assert.equal(await ui().page.locator('.tabs-container .tab').count(), 1);
+  });
+
+  it('opens as a read-only SQL document', async () => {
+    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Open Schema');
+    await waitForTitle('app.sql');
+    await ui().page.locator('.view-line').filter({ hasText: 'CREATE TABLE public.users' }).first().waitFor();
+    await ui().page.locator('.statusbar-item').filter({ hasText: /SQL$/ }).waitFor();
+    await execute(main, 'drop table users');
+    await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
+    await ui()
+      .page.locator('.view-line')
+      .filter({ hasText: 'CREATE TABLE' })
+      .first()
+      .waitFor({ state: 'detached' });
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { compareSchemas } from '../../../../src/model/schema/compareSchemas.ts';
+
+const HEAD =
+  '--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 18.4\n\nSET statement_timeout = 0;\n\n';
+const END = '--\n-- PostgreSQL database dump complete\n--\n\n';
+const dump = (...objects: readonly string[]) => [HEAD, ...objects, END].join('');
+const object = (name: string, sql: string, owner = 'app_owner') =>
+  `--\n-- Name: ${name}; Owner: ${owner}\n--\n\n${sql}\n\n\n`;
+
+const users = object('users; Type: TABLE; Schema: public', 'CREATE TABLE public.users (\n    id integer\n);');
+const index = object('users_id; Type: INDEX; Schema: public', 'CREATE INDEX users_id ON public.users (id);');
+const named = object(
+  'users; Type: TABLE; Schema: public',
+  'CREATE TABLE public.users (\n    name text\n);',
+  'b',
+);
+
+describe('compareSchemas', () => {
+  for (const [title, before, after, expected] of [
+    ['finds nothing in equal schemas', dump(users), dump(users), [0, 0, 0]],
+    [
+      'ignores what comes before the first object',
+      dump(users),
+      dump(users).replace('18.4', '18.5'),
+      [0, 0, 0],
+    ],
+    ['counts added objects', dump(), dump(users, index), [2, 0, 0]],
+    ['counts removed objects', dump(users, index), dump(users), [0, 1, 0]],
+    ['counts changed objects, also those with another owner', dump(users), dump(named), [0, 0, 1]],
+    ['counts all of an object without a schema as removed', dump(users, index), '', [0, 2, 0]],
+    ['takes objects in another order as equal', dump(users, index), dump(index, users), [0, 0, 0]],
+  ] as const)
+    it(title, () => {
+      const { added, removed, changed } = compareSchemas(before, after);
+      assert.deepEqual([added, removed, changed], expected);
+    });
+});
