@@ -124,11 +124,11 @@ function createViews(
 
 function registerListeners(
   context: ExtensionContext,
-  parts: Model & Views,
+  deps: Model & Views,
   { computesView: view }: ActiveViews,
   disposables: DisposableStore,
 ): void {
-  const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = parts;
+  const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
   const reveal = (change: PendingChange) => {
     const revealed = computesView.revealById(change);
     revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
@@ -145,13 +145,13 @@ function registerListeners(
   const registered = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     announceStarts(inventory, tracker),
-    protectAbandoned(parts),
-    parts.sender.onNotOffered(hideNotOffered),
+    protectAbandoned(deps),
+    deps.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),
     rememberAccount(session, context.globalState),
     refresh,
     refreshWhenVisible(refresh, view, config),
-    parts.localService.follow(session),
+    deps.localService.follow(session),
   ];
   for (const each of registered) disposables.add(each);
 }

@@ -6,7 +6,7 @@ import {
   rotateKey,
   type RotationNote,
   type RotationOutcome,
-  type RotationParts,
+  type RotationDependencies,
 } from '../../src/model/account/keyRotation.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
@@ -50,7 +50,7 @@ export class RotatingAccount {
   readonly openClient = async ({ baseUrl }: Account, key: string) =>
     new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 });
 
-  get parts(): RotationParts {
+  get deps(): RotationDependencies {
     const { accounts, openClient, notes } = this;
     const stored = {
       all: () => [...notes.values()],
@@ -69,11 +69,11 @@ export class RotatingAccount {
   }
 
   async rotate(
-    options: { readonly oldKey?: OldKey | undefined; readonly parts?: Partial<RotationParts> } = {},
+    options: { readonly oldKey?: OldKey | undefined; readonly deps?: Partial<RotationDependencies> } = {},
   ): Promise<RotationOutcome> {
     const connection = new AccountConnection(this.account, await this.storedKey(), this.openClient);
     const keys = { newName: 'laptop 2', oldKey: this.oldKey, ...options };
-    return await rotateKey({ ...this.parts, ...options.parts }, connection, keys);
+    return await rotateKey({ ...this.deps, ...options.deps }, connection, keys);
   }
 
   async storedKey(): Promise<string> {

@@ -29,7 +29,7 @@ export type RotationOutcome =
   | { readonly kind: 'unchanged'; readonly step: 'create' | 'test' | 'store'; readonly error: unknown }
   | { readonly kind: 'unknown'; readonly error: unknown; readonly note: RotationNote };
 
-export interface RotationParts {
+export interface RotationDependencies {
   readonly accounts: Pick<Accounts, 'key' | 'replaceKey'>;
   readonly openClient: OpenClient;
   readonly organizationId: string | undefined;
@@ -46,7 +46,7 @@ export interface RotationParts {
  * @param oldKey undefined if no key is to be revoked
  */
 export async function rotateKey(
-  { accounts, openClient, organizationId, notes, accountLabel, onSecret }: RotationParts,
+  { accounts, openClient, organizationId, notes, accountLabel, onSecret }: RotationDependencies,
   connection: AccountConnection,
   { newName, oldKey }: { readonly newName: string; readonly oldKey: Pick<ApiKey, 'id' | 'name'> | undefined },
   options: CallOptions = {},

@@ -29,7 +29,7 @@ import type { RequestBudget } from '../refresh/requestBudget.ts';
 import type { Memory } from '../memory.ts';
 import type { Session } from '../account/session.ts';
 
-interface OperationTrackerOptions {
+interface OperationTrackerDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly memory: Memory;
@@ -47,7 +47,7 @@ export const GIVE_UP_AFTER = 15 * 60_000;
 const UNSETTLED_INTERVAL = 15_000;
 
 export class OperationTracker implements Disposable {
-  readonly #options: OperationTrackerOptions;
+  readonly #deps: OperationTrackerDependencies;
   readonly #clock: Clock;
   readonly #budget: RequestBudget;
   readonly #changed = new Emitter<void>();
@@ -61,11 +61,11 @@ export class OperationTracker implements Disposable {
   readonly onDidChange = this.#changed.event;
   readonly onDidEnd = this.#ended.event;
 
-  constructor(options: OperationTrackerOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#budget = options.budget;
-    this.#all = parsePending(options.memory.get(PENDING_ENTRY), this.#clock.now());
+  constructor(deps: OperationTrackerDependencies) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#budget = deps.budget;
+    this.#all = parsePending(deps.memory.get(PENDING_ENTRY), this.#clock.now());
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
     const connectionChanged = () => {
@@ -73,12 +73,12 @@ export class OperationTracker implements Disposable {
       this.#updatePoller();
       this.#changed.fire();
     };
-    this.#disposables.add(options.session.onDidChange(connectionChanged));
+    this.#disposables.add(deps.session.onDidChange(connectionChanged));
   }
 
   /** The pending changes of the current account. */
   get pending(): readonly PendingChange[] {
-    const { connection } = this.#options.session;
+    const { connection } = this.#deps.session;
     if (connection === undefined) return [];
     const account = accountId(connection.account);
     return this.#all.filter((change) => change.account === account);
@@ -99,7 +99,7 @@ export class OperationTracker implements Disposable {
 
   /** Follows the operations from the reply to a change. @returns false if all have ended */
   follow(verb: Verb, target: ResourceRef, operations: readonly Operation[]): boolean {
-    const { connection } = this.#options.session;
+    const { connection } = this.#deps.session;
     const open = operations.filter((operation) => !isFinal(operation));
     const [first] = open;
     if (connection === undefined || first === undefined) return false;
@@ -123,7 +123,7 @@ export class OperationTracker implements Disposable {
 
   #replace(all: readonly PendingChange[]): void {
     this.#all = all;
-    this.#options.memory.update(PENDING_ENTRY, all).then(undefined, this.#options.onError);
+    this.#deps.memory.update(PENDING_ENTRY, all).then(undefined, this.#deps.onError);
     this.#updatePoller();
     this.#changed.fire();
   }
@@ -135,7 +135,7 @@ export class OperationTracker implements Disposable {
       this.#poller = undefined;
       return;
     }
-    const { onError, random = Math.random } = this.#options;
+    const { onError, random = Math.random } = this.#deps;
     this.#poller ??= new Poller(
       {
         poll: () => this.#tick(),
@@ -159,7 +159,7 @@ export class OperationTracker implements Disposable {
   }
 
   async #tick(): Promise<void> {
-    const { session, inventory } = this.#options;
+    const { session, inventory } = this.#deps;
     const { connection } = session;
     if (connection === undefined) return;
     const byProject = Map.groupBy(this.pending, (change) => change.projectId);
@@ -209,7 +209,7 @@ export class OperationTracker implements Disposable {
   }
 
   #isSettled({ projectId, branchId, computeId }: PendingChange): boolean {
-    const { inventory } = this.#options;
+    const { inventory } = this.#deps;
     const compute = computeId === undefined ? undefined : inventory.compute(projectId, computeId);
     const branch = branchId === undefined ? undefined : inventory.branches.get(projectId, branchId);
     return (compute === undefined || isSettled(compute)) && (branch === undefined || isReady(branch));

@@ -13,7 +13,7 @@ import { isSettled } from '../inventory/computeStatus.ts';
 import { projectsOf, type Inventory, type InventoryEvent } from '../inventory/inventory.ts';
 import type { RequestBudget } from './requestBudget.ts';
 
-interface BackgroundRefreshOptions {
+interface BackgroundRefreshDependencies {
   readonly inventory: Inventory;
   /** Expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
   readonly expanded: () => Iterable<string>;
@@ -45,7 +45,7 @@ interface RefreshRequest {
 }
 
 export class BackgroundRefresh implements Disposable {
-  readonly #options: BackgroundRefreshOptions;
+  readonly #deps: BackgroundRefreshDependencies;
   readonly #clock: Clock;
   readonly #subscription: Disposable;
   /** Projects with a pending change, and the time when it was first seen. */
@@ -57,17 +57,17 @@ export class BackgroundRefresh implements Disposable {
   #lastRefresh: number;
   #refreshCount = 0;
 
-  constructor(options: BackgroundRefreshOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#budget = options.budget;
+  constructor(deps: BackgroundRefreshDependencies) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#budget = deps.budget;
     this.#lastRefresh = this.#clock.now();
-    this.#subscription = options.inventory.onDidChange((changes) => this.#handleChanges(changes));
+    this.#subscription = deps.inventory.onDidChange((changes) => this.#handleChanges(changes));
   }
 
   /** @param isVisible whether the view is visible and the window focused. An overdue refresh runs at once. */
   setVisible(isVisible: boolean): void {
-    if (isVisible && this.#options.interval() > 0) {
+    if (isVisible && this.#deps.interval() > 0) {
       this.#poller ??= this.#start();
       return;
     }
@@ -81,7 +81,7 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #start(): Poller {
-    const { onError, random = Math.random } = this.#options;
+    const { onError, random = Math.random } = this.#deps;
     const options = {
       poll: () => this.#refresh(),
       interval: () => this.#wait(),
@@ -98,21 +98,21 @@ export class BackgroundRefresh implements Disposable {
     const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
     // On a local service this also keeps the next expanded project up to date.
-    const isQuick = this.#options.isLocal?.() === true || this.#quickProjects().length > 0;
+    const isQuick = this.#deps.isLocal?.() === true || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
   #untilNext(): number {
-    return Math.max(0, this.#lastRefresh + this.#options.interval() - this.#clock.now());
+    return Math.max(0, this.#lastRefresh + this.#deps.interval() - this.#clock.now());
   }
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
-    const isLocal = this.#options.isLocal?.() === true;
-    const polledElsewhere = this.#options.polledElsewhere();
+    const isLocal = this.#deps.isLocal?.() === true;
+    const polledElsewhere = this.#deps.polledElsewhere();
     const isQuick = (id: string) =>
       !polledElsewhere.has(id) && (isLocal || now < (this.#unsettled.get(id) ?? -Infinity) + MAX_QUICK_TIME);
-    return [...this.#options.expanded()].filter(isQuick);
+    return [...this.#deps.expanded()].filter(isQuick);
   }
 
   #handleChanges(changes: readonly InventoryEvent[]): void {
@@ -123,7 +123,7 @@ export class BackgroundRefresh implements Disposable {
     }
     const before = this.#unsettled.size;
     for (const id of projectsOf(changes)) {
-      const computes = this.#options.inventory.computesOf(id)?.computes.values() ?? [];
+      const computes = this.#deps.inventory.computesOf(id)?.computes.values() ?? [];
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
@@ -132,10 +132,10 @@ export class BackgroundRefresh implements Disposable {
 
   async #refresh(): Promise<void> {
     // Rows may have been collapsed or deleted since the refresh began.
-    const expanded = new Set(this.#options.expanded());
+    const expanded = new Set(this.#deps.expanded());
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
     const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
-    const quick = this.#requests(this.#quickProjects(), this.#options.isLocal?.() === true);
+    const quick = this.#requests(this.#quickProjects(), this.#deps.isLocal?.() === true);
     // Half of it, so that a large account does not keep pending changes waiting.
     const share = quick.length > 0 ? 0.5 : 1;
     const sent = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
@@ -143,7 +143,7 @@ export class BackgroundRefresh implements Disposable {
       sent.some(({ kind, projectId }) => kind === request.kind && projectId === request.projectId);
     sent.push(...quick.filter((request) => !isSent(request)).slice(0, this.#budget.available - sent.length));
     this.#budget.spend(sent.length);
-    const { inventory } = this.#options;
+    const { inventory } = this.#deps;
     const ids = (kind: RefreshRequest['kind']) =>
       sent.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
@@ -155,7 +155,7 @@ export class BackgroundRefresh implements Disposable {
 
   /** @returns the refresh of the list of projects, if it is due */
   #beginRefresh(): Promise<void> | undefined {
-    const { inventory, expanded } = this.#options;
+    const { inventory, expanded } = this.#deps;
     this.#lastRefresh = this.#clock.now();
     this.#refreshCount += 1;
     this.#queue = this.#requests([...expanded()], true);
@@ -168,7 +168,7 @@ export class BackgroundRefresh implements Disposable {
 
   /** States change more often than names, so computes come first. */
   #requests(projectIds: readonly string[], withBranches: boolean): RefreshRequest[] {
-    const { isOffered } = this.#options.inventory.branches;
+    const { isOffered } = this.#deps.inventory.branches;
     const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);
     return kinds.flatMap((kind) => projectIds.map((projectId) => ({ kind, projectId })));
   }

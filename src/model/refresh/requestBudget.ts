@@ -8,7 +8,7 @@ const BURST = 40;
 const PER_MINUTE = 300;
 const PER_MILLISECOND = PER_MINUTE / 60_000;
 
-interface RequestBudgetOptions {
+interface RequestBudgetDependencies {
   /** Whether the service is on this machine, where requests cost little. */
   readonly isUnlimited?: () => boolean;
   readonly clock?: Clock;
@@ -21,7 +21,7 @@ export class RequestBudget {
   #tokens = BURST;
   #refilledAt: number;
 
-  constructor({ isUnlimited = () => false, clock = systemClock }: RequestBudgetOptions = {}) {
+  constructor({ isUnlimited = () => false, clock = systemClock }: RequestBudgetDependencies = {}) {
     this.#isUnlimited = isUnlimited;
     this.#clock = clock;
     this.#refilledAt = clock.now();

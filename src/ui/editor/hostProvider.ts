@@ -33,7 +33,7 @@ import { computeTable } from '../text/computeText.ts';
 import { markdown, withCommandLinks } from '../text/markdown.ts';
 import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';
 
-export interface EditorParts {
+export interface EditorDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
@@ -45,15 +45,15 @@ export interface EditorParts {
 const MAX_COMPLETIONS = 100;
 
 export class HostProvider implements Disposable {
-  readonly #parts: EditorParts;
+  readonly #deps: EditorDependencies;
   readonly #disposables = new DisposableStore();
   readonly #index: ComputeIndex;
   readonly #prefetch: Prefetch;
 
-  constructor(parts: EditorParts) {
-    this.#parts = parts;
-    this.#index = this.#disposables.add(new ComputeIndex(parts.inventory));
-    this.#prefetch = new Prefetch(parts.inventory, (error) => parts.log.error('Loading computes', error));
+  constructor(deps: EditorDependencies) {
+    this.#deps = deps;
+    this.#index = this.#disposables.add(new ComputeIndex(deps.inventory));
+    this.#prefetch = new Prefetch(deps.inventory, (error) => deps.log.error('Loading computes', error));
   }
 
   /** Sends no request. @returns undefined if no host belongs here */
@@ -61,7 +61,7 @@ export class HostProvider implements Disposable {
     const place = completionContext(document.lineAt(position.line).text, position.character);
     if (place === undefined) return undefined;
     const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
-    const { config, inventory, connectionDefaults } = this.#parts;
+    const { config, inventory, connectionDefaults } = this.#deps;
     const settings = config.connectionString(document.uri);
     const context = {
       place,
@@ -91,7 +91,7 @@ export class HostProvider implements Disposable {
     if (mention === undefined) return undefined;
     const cached = this.#index.find(mention);
     if (cached !== undefined) return await this.#hoverFor(cached, mention, position, token);
-    if (!mayBeCompute(mention, this.#parts.session.connection?.account)) return undefined;
+    if (!mayBeCompute(mention, this.#deps.session.connection?.account)) return undefined;
     await Promise.race([this.#prefetch.start(), canceled(token)]);
     const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
     return found && (await this.#hoverFor(found, mention, position, token));
@@ -103,13 +103,13 @@ export class HostProvider implements Disposable {
     { line }: Position,
     token: CancellationToken,
   ): Promise<Hover> {
-    const names = this.#parts.inventory.branches.ensureLoaded(found.compute.project_id);
+    const names = this.#deps.inventory.branches.ensureLoaded(found.compute.project_id);
     await Promise.race([names, canceled(token)]);
     return hostHover(found, mention, line, this.#branchName(found.compute));
   }
 
   #branchName({ project_id: projectId, branch_id: branchId }: Compute): string | undefined {
-    return nameOf(this.#parts.inventory.branches.get(projectId, branchId));
+    return nameOf(this.#deps.inventory.branches.get(projectId, branchId));
   }
 
   dispose(): void {

@@ -32,8 +32,8 @@ interface Loaded {
 export function registerProviders(load: () => Promise<Loaded>, hasAccount: () => boolean): Disposable {
   const disposables = new DisposableStore();
   const provider = async () => {
-    const parts = hasAccount() ? await load() : undefined;
-    return parts?.session.connection && parts.hostProvider();
+    const app = hasAccount() ? await load() : undefined;
+    return app?.session.connection && app.hostProvider();
   };
   const completion: CompletionItemProvider = {
     provideCompletionItems: async (document, position) => (await provider())?.complete(document, position),

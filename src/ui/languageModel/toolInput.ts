@@ -12,7 +12,7 @@ import type { Session } from '../../model/account/session.ts';
 import type { Log } from '../log/log.ts';
 
 /** Tools have no access to accounts and API keys. */
-export interface ToolParts {
+export interface ToolDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly guards: Guards;
@@ -48,7 +48,7 @@ export function requireSize(input: unknown): SizeRange {
 }
 
 /** @throws {Error} without a connection */
-export function requireToolConnection({ session }: ToolParts): AccountConnection {
+export function requireToolConnection({ session }: ToolDependencies): AccountConnection {
   if (session.connection === undefined)
     throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
   return session.connection;
@@ -56,15 +56,15 @@ export function requireToolConnection({ session }: ToolParts): AccountConnection
 
 /** Reads the compute from the service. @throws {Error} without a connection, and for invalid or unknown ids */
 export async function findComputeOfTool(
-  parts: ToolParts,
+  deps: ToolDependencies,
   input: unknown,
 ): Promise<{ readonly connection: AccountConnection; readonly compute: Compute }> {
-  const connection = requireToolConnection(parts);
+  const connection = requireToolConnection(deps);
   const target = targetOf(input);
   if (target === undefined)
     throw new Error(l10n.t('projectId and computeId must be ids from the list of computes.'));
-  await parts.inventory.refreshComputes(target.projectId);
-  const compute = parts.inventory.compute(target.projectId, target.computeId);
+  await deps.inventory.refreshComputes(target.projectId);
+  const compute = deps.inventory.compute(target.projectId, target.computeId);
   if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', target.computeId));
   return { connection, compute };
 }

@@ -32,15 +32,15 @@ import {
   sizeOfInput,
   targetOf,
   type Target,
-  type ToolParts,
+  type ToolDependencies,
 } from './toolInput.ts';
 import { computeDetails, computeName, computeOutput, projectOutput } from './toolOutput.ts';
 
 interface Tool {
   /** The progress message and the confirmation; undefined for input that `invoke` rejects. */
-  prepare(parts: ToolParts, input: unknown): ProviderResult<PreparedToolInvocation>;
+  prepare(deps: ToolDependencies, input: unknown): ProviderResult<PreparedToolInvocation>;
   /** @returns a value for JSON. @throws {Error} with a message for the model */
-  invoke(parts: ToolParts, input: unknown, token: CancellationToken): Promise<unknown>;
+  invoke(deps: ToolDependencies, input: unknown, token: CancellationToken): Promise<unknown>;
 }
 
 /** Limits what the model has to read. It can name a project to see others. */
@@ -49,9 +49,9 @@ const MAX_COMPUTES = 100;
 
 const listComputes: Tool = {
   prepare: () => ({ invocationMessage: l10n.t('Listing computes') }),
-  async invoke(parts, input) {
-    requireToolConnection(parts);
-    const { inventory } = parts;
+  async invoke(deps, input) {
+    requireToolConnection(deps);
+    const { inventory } = deps;
     // With an old list rather than none if the service can't be reached.
     if (inventory.projects?.isLoaded === true) await inventory.refreshProjects().catch(() => undefined);
     else await inventory.projects?.load();
@@ -87,12 +87,12 @@ function matchingProjects(inventory: Inventory, query: unknown): string[] {
 }
 
 const getCompute: Tool = {
-  prepare(_parts, input) {
+  prepare(_deps, input) {
     const target = targetOf(input);
     return target && { invocationMessage: l10n.t('Reading {0}', target.computeId) };
   },
-  invoke: async (parts, input) =>
-    computeDetails(parts.inventory, (await findComputeOfTool(parts, input)).compute),
+  invoke: async (deps, input) =>
+    computeDetails(deps.inventory, (await findComputeOfTool(deps, input)).compute),
 };
 
 /** A change that needs no input but the compute. */
@@ -105,18 +105,18 @@ interface ComputeChange {
 
 function changeTool({ progress, question, effect, send }: ComputeChange): Tool {
   return {
-    async prepare(parts, input) {
+    async prepare(deps, input) {
       const target = targetOf(input);
       if (target === undefined) return undefined;
-      const message = confirmation(parts, target, await effect(parts.computeActions, target));
-      const name = targetName(parts, target);
+      const message = confirmation(deps, target, await effect(deps.computeActions, target));
+      const name = targetName(deps, target);
       return { invocationMessage: progress(name), confirmationMessages: { title: question(name), message } };
     },
-    async invoke(parts, input, token) {
-      const { connection, compute } = await findComputeOfTool(parts, input);
-      await approveTool(parts, compute, question(computeName(compute)), connection);
+    async invoke(deps, input, token) {
+      const { connection, compute } = await findComputeOfTool(deps, input);
+      await approveTool(deps, compute, question(computeName(compute)), connection);
       const result = await cancellable(token, connection, (options) =>
-        send(parts.computeActions, computeNodeOf(compute), options),
+        send(deps.computeActions, computeNodeOf(compute), options),
       );
       return changeOutput(result);
     },
@@ -148,29 +148,29 @@ const restartCompute = changeTool({
 });
 
 const resizeCompute: Tool = {
-  prepare(parts, input) {
+  prepare(deps, input) {
     const target = targetOf(input);
     const size = sizeOfInput(input);
     if (target === undefined || size === undefined || sizeProblem(size) !== undefined) return undefined;
-    const name = targetName(parts, target);
+    const name = targetName(deps, target);
     return {
       invocationMessage: l10n.t('Changing the size of {0}', name),
       confirmationMessages: {
         title: l10n.t('Change the size of {0} to {1}?', name, sizeText(sizeFields(size))),
-        message: confirmation(parts, target, effectText('restart') ?? ''),
+        message: confirmation(deps, target, effectText('restart') ?? ''),
       },
     };
   },
-  async invoke(parts, input, token) {
-    const { connection, compute } = await findComputeOfTool(parts, input);
+  async invoke(deps, input, token) {
+    const { connection, compute } = await findComputeOfTool(deps, input);
     const change = onlyChanged(compute, sizeFields(requireSize(input)));
     if (change === undefined) return { changed: false, compute: computeOutput(compute) };
     const size = sizeText(sizeFields(requireSize(input)));
     const question = l10n.t('Change the size of {0} to {1}?', computeName(compute), size);
-    await approveTool(parts, compute, question, connection);
+    await approveTool(deps, compute, question, connection);
     const restarts = changeEffect(compute, change) === 'restart';
     const accepted = await cancellable(token, connection, (options) =>
-      parts.computeActions.update(computeNodeOf(compute), change, options),
+      deps.computeActions.update(computeNodeOf(compute), change, options),
     );
     return { ...changeOutput(accepted), restarts };
   },
@@ -186,18 +186,18 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 };
 
 /** What VS Code calls. Errors have a message for the model. */
-export function languageModelTool(parts: ToolParts, name: string): LanguageModelTool<unknown> {
+export function languageModelTool(deps: ToolDependencies, name: string): LanguageModelTool<unknown> {
   return {
-    prepareInvocation: ({ input }) => TOOLS[name]?.prepare(parts, input),
+    prepareInvocation: ({ input }) => TOOLS[name]?.prepare(deps, input),
     async invoke({ input }, token) {
       try {
-        const result = await TOOLS[name]?.invoke(parts, input, token);
+        const result = await TOOLS[name]?.invoke(deps, input, token);
         // Redacted, in case a record contains a key.
-        const text = parts.log.clean(JSON.stringify(result));
+        const text = deps.log.clean(JSON.stringify(result));
         return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
       } catch (error) {
-        parts.log.error(`Language model tool ${name}`, error);
-        throw new Error(parts.log.clean(explainError(error).message));
+        deps.log.error(`Language model tool ${name}`, error);
+        throw new Error(deps.log.clean(explainError(error).message));
       }
     },
   };
@@ -208,14 +208,14 @@ const sizeFields = ({ min, max }: SizeRange) => ({
   autoscaling_limit_max_cu: max,
 });
 
-const targetName = ({ inventory }: ToolParts, { projectId, computeId }: Target): string => {
+const targetName = ({ inventory }: ToolDependencies, { projectId, computeId }: Target): string => {
   const compute = inventory.compute(projectId, computeId);
   return compute === undefined ? computeId : computeName(compute);
 };
 
 /** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
 async function approveTool(
-  { guards }: ToolParts,
+  { guards }: ToolDependencies,
   compute: Compute,
   question: string,
   initialConnection: AccountConnection,
@@ -225,7 +225,7 @@ async function approveTool(
 }
 
 /** Describes the compute and the effect of the change. */
-function confirmation({ inventory }: ToolParts, { projectId, computeId }: Target, effect: string) {
+function confirmation({ inventory }: ToolDependencies, { projectId, computeId }: Target, effect: string) {
   const compute = inventory.compute(projectId, computeId);
   const project = inventory.project(projectId)?.name ?? projectId;
   const size = compute === undefined ? '' : sizeText(compute);

@@ -12,7 +12,7 @@ import { LocalServiceError, type Lease } from './localServiceLease.ts';
 import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
 
-export interface LocalServiceParts extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
+export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
   readonly config: Pick<Config, 'postgresPath'>;
@@ -25,7 +25,7 @@ const SHORTEST_LIFE = 15_000;
 const KEY_ENTRY = 'hostedPostgres.localService.key';
 
 export class LocalService implements Disposable {
-  readonly #parts: LocalServiceParts;
+  readonly #deps: LocalServiceDependencies;
   readonly #postgresChanged = new Emitter<void>();
   #lease: Promise<Lease> | undefined;
   #postgresProblem: string | undefined;
@@ -37,8 +37,8 @@ export class LocalService implements Disposable {
   /** `postgresProblem` changed. */
   readonly onDidChangePostgres = this.#postgresChanged.event;
 
-  constructor(parts: LocalServiceParts) {
-    this.#parts = parts;
+  constructor(deps: LocalServiceDependencies) {
+    this.#deps = deps;
   }
 
   /** Why no compute of the running service can start, for users. */
@@ -80,18 +80,18 @@ export class LocalService implements Disposable {
 
   /** @returns why the Postgres in a folder, or the one that is found without it, can't be used */
   async checkPostgres(folder: string | undefined): Promise<string | undefined> {
-    return await checkPostgres(this.#parts.script, folder);
+    return await checkPostgres(this.#deps.script, folder);
   }
 
   /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(key: string): Promise<void> {
-    await this.#parts.secrets.storeDurably(KEY_ENTRY, key);
+    await this.#deps.secrets.storeDurably(KEY_ENTRY, key);
   }
 
   /** Stops it after its key was revoked. The next start creates a new key. */
   async forgetKey(): Promise<void> {
     await this.stop();
-    await this.#parts.secrets.delete(KEY_ENTRY);
+    await this.#deps.secrets.delete(KEY_ENTRY);
   }
 
   /** Starts it when its account becomes the current one, such as after a reload. */
@@ -99,13 +99,13 @@ export class LocalService implements Disposable {
     this.#session = session;
     return session.onDidChange(({ connection }) => {
       if (connection?.account.local !== true) return;
-      this.ready().catch((error: unknown) => this.#parts.log.error('Starting the local service', error));
+      this.ready().catch((error: unknown) => this.#deps.log.error('Starting the local service', error));
     });
   }
 
   /** Stops it for all windows and removes its account. Its state is kept. @returns whether it was running */
   async stop(): Promise<boolean> {
-    const { accounts, dataDir, log } = this.#parts;
+    const { accounts, dataDir, log } = this.#deps;
     await this.#lease?.catch(() => undefined); // A start in progress.
     // First, because windows restart the service while this is the current account.
     const { accounts: all } = await accounts.list();
@@ -128,7 +128,7 @@ export class LocalService implements Disposable {
    * service and address. So the account keeps its first address, which only identifies it.
    */
   async #connect(): Promise<void> {
-    const { accounts } = this.#parts;
+    const { accounts } = this.#deps;
     const [address, key, last] = [await this.ready(), await this.#key(), await this.#account()];
     const account: Account = { baseUrl: last?.baseUrl ?? address, name: '', local: true };
     const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
@@ -136,13 +136,13 @@ export class LocalService implements Disposable {
   }
 
   async #account(): Promise<Account | undefined> {
-    return (await this.#parts.accounts.list()).accounts.find(({ local }) => local === true);
+    return (await this.#deps.accounts.list()).accounts.find(({ local }) => local === true);
   }
 
   async #joinOrStart(): Promise<Lease> {
     const lease = await joinOrStart(await this.#options());
     if (this.#isDisposed) lease.release();
-    this.#parts.log.info(`The local service is running at ${lease.baseUrl}`);
+    this.#deps.log.info(`The local service is running at ${lease.baseUrl}`);
     return lease;
   }
 
@@ -152,15 +152,15 @@ export class LocalService implements Disposable {
     } catch (error) {
       const reason = error instanceof LocalServiceError ? error.reason : undefined;
       // The data belongs to this extension, so it may create a new key.
-      if (reason === 'revokedKey') await this.#parts.secrets.delete(KEY_ENTRY);
+      if (reason === 'revokedKey') await this.#deps.secrets.delete(KEY_ENTRY);
       else if (reason !== 'silent' && reason !== 'otherKey') throw error;
-      this.#parts.log.error('Joining the local service, which is replaced now', error);
+      this.#deps.log.error('Joining the local service, which is replaced now', error);
       return await this.#replace();
     }
   }
 
   async #replace(): Promise<Lease> {
-    await endService(this.#parts.dataDir);
+    await endService(this.#deps.dataDir);
     return await this.#joinOrStart();
   }
 
@@ -193,7 +193,7 @@ export class LocalService implements Disposable {
   /** Restarts a service that ended unexpectedly if its account is the current one. If that fails, the connection ends. */
   async #restart(lifetime: number): Promise<void> {
     if (this.#isDisposed) return;
-    const { accounts, log } = this.#parts;
+    const { accounts, log } = this.#deps;
     const connection = this.#session?.connection;
     const isCrashLoop = this.#isRestarted && lifetime < SHORTEST_LIFE;
     this.#isRestarted = true;
@@ -210,7 +210,7 @@ export class LocalService implements Disposable {
   }
 
   async #options(): Promise<LocalServiceOptions> {
-    const { script, dataDir, config, log, grace } = this.#parts;
+    const { script, dataDir, config, log, grace } = this.#deps;
     const key = await this.#key();
     log.addSecret(key);
     const last = await this.#account();
@@ -219,7 +219,7 @@ export class LocalService implements Disposable {
   }
 
   async #key(): Promise<string> {
-    const { secrets } = this.#parts;
+    const { secrets } = this.#deps;
     const stored = await secrets.get(KEY_ENTRY);
     if (stored !== undefined) return stored;
     const key = randomBytes(32).toString('base64url');

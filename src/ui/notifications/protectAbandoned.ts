@@ -12,7 +12,7 @@ import { nameOrId } from '../text/sanitize.ts';
 import { requireWritable } from './approval.ts';
 import { window } from '../window.ts';
 
-interface Parts {
+interface ProtectDependencies {
   readonly session: Session;
   readonly unprotected: UnprotectedBranches;
   readonly branchActions: BranchActions;
@@ -20,15 +20,18 @@ interface Parts {
   readonly log: Pick<Log, 'error'>;
 }
 
-export const protectAbandoned = (parts: Parts): Disposable =>
-  parts.session.onDidChange(({ connection }) => {
+export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
+  deps.session.onDidChange(({ connection }) => {
     const account = connection && accountId(connection.account);
-    const branches = account === undefined ? [] : parts.unprotected.abandoned(account);
-    for (const branch of branches) void protectAgain(parts, branch);
+    const branches = account === undefined ? [] : deps.unprotected.abandoned(account);
+    for (const branch of branches) void protectAgain(deps, branch);
   });
 
 /** Never rejects. */
-async function protectAgain({ branchActions, guards, log }: Parts, branch: UnprotectedBranch): Promise<void> {
+async function protectAgain(
+  { branchActions, guards, log }: ProtectDependencies,
+  branch: UnprotectedBranch,
+): Promise<void> {
   const name = nameOrId(branch.name, branch.branchId);
   try {
     requireWritable(guards, branch);

@@ -44,7 +44,7 @@ import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../text/sanitize.ts';
 import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
 
-export interface SettingsParts {
+export interface SettingsDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly guards: Guards;
@@ -57,7 +57,7 @@ interface LoadedCompute {
 }
 
 export class SettingsDocuments implements Disposable {
-  readonly #parts: SettingsParts;
+  readonly #deps: SettingsDependencies;
   readonly #changed: EventEmitter<FileChangeEvent[]>;
   readonly #disposables = new DisposableStore();
   readonly #problems = this.#disposables.add(
@@ -70,11 +70,11 @@ export class SettingsDocuments implements Disposable {
   /** The saves that wait for the end of a change, by compute. */
   readonly #waiting = new Map<string, (end: EndReport) => void>();
 
-  constructor(parts: SettingsParts, changed: EventEmitter<FileChangeEvent[]>) {
-    this.#parts = parts;
+  constructor(deps: SettingsDependencies, changed: EventEmitter<FileChangeEvent[]>) {
+    this.#deps = deps;
     this.#changed = changed;
     const check = (document: TextDocument) => this.#check(document);
-    this.#disposables.add(parts.inventory.onDidChange((changes) => this.#follow(changes)));
+    this.#disposables.add(deps.inventory.onDidChange((changes) => this.#follow(changes)));
     this.#disposables.add(workspace.onDidOpenTextDocument(check));
     this.#disposables.add(workspace.onDidChangeTextDocument(({ document }) => check(document)));
     this.#disposables.add(workspace.onDidSaveTextDocument(check));
@@ -118,7 +118,7 @@ export class SettingsDocuments implements Disposable {
   }
 
   async #save(uri: Uri, text: string): Promise<void> {
-    const { guards } = this.#parts;
+    const { guards } = this.#deps;
     const { connection, compute } = await this.#load(uri);
     requireWritable(guards, computeNodeOf(compute));
     const { settings, problems } = parseSettings(text);
@@ -153,7 +153,7 @@ export class SettingsDocuments implements Disposable {
     try {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
-      const { isPending } = await this.#parts.computeActions.update(computeNodeOf(compute), change, options);
+      const { isPending } = await this.#deps.computeActions.update(computeNodeOf(compute), change, options);
       if (!isPending) announce(l10n.t('Changed {0}', nameOrId(compute.name, compute.id)));
       const end = isPending ? await ended : undefined;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
@@ -169,7 +169,7 @@ export class SettingsDocuments implements Disposable {
 
   /** Reads the compute from the service. */
   async #load(uri: Uri): Promise<LoadedCompute> {
-    const { session, inventory } = this.#parts;
+    const { session, inventory } = this.#deps;
     // After a reload VS Code restores documents before the account is known.
     await session.whenRead();
     const { connection } = session;
@@ -200,7 +200,7 @@ export class SettingsDocuments implements Disposable {
 
   /** Reports changes by other clients. A document with unsaved changes keeps them. */
   #follow(changes: readonly InventoryEvent[]): void {
-    const { session, inventory } = this.#parts;
+    const { session, inventory } = this.#deps;
     const account = session.connection?.account;
     const projects = new Set(changes.flatMap((change) => ('projectId' in change ? [change.projectId] : [])));
     for (const document of workspace.textDocuments) {

@@ -19,7 +19,7 @@ import { setViewDescription, setViewMessage } from '../window.ts';
 /** Projects per page: VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-interface ComputesTreeParts {
+interface ComputesTreeDependencies {
   readonly session: Pick<Session, 'connection'>;
   readonly inventory: Inventory;
   readonly log: Pick<Log, 'error'>;
@@ -28,7 +28,7 @@ interface ComputesTreeParts {
 }
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
-  readonly #parts: ComputesTreeParts;
+  readonly #deps: ComputesTreeDependencies;
   readonly #inventory: Inventory;
   readonly #nodes = new NodeCache();
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
@@ -41,9 +41,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
 
-  constructor(parts: ComputesTreeParts, view: TreeView<TreeNode>) {
-    const { inventory, localService, guards } = parts;
-    this.#parts = parts;
+  constructor(deps: ComputesTreeDependencies, view: TreeView<TreeNode>) {
+    const { inventory, localService, guards } = deps;
+    this.#deps = deps;
     this.#inventory = inventory;
     this.view = view;
     for (const each of [
@@ -86,7 +86,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node);
-    const mark = isGuarded(node) ? this.#parts.guards.cachedMark(node) : undefined;
+    const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
 
@@ -157,7 +157,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Without projects, VS Code shows the welcome view instead. */
   get #postgresProblem(): string | undefined {
-    const { session, localService } = this.#parts;
+    const { session, localService } = this.#deps;
     const isLocal = session.connection?.account.local === true;
     return isLocal && this.#inventory.projects?.isEmpty === false ? localService.postgresProblem : undefined;
   }
@@ -176,7 +176,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #logFailure(refreshing: Promise<void>): void {
-    refreshing.catch((error: unknown) => this.#parts.log.error('Refreshing computes', error));
+    refreshing.catch((error: unknown) => this.#deps.log.error('Refreshing computes', error));
   }
 
   #collapse(node: TreeNode): void {
@@ -220,8 +220,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const { current } = this.#inventory.retryStatus;
     const failure = visibleFailure(this.#inventory, this.#expanded);
     // Always visible, so that no change goes to the wrong account.
-    const account = this.#parts.session.connection?.account;
-    const label = account === undefined ? '' : markedLabel(account, this.#parts.guards.accountMark);
+    const account = this.#deps.session.connection?.account;
+    const label = account === undefined ? '' : markedLabel(account, this.#deps.guards.accountMark);
     setViewDescription(this.view, label);
     const problem = this.#postgresProblem;
     if (failure !== undefined) this.#showFailure(explainError(failure).message);

@@ -2,7 +2,11 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
-import { rotateKey, type RotationOutcome, type RotationParts } from '../../../model/account/keyRotation.ts';
+import {
+  rotateKey,
+  type RotationOutcome,
+  type RotationDependencies,
+} from '../../../model/account/keyRotation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../notifications/approval.ts';
 import { showRotationNotice } from '../../notifications/rotationNotice.ts';
@@ -35,7 +39,7 @@ export const rotate: Command = async (context, _argument, run) => {
       if (storedKey === undefined || !connection.hasKey(storedKey))
         throw new Error(l10n.t('The key was changed in another window.'));
       const keys = { newName: name, oldKey: old ?? undefined };
-      return await rotateKey(rotationParts(context, account), connection, keys, options);
+      return await rotateKey(rotationDependencies(context, account), connection, keys, options);
     },
   });
   if (outcome === undefined) return;
@@ -53,7 +57,7 @@ export const rotate: Command = async (context, _argument, run) => {
   }
 };
 
-function rotationParts(context: CommandContext, account: Account): RotationParts {
+function rotationDependencies(context: CommandContext, account: Account): RotationDependencies {
   const { accounts, openClient, localService, log, config, rotationNotes } = context;
   return {
     accounts: {

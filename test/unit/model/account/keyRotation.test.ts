@@ -29,15 +29,15 @@ describe('rotateKey', () => {
     assert.ok(await key.storedKeyWorks());
     assert.equal((await key.accounts.list()).current?.keyId, created?.id);
     assert.equal(key.seen.at(-1), await key.storedKey());
-    assert.deepEqual(key.parts.notes.all(), []);
+    assert.deepEqual(key.deps.notes.all(), []);
   });
 
   it('creates, tests and stores the new key before it revokes the old one, with a note from start to end', async () => {
     const steps: string[] = [];
     key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
     const fetched = key.proxy.requests;
-    const { notes } = key.parts;
-    const parts = {
+    const { notes } = key.deps;
+    const deps = {
       notes: {
         ...notes,
         async set(id: string, note: RotationNote) {
@@ -50,11 +50,11 @@ describe('rotateKey', () => {
         },
       },
     };
-    await key.rotate({ oldKey: key.oldKey, parts });
+    await key.rotate({ oldKey: key.oldKey, deps });
     const calls = fetched.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(calls, ['POST /api_keys', 'GET /projects', `DELETE /api_keys/${key.oldKey.id}`]);
     assert.deepEqual(steps, ['accounts', 'apiKey', 'accounts']);
-    assert.deepEqual(key.parts.notes.all(), []);
+    assert.deepEqual(key.deps.notes.all(), []);
   });
 
   it('keeps all keys valid if the old one is unknown', async () => {
@@ -66,7 +66,7 @@ describe('rotateKey', () => {
     const set = () => {
       throw new Error('disk full');
     };
-    const outcome = await key.rotate({ parts: { notes: { ...key.parts.notes, set, delete: set } } });
+    const outcome = await key.rotate({ deps: { notes: { ...key.deps.notes, set, delete: set } } });
     assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
     assert.deepEqual(key.proxy.requests, []);
   });
@@ -96,11 +96,11 @@ describe('rotateKey', () => {
       assert.ok(outcome.kind === 'unchanged' && outcome.step === step, JSON.stringify(outcome));
       assert.equal(await key.storedKey(), before);
       assert.deepEqual(await key.existingNames(), ['laptop']);
-      assert.deepEqual(key.parts.notes.all(), []);
+      assert.deepEqual(key.deps.notes.all(), []);
     };
     const assertUnknown = (outcome: Awaited<ReturnType<typeof key.rotate>>) => {
       assert.ok(outcome.kind === 'unknown', JSON.stringify(outcome));
-      assert.deepEqual(key.parts.notes.all(), [outcome.note]);
+      assert.deepEqual(key.deps.notes.all(), [outcome.note]);
       const { id: _, ...names } = outcome.note;
       assert.deepEqual(names, NOTE);
     };
@@ -152,18 +152,18 @@ describe('rotateKey', () => {
       key.proxy.inject('resetAfter', { method: 'DELETE' });
       assert.deepEqual(await key.rotate(), { kind: 'rotated' });
       assert.deepEqual(await key.existingNames(), ['laptop 2']);
-      assert.deepEqual(key.parts.notes.all(), []);
+      assert.deepEqual(key.deps.notes.all(), []);
     });
 
     it('notices that the old key was revoked before', async () => {
-      const accounts: typeof key.parts.accounts = {
+      const accounts: typeof key.deps.accounts = {
         key: (account) => key.accounts.key(account),
         async replaceKey(account, created) {
           await key.accounts.replaceKey(account, created);
           await service.client.revokeApiKey(key.oldKey.id);
         },
       };
-      assert.deepEqual(await key.rotate({ oldKey: key.oldKey, parts: { accounts } }), { kind: 'rotated' });
+      assert.deepEqual(await key.rotate({ oldKey: key.oldKey, deps: { accounts } }), { kind: 'rotated' });
     });
   });
 });

@@ -1,7 +1,7 @@
 import { answers } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ToolParts } from '../../../../src/ui/languageModel/toolInput.ts';
+import type { ToolDependencies } from '../../../../src/ui/languageModel/toolInput.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
@@ -22,7 +22,7 @@ interface Listed {
 describe('Tools for language models', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let parts: ToolParts;
+  let deps: ToolDependencies;
   let projects: unknown[];
   let computes: unknown[];
 
@@ -38,15 +38,15 @@ describe('Tools for language models', () => {
     ];
     service = await scriptService(lists);
     store = await connectModel(service);
-    parts = { ...store, log: { clean: (text) => text, error: () => undefined } };
+    deps = { ...store, log: { clean: (text) => text, error: () => undefined } };
   });
   afterEach(async () => {
     store.dispose();
     await service.close();
   });
 
-  const invoke = <T>(name: string, input: unknown) => TOOLS[name]?.invoke(parts, input, token) as Promise<T>;
-  const prepare = (name: string, input: unknown) => TOOLS[name]?.prepare(parts, input);
+  const invoke = <T>(name: string, input: unknown) => TOOLS[name]?.invoke(deps, input, token) as Promise<T>;
+  const prepare = (name: string, input: unknown) => TOOLS[name]?.prepare(deps, input);
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
   it('are those of package.json', () => {
