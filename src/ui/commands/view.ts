@@ -70,6 +70,8 @@ export const showOperations: Command = async ({ tracker, computesView }, _argume
   }));
   const placeholder =
     items.length === 0 ? l10n.t('No pending operations') : l10n.t('Select an operation to show its compute');
-  const picked = await singleStep(l10n.t('Operations'), (page) => pickOne(page, { placeholder, items }));
+  const picked = await singleStep(l10n.t('Operations'), (position) =>
+    pickOne(position, { placeholder, items }),
+  );
   if (picked !== undefined) await computesView.revealById(picked);
 };

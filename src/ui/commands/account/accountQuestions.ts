@@ -12,7 +12,7 @@ import {
   runSteps,
   valueStep,
   type Answer,
-  type Page,
+  type StepPosition,
   type Step,
 } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
@@ -57,16 +57,16 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
   return [
     {
       applies: (state) => state.address === undefined,
-      ask: async (page) =>
-        mapAnswer(await askAddress(context, accounts, page), (address) => {
+      ask: async (position) =>
+        mapAnswer(await askAddress(context, accounts, position), (address) => {
           const isLocal = accounts.some(({ baseUrl, local }) => local === true && baseUrl === address);
           return { address: isLocal ? 'localService' : address };
         }),
     },
     {
       applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
-      ask: async (page, state) =>
-        mapAnswer(await askAccount(page, accountsAt(state)), (account) =>
+      ask: async (position, state) =>
+        mapAnswer(await askAccount(position, accountsAt(state)), (account) =>
           account === 'new'
             ? { ...state, isNew: true }
             : { ...state, name: account.name, organizationId: account.organizationId },
@@ -74,22 +74,25 @@ function connectSteps(context: CommandContext, accounts: readonly Account[]): re
     },
     valueStep(
       'name',
-      (page, state) => askAccountName(page, accountsAt(state)),
+      (position, state) => askAccountName(position, accountsAt(state)),
       (state) => state.isNew === true,
     ),
     {
       applies: (state) => state.address !== 'localService',
-      ask: (page, state) => askKey(context, page, state),
+      ask: (position, state) => askKey(context, position, state),
     },
     valueStep(
       'organizationId',
-      (page, { organizations = [] }) => askOrganization(page, organizations),
+      (position, { organizations = [] }) => askOrganization(position, organizations),
       ({ organizations = [] }) => organizations.length > 1,
     ),
   ];
 }
 
-async function askAccount(page: Page, accounts: readonly Account[]): Promise<Answer<Account | 'new'>> {
+async function askAccount(
+  position: StepPosition,
+  accounts: readonly Account[],
+): Promise<Answer<Account | 'new'>> {
   const items: Choice<Account | 'new'>[] = accounts.map((account) => ({
     label: account.name === '' ? l10n.t('Default account') : account.name,
     description: l10n.t('replaces its key'),
@@ -97,11 +100,11 @@ async function askAccount(page: Page, accounts: readonly Account[]): Promise<Ans
   }));
   const another = l10n.t('Add another account…');
   items.push({ label: another, iconPath: new ThemeIcon('add'), value: 'new' });
-  return await pickOne(page, { placeholder: l10n.t('Select an account'), items });
+  return await pickOne(position, { placeholder: l10n.t('Select an account'), items });
 }
 
-const askAccountName = (page: Page, accounts: readonly Account[]): Promise<Answer<string>> =>
-  askText(page, {
+const askAccountName = (position: StepPosition, accounts: readonly Account[]): Promise<Answer<string>> =>
+  askText(position, {
     prompt: l10n.t('Name of the account, to distinguish it from others on this service'),
     problem: (text) =>
       accounts.some(({ name }) => name === text)
@@ -115,7 +118,7 @@ const PUBLIC_KEYS_PAGE = `https://${PUBLIC_HOST}/app/settings/api-keys`;
 
 async function askKey(
   context: CommandContext,
-  page: Page,
+  position: StepPosition,
   state: ConnectState,
 ): Promise<Answer<ConnectState>> {
   const { address = '' } = state;
@@ -141,7 +144,7 @@ async function askKey(
     tooltip: l10n.t('Open the page for API keys'),
     act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
   };
-  const answer = await askText(page, isPublic ? { ...question, button } : question);
+  const answer = await askText(position, isPublic ? { ...question, button } : question);
   return mapAnswer(answer, (key) => ({ ...accepted, key }));
 }
 
@@ -181,7 +184,7 @@ type AddressItem = Choice<BaseUrl | 'localService'>;
 async function askAddress(
   context: CommandContext,
   accounts: readonly Account[],
-  page: Page,
+  position: StepPosition,
 ): Promise<Answer<BaseUrl | 'localService'>> {
   const items: AddressItem[] = [
     addressItem(context.config.baseUrl, l10n.t('from the settings')),
@@ -201,7 +204,7 @@ async function askAddress(
     return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
   };
   const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
-  return await pickOne(page, { placeholder, items, typed });
+  return await pickOne(position, { placeholder, items, typed });
 }
 
 /** The description of an invalid URL says what is wrong. */

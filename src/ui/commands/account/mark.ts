@@ -7,7 +7,7 @@ import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, singleStep, valueStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { runSteps, singleStep, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { askProject, inProject, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
@@ -16,7 +16,7 @@ export const markAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't mark the account");
   const name = accountLabel(account);
   const current = context.guards.accountMark;
-  const mark = await singleStep(l10n.t('Mark Account'), (page) => askMark(page, name, current));
+  const mark = await singleStep(l10n.t('Mark Account'), (position) => askMark(position, name, current));
   if (mark !== undefined) await setMark(context, accountId(account), name, mark);
 };
 
@@ -31,11 +31,11 @@ export const markProject: Command = async (context, argument, run) => {
   const nameOf = (id: string) => sanitize(context.inventory.project(id)?.name ?? id);
   const start: ProjectMark = { projectId: asProjectNode(argument)?.projectId };
   const state = await runSteps<ProjectMark>(l10n.t('Mark Project'), start, [
-    valueStep('projectId', (page) => askProject(context, page)),
+    valueStep('projectId', (position) => askProject(context, position)),
     valueStep(
       'mark',
-      inProject((page, { projectId }) =>
-        askMark(page, nameOf(projectId), context.guards.projectMark(projectId)),
+      inProject((position, { projectId }) =>
+        askMark(position, nameOf(projectId), context.guards.projectMark(projectId)),
       ),
     ),
   ]);
@@ -45,7 +45,11 @@ export const markProject: Command = async (context, argument, run) => {
 };
 
 /** @returns null for no mark */
-function askMark(page: Page, name: string, current: Mark | undefined): Promise<Answer<Mark | null>> {
+function askMark(
+  position: StepPosition,
+  name: string,
+  current: Mark | undefined,
+): Promise<Answer<Mark | null>> {
   const items: Choice<Mark | null>[] = [
     {
       label: l10n.t('Production'),
@@ -55,7 +59,7 @@ function askMark(page: Page, name: string, current: Mark | undefined): Promise<A
     { label: l10n.t('Read-only'), description: l10n.t('blocks all changes'), value: 'readOnly' },
     { label: l10n.t('No mark'), description: l10n.t('usual confirmations'), value: null },
   ];
-  return pickOne(page, {
+  return pickOne(position, {
     placeholder: l10n.t('Select how to protect {0}', name),
     items: items.map((item) => ({ ...item, isCurrent: item.value === (current ?? null) })),
   });

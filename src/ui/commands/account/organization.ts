@@ -5,17 +5,17 @@ import type { Organization } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Command } from '../context.ts';
-import { singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 
 export async function askOrganization(
-  page: Page,
+  position: StepPosition,
   organizations: readonly Organization[],
 ): Promise<Answer<string>> {
   const placeholder = l10n.t('Select the organization whose projects to show');
   const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, value: id }));
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }
 
 export const chooseOrganization: Command = async (context, _argument, run) => {
@@ -23,10 +23,10 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   const client = await connection.client();
   const organizations = await client.account.findOrganizations({ signal: connection.signal });
-  const chosen = await singleStep(l10n.t('Choose Organization'), (page) =>
+  const chosen = await singleStep(l10n.t('Choose Organization'), (position) =>
     organizations === undefined || organizations.length === 0
-      ? askOrganizationId(page)
-      : askOrganization(page, organizations),
+      ? askOrganizationId(position)
+      : askOrganization(position, organizations),
   );
   if (chosen === undefined) return;
   await context.accounts.setOrganization(connection.account, chosen);
@@ -36,8 +36,8 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
 };
 
 /** If the service doesn't list organizations. */
-const askOrganizationId = (page: Page): Promise<Answer<string>> =>
-  askText(page, {
+const askOrganizationId = (position: StepPosition): Promise<Answer<string>> =>
+  askText(position, {
     prompt: l10n.t('Id of the organization, from the settings of your service'),
     placeholder: 'org-…',
     problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),

@@ -38,7 +38,7 @@ export const create: Command = async (context, _argument, run) => {
   if (isRejected(context.apiKeys.failure, 403))
     await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
-  const name = await singleStep(l10n.t('Create API Key'), (page) => askText(page, { prompt }));
+  const name = await singleStep(l10n.t('Create API Key'), (position) => askText(position, { prompt }));
   if (name === undefined) return;
   const created = await makeChange(context, run, {
     name,
@@ -113,5 +113,7 @@ async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined>
     }));
   };
   const placeholder = l10n.t('Select an API key');
-  return await singleStep(l10n.t('Revoke API Key'), (page) => pickOne(page, { placeholder, items: items() }));
+  return await singleStep(l10n.t('Revoke API Key'), (position) =>
+    pickOne(position, { placeholder, items: items() }),
+  );
 }

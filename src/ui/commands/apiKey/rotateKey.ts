@@ -16,7 +16,7 @@ import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
@@ -94,13 +94,13 @@ interface RotationState {
 async function askForRotation({ apiKeys }: CommandContext): Promise<RotationState | undefined> {
   const start: RotationState = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
   return await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
-    valueStep('old', (page) => askOldKey(page, apiKeys.keys)),
-    valueStep('name', (page, { old }) => askKeyName(page, apiKeys.keys, old?.name)),
+    valueStep('old', (position) => askOldKey(position, apiKeys.keys)),
+    valueStep('name', (position, { old }) => askKeyName(position, apiKeys.keys, old?.name)),
   ]);
 }
 
 /** The most recently used key comes first: listing the keys has just used it. */
-async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
+async function askOldKey(position: StepPosition, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
   const items: Choice<ApiKey | null>[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
@@ -115,13 +115,13 @@ async function askOldKey(page: Page, keys: readonly ApiKey[]): Promise<Answer<Ap
     }));
   items.push({ label: l10n.t('Not sure. Keep all keys'), value: null });
   const placeholder = l10n.t('Which key does this window use? It is revoked after the rotation');
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }
 
 /** The name must be unique: it identifies the new key if the rotation is interrupted. */
-function askKeyName(page: Page, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
+function askKeyName(position: StepPosition, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
-  return askText(page, {
+  return askText(position, {
     prompt: l10n.t('Name of the new key'),
     value: nextName(old, isTaken),
     problem: (text) => (isTaken(text) ? l10n.t('Another key already has this name') : undefined),

@@ -21,7 +21,7 @@ export const rename: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename {0}", picked.name);
   const prompt = l10n.t('Name of {0}', branchId);
   const question = { prompt, value: branch.name, except: branchId };
-  const name = await singleStep(title, (page) => askBranchName(page, list, question));
+  const name = await singleStep(title, (position) => askBranchName(position, list, question));
   if (name === undefined || name === branch.name) return;
   await makeChange(context, run, {
     ...picked,

@@ -8,7 +8,7 @@ import { nameOrId } from '../../text/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
-import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
@@ -79,7 +79,7 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
   projectStep(context),
   valueStep(
     'name',
-    inProject(async (page, state) => {
+    inProject(async (position, state) => {
       const list = await requireBranches(context, state.projectId);
       const prompt =
         state.parentId === undefined
@@ -88,15 +88,15 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
               'Name of the new branch of {0}',
               branchTitle(state.parentId, list.branches.get(state.parentId)),
             );
-      return await askBranchName(page, list, { prompt, value: '' });
+      return await askBranchName(position, list, { prompt, value: '' });
     }),
   ),
   valueStep(
     'parentId',
-    inProject(async (page, { projectId }) => {
+    inProject(async (position, { projectId }) => {
       const placeholder = l10n.t('Select the parent, whose data the branch starts with');
       const current = currentBranch(context, projectId);
-      return await askBranch(context, page, { projectId, placeholder, current });
+      return await askBranch(context, position, { projectId, placeholder, current });
     }),
   ),
   valueStep('withCompute', askCompute),
@@ -107,11 +107,11 @@ const MAX_BRANCH_NAME = 256;
 
 /** @param except the id of the branch that is renamed */
 export const askBranchName = (
-  page: Page,
+  position: StepPosition,
   list: BranchList,
   { except, ...question }: { readonly prompt: string; readonly value: string; readonly except?: string },
 ): Promise<Answer<string>> =>
-  askText(page, {
+  askText(position, {
     ...question,
     problem: (text) => {
       if (text.length > MAX_BRANCH_NAME) return l10n.t('At most {0} characters', MAX_BRANCH_NAME);
@@ -120,7 +120,7 @@ export const askBranchName = (
     },
   });
 
-async function askCompute(page: Page): Promise<Answer<boolean>> {
+async function askCompute(position: StepPosition): Promise<Answer<boolean>> {
   const items = [
     {
       label: l10n.t('With a primary compute'),
@@ -134,5 +134,5 @@ async function askCompute(page: Page): Promise<Answer<boolean>> {
     },
   ];
   const placeholder = l10n.t('Select whether the branch gets a compute');
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }

@@ -8,7 +8,7 @@ import { formatDate, delayProblem, duration } from '../../text/timeText.ts';
 import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { singleStep, type Answer, type Page } from '../input/multiStepInput.ts';
+import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -18,10 +18,10 @@ const DAY = 24 * 60 * 60;
 const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
 
 /** @returns seconds from now; 0 is never */
-export async function askLifetime(page: Page): Promise<Answer<number>> {
+export async function askLifetime(position: StepPosition): Promise<Answer<number>> {
   const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
   const items = [{ label: l10n.t('Never'), value: 0 }, ...presets];
-  return await pickOne(page, {
+  return await pickOne(position, {
     placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
     items,
     typed: typedLifetime,

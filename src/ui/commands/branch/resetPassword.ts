@@ -54,11 +54,11 @@ async function askForRole(
   const roles = await loadRoles(context, title, branch);
   if (roles === undefined) {
     const prompt = l10n.t('Role whose password to reset');
-    return await singleStep(title, (page) => askText(page, { prompt }));
+    return await singleStep(title, (position) => askText(position, { prompt }));
   }
   const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), value: name }));
   const placeholder = l10n.t('Select a role');
-  return await singleStep(title, (page) => pickOne(page, { placeholder, items }));
+  return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
 }
 
 /** @returns undefined if the service doesn't offer the list, or not for this key */

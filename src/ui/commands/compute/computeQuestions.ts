@@ -18,7 +18,7 @@ import {
 } from '../../../api/records/sizes.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { autosuspendText, delayProblem, duration } from '../../text/timeText.ts';
-import { mapAnswer, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { mapAnswer, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 /** The answers about the size, which take one step or three. */
@@ -36,28 +36,31 @@ export function sizeSteps<State extends SizeState>(
   return [
     {
       applies: (state) => applies(state) && state.size === undefined && state.range === undefined,
-      ask: async (page, state) =>
-        mapAnswer(await askFixed(page, current(state)), (cu) =>
+      ask: async (position, state) =>
+        mapAnswer(await askFixed(position, current(state)), (cu) =>
           cu === 'range' ? { ...state, range: {} } : { ...state, size: { min: cu, max: cu } },
         ),
     },
     {
       applies: (state) => state.range !== undefined && state.range.min === undefined,
-      ask: async (page, state) =>
-        mapAnswer(await askMinimum(page, current(state)), (min) => ({ ...state, range: { min } })),
+      ask: async (position, state) =>
+        mapAnswer(await askMinimum(position, current(state)), (min) => ({ ...state, range: { min } })),
     },
     valueStep(
       'size',
-      async (page, state) => {
+      async (position, state) => {
         const min = state.range?.min ?? 0;
-        return mapAnswer(await askMaximum(page, min, current(state)), (max) => ({ min, max }));
+        return mapAnswer(await askMaximum(position, min, current(state)), (max) => ({ min, max }));
       },
       (state) => state.range !== undefined && state.size === undefined,
     ),
   ];
 }
 
-async function askFixed(page: Page, current: SizeRange | undefined): Promise<Answer<number | 'range'>> {
+async function askFixed(
+  position: StepPosition,
+  current: SizeRange | undefined,
+): Promise<Answer<number | 'range'>> {
   const range = current !== undefined && !isFixedSize(current) ? current : undefined;
   const autoscaling = {
     label: l10n.t('Autoscaling…'),
@@ -77,17 +80,24 @@ async function askFixed(page: Page, current: SizeRange | undefined): Promise<Ans
   }));
   const separator = { label: l10n.t('Fixed size'), kind: QuickPickItemKind.Separator, value: undefined };
   const placeholder = l10n.t('Select a fixed size or autoscaling');
-  return await pickOne<number | 'range'>(page, { placeholder, items: [autoscaling, separator, ...sizes] });
+  return await pickOne<number | 'range'>(position, {
+    placeholder,
+    items: [autoscaling, separator, ...sizes],
+  });
 }
 
-async function askMinimum(page: Page, current: SizeRange | undefined): Promise<Answer<number>> {
+async function askMinimum(position: StepPosition, current: SizeRange | undefined): Promise<Answer<number>> {
   // No maximum is larger than the largest size.
   const items = COMPUTE_SIZES.slice(0, -1).map((size) => sizeItem(size, size.maxConnections, current?.min));
   const placeholder = l10n.t('Select the minimum. It determines max_connections');
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }
 
-async function askMaximum(page: Page, min: number, current: SizeRange | undefined): Promise<Answer<number>> {
+async function askMaximum(
+  position: StepPosition,
+  min: number,
+  current: SizeRange | undefined,
+): Promise<Answer<number>> {
   const connections = maxConnections(min) ?? 0;
   const currentMax = current !== undefined && !isFixedSize(current) ? current.max : undefined;
   const items = COMPUTE_SIZES.filter(({ cu }) => cu > min).map((size) =>
@@ -98,7 +108,7 @@ async function askMaximum(page: Page, min: number, current: SizeRange | undefine
     min,
     connections,
   );
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }
 
 function sizeItem(size: ComputeSize, connections: number, current: number | undefined): Choice<number> {
@@ -123,11 +133,14 @@ const LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
 const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
 
 /** @param current the delay of the compute, marked and focused; undefined for a new one */
-export async function askAutosuspend(page: Page, current: number | undefined): Promise<Answer<number>> {
+export async function askAutosuspend(
+  position: StepPosition,
+  current: number | undefined,
+): Promise<Answer<number>> {
   const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
   const items = delays.map((delay) => delayItem(delay, current));
-  return await pickOne(page, {
+  return await pickOne(position, {
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: typedDelayItem,

@@ -7,7 +7,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../text/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts';
@@ -64,22 +64,22 @@ const createSteps = (context: CommandContext): readonly Step<CreationState>[] =>
   projectStep(context),
   valueStep(
     'branchId',
-    inProject((page, { projectId }) =>
-      askBranch(context, page, { projectId, current: currentBranch(context, projectId) }),
+    inProject((position, { projectId }) =>
+      askBranch(context, position, { projectId, current: currentBranch(context, projectId) }),
     ),
   ),
   valueStep(
     'type',
-    inProject((page, state) => askType(context, page, state)),
+    inProject((position, state) => askType(context, position, state)),
   ),
   ...sizeSteps<CreationState>(() => undefined),
-  valueStep('autosuspend', (page) => askAutosuspend(page, undefined)),
+  valueStep('autosuspend', (position) => askAutosuspend(position, undefined)),
 ];
 
 /** A branch has at most one primary (section 8). */
 async function askType(
   context: CommandContext,
-  page: Page,
+  position: StepPosition,
   { projectId, branchId }: { readonly projectId: string; readonly branchId?: string | undefined },
 ): Promise<Answer<ComputeType>> {
   if (branchId === undefined) return undefined;
@@ -91,7 +91,7 @@ async function askType(
   };
   const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select the type of the compute on {0}', label);
-  return await pickOne(page, { placeholder, items: items() });
+  return await pickOne(position, { placeholder, items: items() });
 }
 
 const replicaItem = (): Choice<ComputeType> => ({

@@ -11,7 +11,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { autosuspendText } from '../../text/timeText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { mapAnswer, runSteps, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { mapAnswer, runSteps, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts';
@@ -71,12 +71,12 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
   /** Asks for the new value if that is what the user edits. */
   const newValue = (
     edited: Edited,
-    ask: (page: Page, compute: Compute) => Promise<Answer<ComputePatch>>,
+    ask: (position: StepPosition, compute: Compute) => Promise<Answer<ComputePatch>>,
   ): Step<EditState> => ({
     applies: (state) => state.edited === edited,
-    ask: async (page, state) => {
+    ask: async (position, state) => {
       const compute = await computeIn(state);
-      return compute && mapAnswer(await ask(page, compute), (change) => ({ ...state, change }));
+      return compute && mapAnswer(await ask(position, compute), (change) => ({ ...state, change }));
     },
   });
   const sizeIn = (state: EditState) => {
@@ -86,26 +86,30 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
   return [
     ...computeSteps<EditState>(context, l10n.t('Select a compute')),
     {
-      ask: async (page, state) => {
+      ask: async (position, state) => {
         const compute = await computeIn(state);
         if (compute === undefined) return undefined;
-        const answer = await askWhat(context, page, compute);
+        const answer = await askWhat(context, position, compute);
         return mapAnswer(answer, (edited) => ({ ...state, edited, change: toggled(edited, compute) }));
       },
     },
     ...sizeSteps<EditState>(sizeIn, ({ edited }) => edited === 'size'),
     newValue('autosuspend', askDelay),
-    newValue('branch', (page, compute) => askTarget(context, page, compute)),
+    newValue('branch', (position, compute) => askTarget(context, position, compute)),
     newValue('name', askComputeName),
   ];
 }
 
-async function askWhat({ inventory }: CommandContext, page: Page, compute: Compute): Promise<Answer<Edited>> {
+async function askWhat(
+  { inventory }: CommandContext,
+  position: StepPosition,
+  compute: Compute,
+): Promise<Answer<Edited>> {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
   const items = editItems(compute, branch);
-  return await pickOne(page, { placeholder, items });
+  return await pickOne(position, { placeholder, items });
 }
 
 function editItems(compute: Compute, branch: string): Choice<Edited>[] {
@@ -139,16 +143,16 @@ const item = (edited: Edited, icon: string, label: string, current: string): Cho
   value: edited,
 });
 
-const askDelay = async (page: Page, compute: Compute): Promise<Answer<ComputePatch>> =>
+const askDelay = async (position: StepPosition, compute: Compute): Promise<Answer<ComputePatch>> =>
   mapAnswer(
-    await askAutosuspend(page, compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT),
+    await askAutosuspend(position, compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT),
     (suspend_timeout_seconds) => ({ suspend_timeout_seconds }),
   );
 
 /** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
 async function askTarget(
   context: CommandContext,
-  page: Page,
+  position: StepPosition,
   compute: Compute,
 ): Promise<Answer<ComputePatch>> {
   const problem = (branchId: string, computes: readonly Compute[]) => {
@@ -156,15 +160,15 @@ async function askTarget(
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
     return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
   };
-  const branch = await askBranch(context, page, { projectId: compute.project_id, problem });
+  const branch = await askBranch(context, position, { projectId: compute.project_id, problem });
   return mapAnswer(branch, (branch_id) => ({ branch_id }));
 }
 
 const MAX_COMPUTE_NAME = 64;
 
-const askComputeName = async (page: Page, compute: Compute): Promise<Answer<ComputePatch>> =>
+const askComputeName = async (position: StepPosition, compute: Compute): Promise<Answer<ComputePatch>> =>
   mapAnswer(
-    await askText(page, {
+    await askText(position, {
       prompt: l10n.t('Name of {0}', compute.id),
       value: compute.name ?? '',
       problem: (text) =>

@@ -36,8 +36,8 @@ export const addService: Command = async (context, argument, run) => {
   if (compute === undefined) return;
   const login = await askForLogin(context, { title, compute, scope: undefined, canBePooled: true });
   if (login === undefined) return;
-  const name = await singleStep(title, (page) =>
-    askText(page, {
+  const name = await singleStep(title, (position) =>
+    askText(position, {
       prompt: l10n.t('Name of the service, for connections with service=…'),
       value: defaultServiceName(context, compute),
       problem: (text) =>

@@ -18,7 +18,7 @@ import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText, loadIfOffered } from '../input/dialogs.ts';
-import { runSteps, valueStep, type Answer, type Page, type Step } from '../input/multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { askPooled, hostOf } from './host.ts';
 
@@ -116,11 +116,11 @@ async function ask(
   const steps: Step<LoginState>[] = [
     {
       applies: () => choices.length > 0,
-      ask: (page) => askChoice(page, choices),
+      ask: (position) => askChoice(position, choices),
     },
     valueStep(
       'pooled',
-      (page) => askPooled(context, page, request.compute),
+      (position) => askPooled(context, position, request.compute),
       ({ isSeparate }) => isSeparate === true && canBePooled(request),
     ),
     ...separateSteps(context, request, choices.length === 0 ? undefined : catalog),
@@ -137,7 +137,7 @@ async function ask(
   return { role, database, pooled: pooled ?? false };
 }
 
-function askChoice(page: Page, choices: readonly Login[]): Promise<Answer<LoginState>> {
+function askChoice(position: StepPosition, choices: readonly Login[]): Promise<Answer<LoginState>> {
   const hasPooled = choices.some(({ pooled }) => pooled);
   const items = choices.map((login): Choice<LoginState> => {
     const host = login.pooled ? l10n.t('pooled') : l10n.t('direct');
@@ -146,7 +146,7 @@ function askChoice(page: Page, choices: readonly Login[]): Promise<Answer<LoginS
   });
   items.push({ label: l10n.t('Another role…'), value: { isSeparate: true } });
   const placeholder = l10n.t('Select a database');
-  return pickOne(page, { placeholder, items });
+  return pickOne(position, { placeholder, items });
 }
 
 /** The role and the database, from the lists or entered. */
@@ -161,17 +161,17 @@ function separateSteps(
   return [
     valueStep(
       'role',
-      (page) => {
+      (position) => {
         const roles = catalog && names(catalog.roles.filter(canLogIn));
-        return askName(page, l10n.t('Role (Postgres user) to connect as'), role, roles);
+        return askName(position, l10n.t('Role (Postgres user) to connect as'), role, roles);
       },
       applies,
     ),
     valueStep(
       'database',
-      (page) => {
+      (position) => {
         const databases = catalog && names(catalog.databases);
-        return askName(page, l10n.t('Database to connect to'), database, databases);
+        return askName(position, l10n.t('Database to connect to'), database, databases);
       },
       applies,
     ),
@@ -180,14 +180,14 @@ function separateSteps(
 
 /** @param names undefined if the user has to enter it */
 async function askName(
-  page: Page,
+  position: StepPosition,
   prompt: string,
   value: string,
   names: readonly string[] | undefined,
 ): Promise<Answer<string>> {
-  if (names === undefined) return await askText(page, { prompt, value });
+  if (names === undefined) return await askText(position, { prompt, value });
   const items = names.map((name) => ({ label: sanitize(name), value: name, isCurrent: name === value }));
-  return await pickOne(page, { placeholder: prompt, items });
+  return await pickOne(position, { placeholder: prompt, items });
 }
 
 type Target = Pick<LoginRequest, 'title' | 'compute'>;
@@ -248,19 +248,20 @@ interface PasswordState {
 }
 
 const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
-  valueStep('source', (page) => askSource(page, role)),
+  valueStep('source', (position) => askSource(position, role)),
   valueStep(
     'password',
-    (page) => askText(page, { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true }),
+    (position) =>
+      askText(position, { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true }),
     ({ source }) => source === 'user',
   ),
 ];
 
-function askSource(page: Page, role: string): Promise<Answer<'user' | 'placeholder'>> {
+function askSource(position: StepPosition, role: string): Promise<Answer<'user' | 'placeholder'>> {
   const items: Choice<'user' | 'placeholder'>[] = [
     { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
     { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, value: 'placeholder' },
   ];
   const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
-  return pickOne(page, { placeholder, items });
+  return pickOne(position, { placeholder, items });
 }

@@ -9,7 +9,7 @@ import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inv
 import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type Page } from './multiStepInput.ts';
+import { runSteps, valueStep, type Answer, type StepPosition } from './multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from './pickers.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
@@ -25,7 +25,7 @@ interface BranchQuestion {
 
 export async function askBranch(
   { inventory }: Pick<CommandContext, 'inventory'>,
-  page: Page,
+  position: StepPosition,
   { projectId, placeholder, current, problem = () => undefined }: BranchQuestion,
 ): Promise<Answer<string>> {
   let branchItems: readonly Choice<string>[] = [];
@@ -49,7 +49,7 @@ export async function askBranch(
     text === '' || inventory.branches.forProject(projectId) !== undefined || isListed(text)
       ? undefined
       : typedBranchItem(text);
-  return await pickOne(page, {
+  return await pickOne(position, {
     placeholder: placeholder ?? l10n.t('Select a branch or enter another branch id (br-…)'),
     items: items(),
     typed,
@@ -126,7 +126,7 @@ export async function pickBranch(
     projectStep(context),
     valueStep(
       'branchId',
-      inProject(async (page, { projectId }) => {
+      inProject(async (position, { projectId }) => {
         await requireBranches(context, projectId);
         const problemOf = (id: string) => {
           const branch = inventory.branches.get(projectId, id);
@@ -134,7 +134,7 @@ export async function pickBranch(
         };
         const placeholder = l10n.t('Select a branch');
         const current = currentBranch(context, projectId);
-        return await askBranch(context, page, { projectId, placeholder, current, problem: problemOf });
+        return await askBranch(context, position, { projectId, placeholder, current, problem: problemOf });
       }),
     ),
   ]);

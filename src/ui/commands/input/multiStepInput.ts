@@ -7,11 +7,11 @@
 export const BACK = Symbol('back');
 export type Answer<T> = T | typeof BACK | undefined;
 
-/** The position of a question. */
-export interface Page {
+/** Where a question is in a sequence of questions. */
+export interface StepPosition {
   readonly title: string;
   readonly step: number;
-  readonly steps: number;
+  readonly totalSteps: number;
   readonly canGoBack: boolean;
 }
 
@@ -20,17 +20,18 @@ export interface Step<State> {
   readonly applies?: (state: State) => boolean;
   /** An answer that is taken instead of asking, until the user goes back to this step. */
   readonly assume?: (state: State) => State | undefined;
-  readonly ask: (page: Page, state: State) => Promise<Answer<State>>;
+  readonly ask: (position: StepPosition, state: State) => Promise<Answer<State>>;
 }
 
 /** Asks for one value of the state; by default if it isn't known yet. */
 export const valueStep = <State extends object, Key extends keyof State>(
   key: Key,
-  ask: (page: Page, state: State) => Promise<Answer<State[Key]>>,
+  ask: (position: StepPosition, state: State) => Promise<Answer<State[Key]>>,
   applies = (state: State): boolean => state[key] === undefined,
 ): Step<State> => ({
   applies,
-  ask: async (page, state) => mapAnswer(await ask(page, state), (value) => ({ ...state, [key]: value })),
+  ask: async (position, state) =>
+    mapAnswer(await ask(position, state), (value) => ({ ...state, [key]: value })),
 });
 
 /** @returns the last state, or undefined if the user canceled */
@@ -50,9 +51,9 @@ export async function runSteps<State>(
     }
     const left = steps.slice(index).filter((other) => other.applies?.(state) !== false).length;
     const asked = previous.length;
-    const page = { title, step: asked + 1, steps: asked + left, canGoBack: asked > 0 };
+    const position = { title, step: asked + 1, totalSteps: asked + left, canGoBack: asked > 0 };
     const assumed: State | undefined = isBack ? undefined : step.assume?.(state);
-    const answer: Answer<State> = assumed ?? (await step.ask(page, state));
+    const answer: Answer<State> = assumed ?? (await step.ask(position, state));
     if (answer === undefined) return undefined;
     isBack = answer === BACK;
     if (answer === BACK) {
@@ -71,9 +72,9 @@ export async function runSteps<State>(
 /** Asks a single question. @returns undefined if the user canceled */
 export async function singleStep<T>(
   title: string,
-  ask: (page: Page) => Promise<Answer<T>>,
+  ask: (position: StepPosition) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
-  const answer = await ask({ title, step: 1, steps: 1, canGoBack: false });
+  const answer = await ask({ title, step: 1, totalSteps: 1, canGoBack: false });
   return answer === BACK ? undefined : answer;
 }
 

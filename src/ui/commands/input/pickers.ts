@@ -16,7 +16,14 @@ import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
-import { mapAnswer, runSteps, valueStep, type Answer, type Page, type Step } from './multiStepInput.ts';
+import {
+  mapAnswer,
+  runSteps,
+  valueStep,
+  type Answer,
+  type StepPosition,
+  type Step,
+} from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
 /** @throws {Error} with a message for the user */
@@ -39,7 +46,7 @@ export async function requireCompute(
   return compute;
 }
 
-export async function askProject(context: CommandContext, page: Page): Promise<Answer<string>> {
+export async function askProject(context: CommandContext, position: StepPosition): Promise<Answer<string>> {
   const { inventory } = context;
   const known = () =>
     [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
@@ -48,7 +55,7 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
       value: id,
       isCurrent: id === currentProject(context),
     }));
-  return await pickOne<string>(page, {
+  return await pickOne<string>(position, {
     placeholder: l10n.t('Select a project'),
     items: (show) => loadItems(inventory, known, show, async () => await inventory.projects?.load()),
   });
@@ -58,7 +65,7 @@ export async function askProject(context: CommandContext, page: Page): Promise<A
 export const projectStep = <State extends { readonly projectId?: string | undefined }>(
   context: CommandContext,
 ): Step<State> => ({
-  ...valueStep('projectId', (page) => askProject(context, page)),
+  ...valueStep('projectId', (position) => askProject(context, position)),
   assume: (state) => {
     const projectId = currentProject(context);
     return projectId === undefined ? undefined : { ...state, projectId };
@@ -68,11 +75,11 @@ export const projectStep = <State extends { readonly projectId?: string | undefi
 /** The question of a step that comes after the project. */
 export const inProject =
   <State extends { readonly projectId?: string | undefined }, T>(
-    ask: (page: Page, state: State & { readonly projectId: string }) => Promise<Answer<T>>,
+    ask: (position: StepPosition, state: State & { readonly projectId: string }) => Promise<Answer<T>>,
   ) =>
-  async (page: Page, state: State): Promise<Answer<T>> => {
+  async (position: StepPosition, state: State): Promise<Answer<T>> => {
     const { projectId } = state;
-    return projectId === undefined ? undefined : await ask(page, { ...state, projectId });
+    return projectId === undefined ? undefined : await ask(position, { ...state, projectId });
   };
 
 /** The project of the selected row, or else of the compute used last; undefined if it is no longer listed. */
@@ -134,20 +141,23 @@ export const computeSteps = <State extends ComputeState>(
 ): readonly Step<State>[] => [
   {
     applies: ({ node }) => node === undefined,
-    ask: async (page, state) => {
+    ask: async (position, state) => {
       const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
-      const picked = await pickOne<Row>(page, { placeholder, items, idOf });
+      const picked = await pickOne<Row>(position, { placeholder, items, idOf });
       return mapAnswer(picked, (row) => ({ ...state, projectId: row.projectId, node: asComputeNode(row) }));
     },
   },
   valueStep(
     'node',
-    inProject(async (page, { projectId }) => {
+    inProject(async (position, { projectId }) => {
       const items = async () => {
         await context.inventory.loadComputes(projectId);
         return computeItems(context, (each) => each.project_id === projectId && canPick(each));
       };
-      return await pickOne<ComputeNode>(page, { placeholder: l10n.t('Select a compute'), items: items() });
+      return await pickOne<ComputeNode>(position, {
+        placeholder: l10n.t('Select a compute'),
+        items: items(),
+      });
     }),
     ({ projectId, node }) => projectId !== undefined && node === undefined,
   ),

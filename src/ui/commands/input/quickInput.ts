@@ -9,7 +9,7 @@ import {
 } from 'vscode';
 import { DisposableStore } from '../../../base/disposable.ts';
 import { safeItem, safeText } from '../../window.ts';
-import { BACK, type Answer, type Page } from './multiStepInput.ts';
+import { BACK, type Answer, type StepPosition } from './multiStepInput.ts';
 
 /** An item of a list. */
 export interface Choice<T> extends QuickPickItem {
@@ -33,13 +33,13 @@ interface PickOptions<T> {
 }
 
 /** @returns the value of the item, {@link BACK}, or undefined if the user canceled */
-export function pickOne<T>(page: Page, pick: PickOptions<T>): Promise<Answer<T>> {
+export function pickOne<T>(position: StepPosition, pick: PickOptions<T>): Promise<Answer<T>> {
   const input = window.createQuickPick<Choice<T>>();
   input.placeholder = safeText(pick.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   input.keepScrollPosition = true;
-  return ask<T>(input, page, (disposables, answer, fail) => {
+  return ask<T>(input, position, (disposables, answer, fail) => {
     let items: readonly Choice<T>[] = [];
     const idOf = ({ value }: Choice<T>) =>
       value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
@@ -102,7 +102,7 @@ export interface Question {
 }
 
 /** @returns the text, {@link BACK}, or undefined if the user canceled */
-export function askText(page: Page, question: Question): Promise<Answer<string>> {
+export function askText(position: StepPosition, question: Question): Promise<Answer<string>> {
   const input = window.createInputBox();
   input.prompt = safeText(question.prompt);
   input.placeholder = safeText(question.placeholder ?? '');
@@ -113,7 +113,7 @@ export function askText(page: Page, question: Question): Promise<Answer<string>>
     text === '' && !isVerbatim ? l10n.t("Can't be empty") : question.problem?.(text);
   const { button } = question;
   if (button !== undefined) input.buttons = [button];
-  return ask<string>(input, page, (disposables, answer, fail) => {
+  return ask<string>(input, position, (disposables, answer, fail) => {
     const onButton = (pressed: unknown) => {
       if (pressed === button) button?.act();
     };
@@ -147,14 +147,14 @@ function ask<T>(
     buttons: readonly unknown[];
     onDidTriggerButton: (listener: (button: unknown) => void) => { dispose(): void };
   },
-  page: Page,
+  position: StepPosition,
   connect: (disposables: DisposableStore, answer: (value: T) => void, fail: (error: unknown) => void) => void,
 ): Promise<Answer<T>> {
-  input.title = safeText(page.title);
-  if (page.steps > 1) [input.step, input.totalSteps] = [page.step, page.steps];
+  input.title = safeText(position.title);
+  if (position.totalSteps > 1) [input.step, input.totalSteps] = [position.step, position.totalSteps];
   // Switching to another window must not lose the text.
   input.ignoreFocusOut = true;
-  if (page.canGoBack) input.buttons = [QuickInputButtons.Back, ...input.buttons];
+  if (position.canGoBack) input.buttons = [QuickInputButtons.Back, ...input.buttons];
   const disposables = new DisposableStore();
   const { promise, resolve, reject } = Promise.withResolvers<Answer<T>>();
   disposables.add(input);

@@ -17,8 +17,8 @@ export const create: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the project");
   requireWritable(context.guards, {});
-  const name = await singleStep(l10n.t('Create Project'), (page) =>
-    askText(page, {
+  const name = await singleStep(l10n.t('Create Project'), (position) =>
+    askText(position, {
       prompt: l10n.t('Name of the new project'),
       problem: (text) =>
         text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined,
@@ -44,7 +44,8 @@ export const deleteProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the project");
   const title = l10n.t('Delete Project');
   const projectId =
-    asProjectNode(argument)?.projectId ?? (await singleStep(title, (page) => askProject(context, page)));
+    asProjectNode(argument)?.projectId ??
+    (await singleStep(title, (position) => askProject(context, position)));
   if (projectId === undefined) return;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { BACK, runSteps, type Page, type Step } from '../../../../../src/ui/commands/input/multiStepInput.ts';
+import {
+  BACK,
+  runSteps,
+  type StepPosition,
+  type Step,
+} from '../../../../../src/ui/commands/input/multiStepInput.ts';
 
 interface State {
   readonly fruit?: string;
@@ -14,8 +19,8 @@ async function run(answers: readonly unknown[], start: State = {}, assumed: Stat
   const step = (field: keyof State, applies?: (state: State) => boolean): Step<State> => ({
     applies: (state) => state[field] === undefined && applies?.(state) !== false,
     assume: (state) => (assumed[field] === undefined ? undefined : { ...state, [field]: assumed[field] }),
-    ask: async (page: Page, state) => {
-      asked.push(`${field} ${page.step}/${page.steps}${page.canGoBack ? ' back' : ''}`);
+    ask: async (position: StepPosition, state) => {
+      asked.push(`${field} ${position.step}/${position.totalSteps}${position.canGoBack ? ' back' : ''}`);
       const answer = left.shift();
       return typeof answer === 'string' ? { ...state, [field]: answer } : (answer as typeof BACK | undefined);
     },
